@@ -435,7 +435,7 @@ export interface ForwardConnection {
   bytes_in: number;
   /** From the target to the client, so far */
   bytes_out: number;
-  /** open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown */
+  /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown */
   ended_by: string;
 }
 
@@ -787,7 +787,7 @@ export interface NewTransientForward {
   dst_port: number;
   dst_address: string;
   allow_from: string;
-  /** Ends a connection through which nothing goes for so long; null for never, left out for the default of this server */
+  /** Ends a connection that is idle for this long; null for never, omitted for the default of this server */
   idle_seconds?: number | null;
   /** Connections at the same time */
   max_connections?: number;
@@ -1191,11 +1191,11 @@ export interface TransientForward {
   way: string | null;
   way_reason: string | null;
   target_reachable: boolean | null;
-  /** The agent's rules forbid the target: `way_reason` says why, and it will not be opened */
+  /** The agent's rules forbid the target: the forward will not be opened, and `way_reason` says why */
   refused: boolean;
   refused_attempts: number;
   open_connections: number;
-  /** Connections so far, those that are open included */
+  /** Connections so far, including open ones */
   connection_count: number;
   /** From clients to the target, so far */
   bytes_in: number;
@@ -1203,7 +1203,7 @@ export interface TransientForward {
   bytes_out: number;
   idle_seconds: number | null;
   max_connections: number;
-  /** Name under which TLS clients reach it as well; only where the server has a domain for it */
+  /** Server name under which TLS clients also reach the forward; only if the server has a domain for forwards */
   entry_name?: string;
   entry_name_port?: number;
 }
@@ -1343,7 +1343,7 @@ export interface Operations {
   listEnrolTokens: { input: { query?: { limit?: number; cursor?: string } }; result: Success<EnrolToken[]> };
   /** List the faults of a router, newest first */
   listFaults: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: 'open' | 'resolved' } }; result: Success<Fault[]> };
-  /** List the connections of a forward, those that are open included, newest first */
+  /** List the connections of a forward, including open ones, newest first */
   listForwardConnections: { input: { path: { router_id: string; id: string }; query?: { limit?: number; cursor?: string } }; result: Success<ForwardConnection[]> };
   /** List the transient port forwards of a router, newest first */
   listForwards: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<TransientForward[]> };

@@ -142,14 +142,14 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
 function closeTunnelsLast(
   app: App,
   gateway: TunnelGateway<ChannelGrant>,
-  { events, forwardDoor }: Pick<Services, 'events' | 'forwardDoor'>,
+  { events, connectEndpoint }: Pick<Services, 'events' | 'connectEndpoint'>,
 ): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
     // These requests never end by themselves.
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
-    await within(forwardDoor.close(), GOODBYE_MS);
+    await within(connectEndpoint.close(), GOODBYE_MS);
     await within(gateway.close(), GOODBYE_MS);
     // A connection without any request does not count as idle and would delay the shutdown for seconds.
     app.server.closeAllConnections();

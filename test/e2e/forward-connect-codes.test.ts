@@ -3,7 +3,7 @@ import http from 'node:http';
 import type net from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { ForwardDoor } from '../../server/work/forwards/connect/door.ts';
+import { ConnectEndpoint } from '../../server/work/forwards/connect/endpoint.ts';
 import type { ForwardRecord } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -13,13 +13,13 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 let clock: ManualClock;
 let world: ForwardWorld;
-let door: ForwardDoor;
+let endpoint: ConnectEndpoint;
 let server: http.Server;
 
 beforeEach(async () => {
   clock = new ManualClock(Date.now());
   world = await ForwardWorld.open({ clock });
-  door = new ForwardDoor(clock);
+  endpoint = new ConnectEndpoint(clock);
   server = http.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -31,11 +31,11 @@ afterEach(async () => {
 
 /** A client connected to the WebSocket entry of this forward. */
 async function inside({ team_id: team, router_id: router, id }: ForwardRecord): Promise<WebSocket> {
-  const entrance = await world.forwards.entrance(team, router, id, 'client');
+  const entrance = await world.forwards.acceptor(team, router, id, 'client');
   const sockets = new WebSocketServer({ noServer: true });
   server.once('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (ws) =>
-      door.carry(entrance, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }),
+      endpoint.carry(entrance, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }),
     );
   });
   const ws = new WebSocket(`ws://127.0.0.1:${(server.address() as net.AddressInfo).port}`);

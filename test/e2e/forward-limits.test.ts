@@ -81,7 +81,7 @@ describe('connections at the same time', () => {
     await Promise.all([echoed(first), echoed(second)]);
     await closeOf(connect(view.record.port));
     const { team_id: team, router_id: router, id } = view.record;
-    await expect(world.forwards.entrance(team, router, id, 'by WebSocket')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(world.forwards.acceptor(team, router, id, 'by WebSocket')).rejects.toMatchObject({ code: 'conflict' });
     expect(await world.get(id)).toMatchObject({ openConnections: 2, record: { refused_attempts: 2 } });
     first.destroy();
     await waitUntil('there is room again', async () => (await world.get(view.record.id)).openConnections === 1);
@@ -125,7 +125,7 @@ describe('open forwards', () => {
     await revoke(second);
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'every port for forwards is in use, or was until lately; the next is free 9 minutes from now',
+      message: 'every port for forwards is in use or in quarantine; the next one is free 9 minutes from now',
       retryAfterMs: 540_000,
     });
     clock.advance(540_000);

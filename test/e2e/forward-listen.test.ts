@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { Listeners } from '../../server/platform/core/listeners.ts';
 import { listenOnFreePort, unusedPorts } from '../../server/work/forwards/creation.ts';
-import { Doors } from '../../server/work/forwards/entry/names/doors.ts';
+import { ForwardEntries } from '../../server/work/forwards/entry/forward-entries.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import type { ForwardChange, ForwardRecord, ForwardSettings } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
@@ -119,7 +119,7 @@ describe('a forward whose port another program took while the control plane was 
 
   it('is still reachable through the other entries', async () => {
     const { team_id: team, router_id: router, id } = await restartWhileTaken();
-    const entrance = await world.forwards.entrance(team, router, id, 'by WebSocket');
+    const entrance = await world.forwards.acceptor(team, router, id, 'by WebSocket');
     const stream = Object.assign(new PassThrough(), { resetAndDestroy: () => stream.destroy() });
     const ended = new Promise((resolve) => entrance.accept(stream, 'by WebSocket', resolve));
     expect(await ended).toBe('closed');
@@ -127,7 +127,7 @@ describe('a forward whose port another program took while the control plane was 
 });
 
 describe('a control plane whose settings name a foreign address', () => {
-  const doors = (settings: Partial<ForwardSettings>): Doors => {
+  const entries = (settings: Partial<ForwardSettings>): ForwardEntries => {
     const all = {
       host: 'localhost',
       listen: '127.0.0.1',
@@ -136,7 +136,7 @@ describe('a control plane whose settings name a foreign address', () => {
       idleSeconds: null,
       ...settings,
     };
-    return new Doors({
+    return new ForwardEntries({
       storage: world.storage,
       clock: systemClock,
       log: silentLog,
@@ -151,17 +151,17 @@ describe('a control plane whose settings name a foreign address', () => {
 
   it('refuses to start and names the setting', async () => {
     await open();
-    await expect(doors({ listen: '192.0.2.77' }).check()).rejects.toMatchObject({
+    await expect(entries({ listen: '192.0.2.77' }).check()).rejects.toMatchObject({
       message: 'SIGNALBOX_FORWARD_LISTEN: 192.0.2.77 cannot be listened on: address not available (EADDRNOTAVAIL)',
     });
-    await doors({}).check();
+    await entries({}).check();
   });
 
   it('refuses to start when another program uses the port of the TLS name entry', async () => {
     await open();
     await take(19_279);
     const names = { domain: 'forward.example.net', listen: { host: '127.0.0.1', port: 19_279 }, publicPort: undefined };
-    await expect(doors({ names }).start(() => undefined)).rejects.toMatchObject({
+    await expect(entries({ names }).start(() => undefined)).rejects.toMatchObject({
       message: 'SIGNALBOX_FORWARD_NAME_LISTEN: 127.0.0.1:19279 cannot be listened on: address already in use (EADDRINUSE)',
     });
   });

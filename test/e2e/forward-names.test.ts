@@ -191,8 +191,8 @@ describe('a client that does not speak TLS', () => {
       await closeOf(socket);
     }
     clock.advance(5000);
-    expect(info.mock.calls.filter(([, message]) => message.includes('by name'))).toEqual([
-      [{ source: '127.0.0.1', reason: 'not TLS', count: 5 }, 'connections to the door by name led to no forward'],
+    expect(info.mock.calls.filter(([, message]) => message.includes('TLS name entry'))).toEqual([
+      [{ source: '127.0.0.1', reason: 'not TLS', count: 5 }, 'connections to the TLS name entry matched no forward'],
     ]);
   });
 

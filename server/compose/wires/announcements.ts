@@ -30,7 +30,7 @@ interface Needs {
   eventSources: EventSources;
   faultEvents: Listeners<FaultEvent>;
   faults: FaultsService;
-  forwardDoor: { recheck(teamId: string): Promise<void> };
+  connectEndpoint: { recheck(teamId: string): Promise<void> };
   forwards: ForwardsService;
   jobs: JobsService;
   metadata: MetadataService;
@@ -46,7 +46,7 @@ interface Needs {
 /** Connects changes of features to later features, and to features that must not depend on each other. */
 export const announcements = feature({
   create: (services: Needs) => {
-    const { credentials, teams, revocations, events, forwardDoor, faultEvents, eventSources, removals } = services;
+    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals } = services;
     eventSources.listenTo(services);
     credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
@@ -55,7 +55,7 @@ export const announcements = feature({
     teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
     revocations.noticed.subscribe(({ teamId }) => {
       void events.recheck(teamId);
-      void forwardDoor.recheck(teamId);
+      void connectEndpoint.recheck(teamId);
     });
     return {};
   },

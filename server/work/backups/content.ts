@@ -10,7 +10,7 @@ import type { Secrets } from '../../platform/storage/secrets.ts';
 const MAGIC = ['88aca1b1', 'efa89172'];
 
 /** Why a file is not what it should be, for people; undefined when it is. */
-export function whyNotBackup(part: BackupPart, content: Buffer): string | undefined {
+export function contentProblem(part: BackupPart, content: Buffer): string | undefined {
   if (part === 'binary') return MAGIC.includes(content.toString('hex', 0, 4)) ? undefined : 'the file on the router is not a backup';
   return isExportText(content.toString('utf8')) ? undefined : 'the file on the router is not an export';
 }

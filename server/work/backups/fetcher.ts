@@ -9,7 +9,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
-import { seal, sha256Of, whyNotBackup } from './content.ts';
+import { seal, sha256Of, contentProblem } from './content.ts';
 import { claimDue, insertPart, selectDue, selectDueTeams, selectParts, selectWay, updateBackup } from './store.ts';
 import type { DueBackup, Progress } from './store.ts';
 import { PARTS } from './types.ts';
@@ -184,7 +184,7 @@ export class BackupFetcher {
     const { storage, secrets, clock } = this.#deps;
     try {
       const content = await this.#read(backup, way, part);
-      const refused = whyNotBackup(part, content);
+      const refused = contentProblem(part, content);
       if (refused !== undefined) return new AppError('invalid', refused);
       const sealed = await seal(secrets, { backupId: backup.id, part }, content);
       const row = { backup_id: backup.id, team_id: backup.team_id, part, size: content.length, sha256: sha256Of(content) };

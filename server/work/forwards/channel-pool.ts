@@ -10,18 +10,18 @@ export interface PoolOptions {
   dial: (count: number) => boolean;
 }
 
-/** Somebody who needs a channel. Exactly one of the two is called, once, unless the wait is cancelled. */
+/** A connection that needs a channel. Exactly one of the two is called, once, unless the wait is cancelled. */
 export interface Waiter {
   ready(connection: ChannelConnection): void;
   gaveUp(): void;
 }
 
-/** The notice has room for so many (protocol/messages/forwards.ts). */
+/** The largest `count` of a `channel.dial` message (protocol/messages/forwards.ts). */
 const MAX_DIAL_COUNT = 256;
 
 /**
- * The channels of one forward. A few are kept free in advance; their number follows the busiest moment of the last
- * period, so that a page with sixty parts finds its channels the second time.
+ * The channels of one forward. A few are kept free in advance. Their number follows the busiest moment of the last period,
+ * so that a web page with sixty parts finds its channels the second time.
  */
 export class ChannelPool {
   readonly #options: PoolOptions;
@@ -29,7 +29,7 @@ export class ChannelPool {
   /** Free channels, last used last. Channels that closed meanwhile are skipped when taken. */
   #free: Channel[] = [];
   readonly #waiting = new Map<Waiter, Timer>();
-  /** Asked for and not yet here. */
+  /** Channels that were requested and have not arrived. */
   #asked = 0;
   #askTimer: Timer | undefined;
   readonly #busy = new Set<Channel>();
@@ -50,7 +50,7 @@ export class ChannelPool {
     return this.#free.filter((channel) => channel.free).length;
   }
 
-  /** Takes in a channel that the agent has dialled; closes it when there are enough. */
+  /** Adds a channel that the agent has dialled; closes it when there are enough. */
   add(socket: ChannelSocket): void {
     if (this.#asked > 0) this.#asked -= 1;
     const channel: Channel = new Channel(socket, 'opener', {
@@ -88,13 +88,13 @@ export class ChannelPool {
     this.#waiting.delete(waiter);
   }
 
-  /** Cuts every channel there is; new ones are taken in. For when the agent that dialled them is not trusted any more. */
+  /** Cuts every channel and accepts new ones: the agent that dialled them is no longer responsible. */
   drop(reason: string): void {
     this.#free = [];
     for (const channel of this.#channels) channel.terminate(reason);
   }
 
-  /** Lets go of those that carry nothing; the others go on. For when the agent has a new tunnel: what it dialled before may lead nowhere. */
+  /** Cuts the free channels; busy ones stay. The agent has a new tunnel, so channels that it dialled before may be dead. */
   dropFree(reason: string): void {
     for (const channel of this.#free.splice(0)) {
       this.#channels.delete(channel);
@@ -156,7 +156,7 @@ export class ChannelPool {
     this.#ask();
   }
 
-  /** Keeps as many channels coming as are waited for, and tops the free ones up once half of them are taken. */
+  /** Requests a channel for each waiting connection, and refills the free channels once half of them are taken. */
   #ask(): void {
     const { channels, warmChannels } = this.#options.limits;
     if (this.#closed) return;
@@ -169,7 +169,7 @@ export class ChannelPool {
     this.#watchDials();
   }
 
-  /** Dials fail without a word; after a while they count as lost and are asked for again if they are still needed. */
+  /** A failed dial is not reported. After the time-out it counts as lost and is requested again if still needed. */
   #watchDials(): void {
     this.#askTimer?.cancel();
     this.#askTimer = this.#options.clock.setTimeout(() => {

@@ -23,13 +23,13 @@ import {
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardMaker, ForwardRecord, ForwardRequest, ForwardSettings } from './types.ts';
 
-/** How far the ports of the range are used, as it was when a forward was made last. */
+/** Usage of the port range at the time of the last creation. */
 export interface PortsUse extends SharedUse {
   taken: number;
   readonly refusals: Record<ShareLimit, number>;
 }
 
-/** What a new service begins with. */
+/** The usage with which a new service starts. */
 export function unusedPorts({ ports }: Pick<ForwardSettings, 'ports'>, limits: Pick<ForwardLimits, 'openPerRouter'>): PortsUse {
   const total = ports.to - ports.from + 1;
   return {
@@ -47,16 +47,16 @@ export interface CreationDeps {
   portsUse: PortsUse;
 }
 
-/** Two nodes may choose the same port in the same moment; the unique index lets one of them try again. */
+/** Two nodes may choose the same port at the same time. The unique index refuses one of them, which tries again. */
 const INSERT_ATTEMPTS = 5;
 
 /**
- * Other programs may hold ports of the range; so many are tried before giving up, each with a commit of about a millisecond.
- * A range of this size is searched to its last port; in a larger one every try begins elsewhere.
+ * Other programs may hold ports of the range. This many are tried, each with a commit of about a millisecond. A range of
+ * this size is searched completely; in a larger one every attempt starts at a random port.
  */
 const PORT_ATTEMPTS = 1000;
 
-/** As long as other keys (server/platform/idempotency). */
+/** The same as for other keys (server/platform/idempotency). */
 const KEY_KEPT_MS = 24 * 3_600_000;
 
 export interface NewForward {
@@ -68,9 +68,9 @@ export interface NewForward {
 }
 
 /**
- * Checks a request and stores it with a port of its own. A key that its maker chose finds the earlier forward again.
- * @throws AppError `not_found` for a router that was removed, `invalid` naming the field, `conflict` when the team or the router has too many, `rate_limited` when the
- *   team's latest ports are all in quarantine, `unavailable` without a free port
+ * Checks a request and stores a forward with its own port. A key that the caller chose finds the earlier forward.
+ * @throws AppError `not_found` for a removed router, `invalid` naming the field, `conflict` when the team or the router has
+ *   too many open forwards, `rate_limited` when the team's share of ports is in quarantine, `unavailable` without a free port
  */
 export async function storeNewForward(deps: CreationDeps, forward: NewForward): Promise<{ record: ForwardRecord; isNew: boolean }> {
   const { request } = forward;
@@ -132,9 +132,9 @@ async function checkRoom({ limits, portsUse }: CreationDeps, tx: Tx, { teamId, r
 }
 
 /**
- * Listens on the record's port, or moves the forward to another when some other program holds it. Nobody knows of a forward
- * that cannot be opened: its record is deleted, so that its port is not in quarantine either. @returns the port
- * @throws AppError `unavailable` when there is no port, or naming why none can be opened
+ * Listens on the record's port, or moves the forward to another port when another program holds it. If no port can be
+ * opened, the record is deleted: no caller has seen it, and its port needs no quarantine. @returns the port
+ * @throws AppError `unavailable` when no port is free or none can be opened; the message says why
  */
 export async function listenOnFreePort(
   deps: CreationDeps,
@@ -144,7 +144,7 @@ export async function listenOnFreePort(
   try {
     return await listenSomewhere(deps, record, listen);
   } catch (error) {
-    // What cannot be deleted is closed by whoever sees the error.
+    // If the record cannot be deleted, the caller closes it when it handles the error.
     await deps.storage.writes.write((tx) => deleteForward(tx, { teamId: record.team_id, id: record.id })).catch(() => undefined);
     throw error;
   }
@@ -191,16 +191,16 @@ async function freePort(
 
 function noPort(choice: Exclude<PortChoice, { state: 'free' }>, unusable: number, now: number): AppError {
   const others = unusable === 0 ? '' : `; other programs hold ${unusable} of them`;
-  // A clock that was set back makes nobody wait for longer than the quarantine lasts.
+  // Never longer than the quarantine, even when the clock was set back.
   const retryAfterMs = choice.until === undefined ? undefined : Math.min(PORT_QUARANTINE_MS, Math.max(1000, choice.until - now));
   const when = retryAfterMs === undefined ? '' : timeToExpire(retryAfterMs, 0);
   if (choice.state === 'share_used_up') {
     const share = `the team holds its share of the ports for forwards (${choice.held}, those used in the last ten minutes included)`;
     if (retryAfterMs === undefined) return new AppError('conflict', `${share}; revoke one first`);
-    return new AppError('rate_limited', `${share}; the next of them is free ${when}`, { retryAfterMs });
+    return new AppError('rate_limited', `${share}; the next one is free ${when}`, { retryAfterMs });
   }
   if (retryAfterMs === undefined) return new AppError('unavailable', `every port for forwards is in use${others}`);
-  return new AppError('unavailable', `every port for forwards is in use, or was until lately; the next is free ${when}${others}`, {
+  return new AppError('unavailable', `every port for forwards is in use or in quarantine; the next one is free ${when}${others}`, {
     retryAfterMs,
   });
 }

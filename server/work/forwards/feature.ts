@@ -3,7 +3,7 @@ import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { trustedProxies } from '../../platform/http/client-address.ts';
-import { ForwardDoor } from './connect/door.ts';
+import { ConnectEndpoint } from './connect/endpoint.ts';
 import { connectRoute } from './connect/routes.ts';
 import type { ConnectRouteDeps } from './connect/routes.ts';
 import { forwardConnectionRoutes } from './connections/routes.ts';
@@ -18,8 +18,8 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 
   tunnels: AgentGateway;
 }
 
-interface Routes extends Omit<ConnectRouteDeps, 'door' | 'authenticate'>, Pick<Platform, 'config' | 'now'> {
-  forwardDoor: ConnectRouteDeps['door'];
+interface Routes extends Omit<ConnectRouteDeps, 'endpoint' | 'authenticate'>, Pick<Platform, 'config' | 'now'> {
+  connectEndpoint: ConnectRouteDeps['endpoint'];
   connectedCaller: ConnectRouteDeps['authenticate'];
 }
 
@@ -42,7 +42,7 @@ export const forwards = feature({
         names: config.forwards.names ?? undefined,
       },
     }),
-    forwardDoor: new ForwardDoor(clock),
+    connectEndpoint: new ConnectEndpoint(clock),
   }),
   start: async ({ forwards }) => {
     try {
@@ -59,10 +59,10 @@ export const forwards = feature({
     onForwardLost: (connection, forwardId, reason) => forwards.onForwardLost(connection, forwardId, reason),
   }),
   measures: ({ forwards }) => ({ shares: { forward_ports: forwards.portsUse } }),
-  routes: (scope, { forwardDoor, connectedCaller, config, ...services }: Routes) => {
+  routes: (scope, { connectEndpoint, connectedCaller, config, ...services }: Routes) => {
     forwardRoutes(scope, { ...services, allowPrivateSources: config.allowPrivateSources });
     teamForwardsRoute(scope, services);
     forwardConnectionRoutes(scope, services);
-    connectRoute(scope, { ...services, door: forwardDoor, authenticate: connectedCaller });
+    connectRoute(scope, { ...services, endpoint: connectEndpoint, authenticate: connectedCaller });
   },
 });

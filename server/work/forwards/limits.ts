@@ -1,34 +1,34 @@
-/** Everything about forwards that has a bound, in one place; tests use smaller ones. */
+/** All limits of forwards. Tests use smaller ones. */
 export interface ForwardLimits {
   /** Forwards of one team that are open at the same time. */
   openPerTeam: number;
   /** The same for one router. */
   openPerRouter: number;
-  /** Connections through one forward at the same time, and what its maker may ask for at most. */
+  /** Connections through one forward at the same time; also the maximum of `max_connections`. */
   connections: number;
-  /** Channels of one forward, busy and free. Not fewer than `connections`, else some of those always wait. */
+  /** Channels of one forward, busy and free. At least `connections`, so that no connection waits for ever. */
   channels: number;
-  /** Channels kept free in advance: what a browser's first burst takes. */
+  /** Channels kept free in advance, for a browser's first burst. */
   warmChannels: number;
   /** Longest wait of an accepted client for a channel. */
   channelWaitMs: number;
-  /** When channels that were asked for are taken as not coming. */
+  /** When requested channels that have not arrived count as failed. */
   dialTimeoutMs: number;
-  /** Channels beyond what the busiest moment of the last such period needed are closed. */
+  /** Channels beyond the need of the busiest moment in the last such period are closed. */
   idlePeriodMs: number;
-  /** Clients of all forwards that have not yet said whose they are: behind a load balancer, or at the door by name. */
-  waitingClients: number;
-  /** How long they may take to say it; the first bytes are on their way together with the connection. */
-  clientSpeaksMs: number;
+  /** Connections of all forwards whose PROXY header or ClientHello has not arrived. */
+  pendingConnections: number;
+  /** How long those can take. Clients send their first bytes together with the connection. */
+  preludeTimeoutMs: number;
   /** Longest wait of the creating request for the router's side. */
   createWaitMs: number;
-  /** Longest time an agent may take to open a way; it may have to log in to the router first. */
+  /** Longest time for an agent to open a way; it may have to log in to the router first. */
   openTimeoutMs: number;
   /** Pause before the agent is asked again after a failure that may pass. */
   retryMs: number;
   /** Finished connections and refused attempts are stored this often. */
   flushMs: number;
-  /** Finished connections are forgotten after so long, */
+  /** Finished connections are deleted after this time, */
   keepConnectionsMs: number;
   /** and those of one forward beyond the newest so many. */
   keepConnections: number;
@@ -44,12 +44,12 @@ export const FORWARD_LIMITS: ForwardLimits = {
   dialTimeoutMs: 5_000,
   idlePeriodMs: 30_000,
   // Each holds one ClientHello at most, 16 kB.
-  waitingClients: 2000,
-  clientSpeaksMs: 5_000,
+  pendingConnections: 2000,
+  preludeTimeoutMs: 5_000,
   createWaitMs: 5_000,
   openTimeoutMs: 30_000,
   retryMs: 15_000,
-  // Each costs a write to disk during which nothing else happens; whoever asks for them gets them at once.
+  // Each flush writes to disk, which blocks other writes. A request for the connections flushes at once.
   flushMs: 5_000,
   keepConnectionsMs: 30 * 24 * 3_600_000,
   keepConnections: 10_000,

@@ -10,7 +10,7 @@ import { breakOff } from './entry/entry-port.ts';
 import type { EntryPort, Source } from './entry/entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
-import type { ClientStream, ConnectionSummary, EndedBy, Entrance } from './types.ts';
+import type { ClientStream, ConnectionSummary, EndedBy, ConnectionAcceptor } from './types.ts';
 
 export interface LiveForwardOptions {
   id: string;
@@ -21,9 +21,9 @@ export interface LiveForwardOptions {
   expiresAt: number;
   /** Connections at the same time. */
   maxConnections: number;
-  /** SHA-256 of the token that channels must show; until there is one, no channel is let in. */
+  /** SHA-256 of the token that channels must present; without it no channel is accepted. */
   tokenHash?: string;
-  /** A connection through which nothing goes for so long is ended; null for never. */
+  /** A connection that is idle for this long is ended; null for never. */
   idleMs: number | null;
   clock: Clock;
   limits: ForwardLimits;
@@ -34,16 +34,16 @@ export interface LiveForwardOptions {
 }
 
 /**
- * A timer counts the time in which the machine runs, a clock may be set and goes on while the machine sleeps. The forward is
- * over when either says so, and the clock is asked this often.
+ * A timer does not count while the machine sleeps, and the clock can be set. The forward expires as soon as either says so;
+ * the clock is checked this often.
  */
-const LOOK_AT_CLOCK_MS = 30_000;
+const CHECK_CLOCK_MS = 30_000;
 
 /** No token has this hash. */
 const NO_TOKEN = '0'.repeat(64);
 
 /** One open forward on this node: its entry port, its channels and the connections between them. */
-export class LiveForward implements Entrance {
+export class LiveForward implements ConnectionAcceptor {
   readonly id: string;
   readonly teamId: string;
   readonly routerId: string;
@@ -52,15 +52,15 @@ export class LiveForward implements Entrance {
   readonly #allows: (address: string) => boolean;
   readonly #connections = new MemberList<ClientConnection>();
   readonly #pool: ChannelPool;
-  /** The agent behind which the router stands; empty while there is none. */
+  /** The agent of the router; empty while there is none. */
   #agentId = '';
-  /** SHA-256 of the token that channels must show. */
+  /** SHA-256 of the token that channels must present. */
   #tokenHash: string;
   /** The epoch of the tunnel on which the agent was last asked to open the way. */
-  #askedInEpoch: number | undefined;
-  /** When that was, by the clock that nobody sets. */
-  #askedAt = Number.NEGATIVE_INFINITY;
-  /** The agent has lost the way since it was last asked. */
+  #requestEpoch: number | undefined;
+  /** When that was, by the monotonic clock. */
+  #requestedAt = Number.NEGATIVE_INFINITY;
+  /** The agent has lost the way since the last request. */
   #isLost = false;
   /** The next attempt to open the way, or to store the end. */
   #retryTimer: Timer | undefined;
@@ -70,7 +70,7 @@ export class LiveForward implements Entrance {
   #entry: EntryPort | undefined;
   #expiry: Timer | undefined;
   #idleCheck: Timer | undefined;
-  /** Why it is over, once it is. */
+  /** Why the forward ended, once it has. */
   #ended: EndedBy | undefined;
   readonly #drained = Promise.withResolvers<void>();
 
@@ -107,27 +107,27 @@ export class LiveForward implements Entrance {
     return this.#connections.size >= this.#options.maxConnections;
   }
 
-  /** Takes over its port, and closes it at the end. */
-  ownPort(entry: EntryPort): void {
-    // It may have been revoked, or its time may have passed, while the port was being opened.
+  /** Takes ownership of its port and closes it at the end. */
+  attachPort(entry: EntryPort): void {
+    // The forward may have ended while the port was being opened.
     if (this.#ended) entry.close();
     else this.#entry = entry;
   }
 
-  /** By the clock, in milliseconds; never more than it was given in the first place, whatever the clock said then. */
+  /** Time left by the clock, in milliseconds; never more than the original duration, even if the clock was set. */
   get timeLeft(): number {
     const { clock, createdAt } = this.#options;
     return Math.max(0, Math.min(this.expiresAt - clock.now(), this.expiresAt - createdAt));
   }
 
-  /** From here on it ends by itself. */
+  /** Starts the timers that expire the forward and end idle connections. */
   startExpiry(): void {
     this.#watchTime(this.timeLeft);
     this.#scheduleIdleCheck();
   }
 
   #watchTime(left: number): void {
-    const wait = Math.min(left, LOOK_AT_CLOCK_MS);
+    const wait = Math.min(left, CHECK_CLOCK_MS);
     this.#expiry = this.#options.clock.setTimeout(() => {
       const still = Math.min(left - wait, this.timeLeft);
       if (still > 0) this.#watchTime(still);
@@ -135,7 +135,7 @@ export class LiveForward implements Entrance {
     }, wait);
   }
 
-  /** Whether a client from there may come in; a no is counted. */
+  /** Whether a client from this address is allowed; counts a refusal. */
   admits(address: string): boolean {
     const allowed = this.#allows(address);
     if (!allowed) this.refused(address);
@@ -153,65 +153,65 @@ export class LiveForward implements Entrance {
     else breakOff(socket);
   }
 
-  /** A client that is admitted, by whatever door. */
+  /** Carries an admitted client of any entry. */
   enter(socket: net.Socket, { address, port }: Source): void {
     this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
   }
 
-  /** The agent behind which the router stands; empty while there is none. */
+  /** The agent of the router; empty while there is none. */
   get agentId(): string {
     return this.#agentId;
   }
 
-  /** Its router stands behind this agent now. What another agent was given must be taken away first: {@link distrustAgent}. */
+  /** The router belongs to this agent now. Isolate an earlier agent first: {@link isolateAgent}. */
   assignAgent(agentId: string): void {
     this.#agentId = agentId;
   }
 
-  /** Cuts what the agent carries, and takes no channel with the token that it was given. */
-  distrustAgent(newTokenHash: string): void {
+  /** Cuts the agent's channels and refuses the token that it was given. */
+  isolateAgent(newTokenHash: string): void {
     this.#tokenHash = newTokenHash;
-    this.#askedInEpoch = undefined;
+    this.#requestEpoch = undefined;
     this.#pool.drop('this agent is no longer responsible');
   }
 
-  /** Nobody carries it any more, and nobody is asked until its router is seen again. */
-  leaveAgent(): void {
+  /** Detaches the forward from its agent. No agent is asked until the router is seen again. */
+  detachAgent(): void {
     this.#agentId = '';
     this.cancelRetry();
   }
 
-  /** The agent is asked on the tunnel with this epoch; undefined when it has none. */
-  noteTunnel(epoch: number | undefined): void {
-    this.#askedInEpoch = epoch;
+  /** Sets the epoch of the tunnel on which the agent is asked; undefined when it has none. */
+  setTunnelEpoch(epoch: number | undefined): void {
+    this.#requestEpoch = epoch;
   }
 
-  /** The agent is asked to open the way with another token; `warmChannels` channels will come by themselves. */
+  /** The agent is asked to open the way with a new token; it will dial `warmChannels` channels by itself. */
   expectChannels(tokenHash: string, warmChannels: number): void {
     this.#tokenHash = tokenHash;
-    this.#askedAt = this.#options.clock.monotonic();
+    this.#requestedAt = this.#options.clock.monotonic();
     this.#isLost = false;
     this.#pool.expect(warmChannels);
   }
 
   /** Whether the agent was asked on this tunnel. */
-  wasAskedOn({ agentId, epoch }: { agentId: string; epoch: number }): boolean {
-    return this.#agentId === agentId && this.#askedInEpoch === epoch;
+  wasRequestedOn({ agentId, epoch }: { agentId: string; epoch: number }): boolean {
+    return this.#agentId === agentId && this.#requestEpoch === epoch;
   }
 
-  /** Milliseconds since the agent was asked last, by the clock that nobody sets; infinite when it never was. */
-  get sinceAskedMs(): number {
-    return this.#options.clock.monotonic() - this.#askedAt;
+  /** Milliseconds since the last request to the agent, by the monotonic clock; infinite when there was none. */
+  get sinceRequestMs(): number {
+    return this.#options.clock.monotonic() - this.#requestedAt;
   }
 
-  /** The agent says that it has lost the way. @returns whether that is news: it counts once for each time that the agent was asked */
-  noteLost(agentId: string): boolean {
+  /** The agent reports that it has lost the way. @returns true for the first report after each request to the agent */
+  markLost(agentId: string): boolean {
     if (this.ended || this.#agentId !== agentId || this.#isLost) return false;
     this.#isLost = true;
     return true;
   }
 
-  /** Whether the bearer of a channel shows the present token. */
+  /** Whether the bearer of a channel dial is the present token. */
   acceptsToken(bearer: string): boolean {
     return secretMatches(bearer, this.#tokenHash);
   }
@@ -220,12 +220,12 @@ export class LiveForward implements Entrance {
     this.#pool.add(socket);
   }
 
-  /** Channels that carry nothing may be dead. */
+  /** Cuts channels that carry no connection, because they may be dead. */
   dropFreeChannels(why: string): void {
     this.#pool.dropFree(why);
   }
 
-  /** Does it after this time, instead of what was to be done before: two attempts that failed together are repeated once. */
+  /** Schedules a retry and replaces an earlier one: two attempts that failed together are repeated once. */
   retryIn(ms: number, work: () => void): void {
     this.cancelRetry();
     this.#retryTimer = this.#options.clock.setTimeout(work, ms);
@@ -235,21 +235,21 @@ export class LiveForward implements Entrance {
     this.#retryTimer?.cancel();
   }
 
-  /** Tries to open the port again; not after the end. */
+  /** Schedules another attempt to open the port; the end cancels it. */
   retryListeningIn(ms: number, work: () => void): void {
     this.#listenTimer = this.#options.clock.setTimeout(work, ms);
   }
 
-  /** Why its port is not open, while it is not. */
+  /** Why the port is not open; undefined while it is open. */
   get portProblem(): string | undefined {
     return this.#portProblem;
   }
 
-  /** @param reason why the port is not open; undefined when it is. @returns whether that is news */
-  notePort(reason: string | undefined): boolean {
-    const isNews = this.#portProblem !== reason;
+  /** @param reason why the port is not open; undefined when it is open. @returns whether this is a change */
+  setPortProblem(reason: string | undefined): boolean {
+    const hasChanged = this.#portProblem !== reason;
     this.#portProblem = reason;
-    return isNews;
+    return hasChanged;
   }
 
   /** Closes the port and cuts every connection at once. Resolves when the last of them has been reported. */
@@ -268,7 +268,7 @@ export class LiveForward implements Entrance {
     return this.#drained.promise;
   }
 
-  /** Whoever calls it has checked where the connection comes from. */
+  /** Carries a connection. The caller has checked its source or its credential. */
   accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
     const openedAt = this.#options.clock.now();
     if (openedAt >= this.expiresAt && !this.#ended) this.#options.onExpired();
@@ -280,9 +280,9 @@ export class LiveForward implements Entrance {
       return () => undefined;
     }
     const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt }, this.#options.clock.monotonic());
-    const leave = this.#connections.add(client);
+    const remove = this.#connections.add(client);
     client.start(this.#pool, (endedBy) => {
-      leave();
+      remove();
       this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
       ended?.(endedBy);
       if (this.#ended && this.#connections.size === 0) this.#drained.resolve();
@@ -290,18 +290,18 @@ export class LiveForward implements Entrance {
     return (why) => client.cut(why);
   }
 
-  /** As the log would tell of them now. */
+  /** The open connections as the log stores them. */
   openConnections(): LoggedConnection[] {
     const now = this.#options.clock.now();
     return this.#connections.members().map((client) => ({ ...client.summary(now, 'open'), teamId: this.teamId, forwardId: this.id }));
   }
 
-  /** Looks at the counters now and then, so that bytes cost nothing; up to a quarter of the limit too late. */
+  /** Polls the byte counters instead of timing every byte; up to a quarter of the limit too late. */
   #scheduleIdleCheck(): void {
     const { clock, idleMs } = this.#options;
     if (idleMs === null || this.#ended) return;
     this.#idleCheck = clock.setTimeout(() => {
-      // Elapsed: a clock that is set ahead must not cut everybody.
+      // Monotonic: a clock that is set ahead must not cut every connection.
       const now = clock.monotonic();
       for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
       this.#scheduleIdleCheck();

@@ -7,7 +7,7 @@ const PREFIX_LIMITS = { ipv4: { min: 24, max: 32 }, ipv6: { min: 48, max: 128 } 
 
 const PRIVATE_RANGES = new Set(['private', 'loopback', 'linkLocal', 'carrierGradeNat', 'uniqueLocal']);
 
-/** Addresses reserved for examples (RFC 5737, 3849). Nobody can come from there, so they cannot do harm. */
+/** Addresses reserved for documentation (RFC 5737, 3849). No client has one, so they are harmless. */
 const DOCUMENTATION = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'].map((cidr) => ipaddr.parseCIDR(cidr));
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -40,8 +40,8 @@ function sourceRefusal(address: Address, allowPrivate: boolean): string | undefi
 }
 
 /**
- * The destination in its usual form. Only addresses: the agent judges every destination by its own list of networks,
- * and a name would mean whatever the name server says at that moment.
+ * The destination in canonical form. Only addresses: the agent checks every destination against its own list of networks,
+ * and a name could resolve to something else at any time.
  * @throws AppError `invalid` naming dst_address
  */
 export function normaliseDestination(dstAddress: string): string {
@@ -68,7 +68,7 @@ function networkAddress(address: Address, prefix: number): Address {
   return address.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(cidr) : ipaddr.IPv6.networkAddressFromCIDR(cidr);
 }
 
-/** A ready test whether an address belongs to a network in CIDR form. The last address is remembered: it comes often. */
+/** Returns a check whether an address belongs to a network in CIDR form. It caches the last address, which often repeats. */
 export function sourceMatcher(cidr: string): (address: string) => boolean {
   const network = ipaddr.parseCIDR(cidr);
   let last = { address: '', allowed: false };

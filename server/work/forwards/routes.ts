@@ -12,7 +12,7 @@ import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
 import type { ForwardView } from './types.ts';
 
-/** Text of such a length is no address; one reason is enough. */
+/** A text of the wrong length is no address; one error is enough. */
 const ENOUGH = { abort: true };
 
 /** docs/interface.md, forward; the fields from `idle_seconds` on are additions. */
@@ -47,12 +47,12 @@ const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPriva
         .max(86_400)
         .nullable()
         .optional()
-        .describe('Ends a connection through which nothing goes for so long; null for never, left out for the default of this server'),
+        .describe('Ends a connection that is idle for this long; null for never, omitted for the default of this server'),
       max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
     })
     .meta({ id: 'NewTransientForward' });
 
-/** The service would refuse it as well, but after the others: whoever has three fields wrong hears of all three. */
+/** The service checks this too. Checked here, the error lists all wrong fields at once. */
 function acceptedBy(normalise: (text: string) => string) {
   return (text: string, context: z.RefinementCtx<string>): void => {
     try {
@@ -84,15 +84,18 @@ export const forwardSchema = z
     way: z.string().nullable(),
     way_reason: z.string().nullable(),
     target_reachable: z.boolean().nullable(),
-    refused: z.boolean().describe("The agent's rules forbid the target: `way_reason` says why, and it will not be opened"),
+    refused: z.boolean().describe("The agent's rules forbid the target: the forward will not be opened, and `way_reason` says why"),
     refused_attempts: z.int(),
     open_connections: z.int(),
-    connection_count: z.int().describe('Connections so far, those that are open included'),
+    connection_count: z.int().describe('Connections so far, including open ones'),
     bytes_in: z.int().describe('From clients to the target, so far'),
     bytes_out: z.int().describe('From the target to clients, so far'),
     idle_seconds: z.int().nullable(),
     max_connections: z.int(),
-    entry_name: z.string().optional().describe('Name under which TLS clients reach it as well; only where the server has a domain for it'),
+    entry_name: z
+      .string()
+      .optional()
+      .describe('Server name under which TLS clients also reach the forward; only if the server has a domain for forwards'),
     entry_name_port: z.int().optional(),
   })
   .meta({
@@ -154,15 +157,14 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
         tags,
         operationId: 'createForward',
         summary: 'Create a transient port forward',
-        description:
-          'Waits a few seconds for the router; authorized_at stays null in the answer if that takes longer or the agent is away.',
+        description: 'Waits a few seconds for the agent. If the agent takes longer or is offline, authorized_at is null in the answer.',
         params: routerParams,
         body: bodySchema({ allowPrivateSources }),
         response: {
           200: forwardSchema,
           ...commonErrors,
           409: problemSchema.describe('The team or the router has too many open forwards'),
-          503: problemSchema.describe('No free port; Retry-After says when the next one is free, if that is known'),
+          503: problemSchema.describe('No free port. Retry-After says when the next one is free, if known'),
         },
       },
     },
@@ -241,7 +243,7 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
         operationId: 'revokeForward',
         summary: 'Revoke a transient port forward and cut its connections',
         params: forwardParams,
-        response: { 204: z.null().describe('Revoked, or over already'), ...commonErrors },
+        response: { 204: z.null().describe('Revoked, or it had already ended'), ...commonErrors },
       },
     },
     async (request, reply) => {
@@ -267,7 +269,7 @@ export function presentForward(
     entry_point: record.entry_point,
     dst_address: record.dst_address,
     dst_port: record.dst_port,
-    // A revoked forward is over, whatever time it had left.
+    // A revoked forward has ended, even if it had time left.
     time_to_expire: record.closed_at === null ? timeToExpire(record.expires_at, now) : 'expired',
     router_id: record.router_id,
     created_at: toDateTime(record.created_at),

@@ -17,14 +17,14 @@ import { listConnections } from './connections/list.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import { storeNewForward, unusedPorts } from './creation.ts';
 import type { PortsUse } from './creation.ts';
-import { Doors } from './entry/names/doors.ts';
+import { ForwardEntries } from './entry/forward-entries.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
 import type {
   ChannelGrant,
-  Entrance,
+  ConnectionAcceptor,
   ForwardChange,
   ForwardMaker,
   ForwardRecord,
@@ -48,17 +48,17 @@ export interface ForwardsDeps {
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */
 export class ForwardsService {
-  /** Every change of a forward's record that this process made. */
+  /** Every change of a forward's record that this process makes. */
   readonly changes = new Listeners<ForwardChange>();
-  /** How far the ports are used. */
+  /** Usage of the port range. */
   readonly portsUse: PortsUse;
   readonly #deps: ForwardsDeps & { limits: ForwardLimits; portsUse: PortsUse };
   readonly #live = new Map<string, LiveForward>();
   readonly #ways: WayKeeper;
-  readonly #doors: Doors;
+  readonly #entries: ForwardEntries;
   readonly #connectionLog: ConnectionLog;
   readonly #sweep: ConnectionSweep;
-  /** Work that no request waits for; `stop` does. */
+  /** Background work: no request waits for it, `stop` does. */
   readonly #tasks = new Set<Promise<void>>();
   #stopping = false;
 
@@ -70,7 +70,7 @@ export class ForwardsService {
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);
-    this.#doors = new Doors({
+    this.#entries = new ForwardEntries({
       ...this.#deps,
       changes: this.changes,
       reopen: (live) => this.#reopen(live),
@@ -78,9 +78,9 @@ export class ForwardsService {
     });
   }
 
-  /** Opens the ports of forwards that were open when the server stopped and closes those whose time has passed. */
+  /** Opens the ports of forwards that were open when the server stopped, and ends those that have expired. */
   async start(): Promise<void> {
-    await this.#doors.check();
+    await this.#entries.check();
     this.#sweep.start();
     await this.#connectionLog.start();
     const now = this.#deps.clock.now();
@@ -89,13 +89,13 @@ export class ForwardsService {
       if (record.expires_at <= now) await this.#end(live, 'expired');
       else await this.#restore(live, record);
     }
-    await this.#doors.start((id) => this.#live.get(id));
+    await this.#entries.start((id) => this.#live.get(id));
   }
 
   /** Closes every port and connection; the records stay open for the next start. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#doors.stop();
+    this.#entries.stop();
     for (const live of this.#live.values()) live.cancelRetry();
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
@@ -105,19 +105,19 @@ export class ForwardsService {
   }
 
   /**
-   * Stores the forward, opens its port and waits briefly for the router's side; of a repeated request, tells what became of the first.
+   * Stores the forward, opens its port and waits briefly for the agent. A repeated request returns the first forward.
    * @throws AppError `not_found`, `invalid`, `conflict`, `unavailable`
    */
   async create(teamId: string, routerId: string, maker: ForwardMaker, request: ForwardRequest): Promise<ForwardView> {
     await this.#deps.routers.getRouter(teamId, routerId);
-    // Replaced when the agent is asked; until then nobody knows it.
+    // A placeholder that no agent knows; it is replaced when the agent is asked.
     const { hash } = newChannelToken(routerId);
     const { record, isNew } = await storeNewForward(this.#deps, { teamId, routerId, maker, channelTokenHash: hash, request });
     if (!isNew) return this.get(teamId, routerId, record.id);
     const live = this.#makeLive(record);
     try {
       const port = await this.#listen(live, record);
-      // Its router may have been removed while the port was being opened.
+      // The router may have been removed while the port was being opened.
       if ((await this.get(teamId, routerId, record.id)).record.closed_at !== null) throw notFound('router');
       this.changes.publish({ kind: 'created', forward: { ...record, port } });
     } catch (error) {
@@ -136,13 +136,13 @@ export class ForwardsService {
   }
 
   /**
-   * For connections that do not come by the entry port; those that are refused are counted like there.
-   * @throws AppError `not_found`, `conflict` when it is over or full
+   * For connections that do not use the entry port. Refusals are counted like those of the entry port.
+   * @throws AppError `not_found`, `conflict` when the forward has ended or is full
    */
-  async entrance(teamId: string, routerId: string, id: string, source: string): Promise<Entrance> {
+  async acceptor(teamId: string, routerId: string, id: string, source: string): Promise<ConnectionAcceptor> {
     await this.get(teamId, routerId, id);
     const live = this.#live.get(id);
-    if (!live || live.ended) throw new AppError('conflict', 'the forward is over');
+    if (!live || live.ended) throw new AppError('conflict', 'the forward has ended');
     if (live.full) {
       live.refused(source);
       throw new AppError('conflict', 'the forward has as many connections as it can carry');
@@ -163,14 +163,14 @@ export class ForwardsService {
     return { rows: rows.map((record) => this.#view(record)), total };
   }
 
-  /** Those that are open and those that are over, newest first. @throws AppError `not_found` */
+  /** Open and finished connections, newest first. @throws AppError `not_found` */
   async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ListedConnection[]> {
     await this.get(teamId, routerId, id);
     await this.#connectionLog.flush();
     return listConnections(this.#deps.storage.db, { teamId, id }, page, this.#live.get(id)?.openConnections() ?? []);
   }
 
-  /** Closes the port and cuts its connections. A forward that is over stays so; its agent is told again. @throws AppError `not_found` */
+  /** Closes the port and cuts its connections. For an ended forward, only its agent is notified again. @throws AppError `not_found` */
   async revoke(teamId: string, routerId: string, id: string): Promise<void> {
     const { record } = await this.get(teamId, routerId, id);
     const live = this.#live.get(id) ?? this.#makeLive(record);
@@ -183,7 +183,7 @@ export class ForwardsService {
     return closeAllForwards(tx, teamId, routerIds, this.#deps.clock.now());
   }
 
-  /** Forwards whose end is stored: their ports close, their connections are cut, their agents are told. Never rejects. */
+  /** Cuts forwards whose end is stored: closes their ports and connections and notifies their agents. Never rejects. */
   async cut(forwards: readonly ForwardRecord[]): Promise<void> {
     for (const forward of forwards) this.changes.publish({ kind: 'closed', forward });
     const lives = forwards.map(({ id }) => this.#live.get(id)).filter((live) => live !== undefined);
@@ -197,43 +197,43 @@ export class ForwardsService {
     return { forwardId: live.id, agentId: live.agentId, teamId: live.teamId };
   }
 
-  /** Takes in a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
+  /** Adds a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
   onChannel(grant: ChannelGrant, socket: ChannelSocket): void {
     const live = this.#live.get(grant.forwardId);
-    // It may have been taken from the agent since the token was checked.
+    // The forward may have moved to another agent since the token was checked.
     if (live && !live.ended && live.agentId === grant.agentId) live.addChannel(socket);
     else socket.terminate();
   }
 
-  /** The agent is revoked or replaced: cuts what it carries of the team's forwards and refuses its channels. @throws a storage error */
+  /** The agent is revoked or replaced: cuts its channels of the team's forwards and refuses new ones. @throws a storage error */
   async dropAgent(teamId: string, agentId: string, why = 'the agent was revoked'): Promise<void> {
     const lives = [...this.#live.values()].filter((live) => live.teamId === teamId && live.agentId === agentId && !live.ended);
-    await Promise.all(lives.map((live) => this.#ways.leaveAgent(live, why)));
+    await Promise.all(lives.map((live) => this.#ways.detachAgent(live, why)));
   }
 
-  /** The agent is back: have all its forwards opened, and those closed that ended while it was away. */
+  /** The agent is online again: opens all its forwards, and closes those that ended while it was offline. */
   onReady(connection: AgentConnection): void {
-    void this.#track(this.#ways.closeEnded(connection), 'an agent was not told which forwards are over');
+    void this.#track(this.#ways.closeEnded(connection), 'an agent could not be told which forwards have ended');
     for (const live of this.#live.values()) {
-      if (live.agentId !== connection.agentId || live.wasAskedOn(connection)) continue;
-      // Its line may have died without a word: whoever was given such a channel would wait until that is noticed.
+      if (live.agentId !== connection.agentId || live.wasRequestedOn(connection)) continue;
+      // The old line may be dead: a connection on such a channel would wait until that is noticed.
       live.dropFreeChannels('the agent has a new tunnel');
       this.#reopen(live);
     }
   }
 
-  /** A router has shown up behind this agent, perhaps for the first time. */
+  /** The agent reports this router, perhaps for the first time. */
   onRouterSeen(connection: AgentConnection, routerId: string): void {
     for (const live of this.#live.values()) {
-      if (live.routerId === routerId && live.teamId === connection.teamId && !live.wasAskedOn(connection)) this.#reopen(live);
+      if (live.routerId === routerId && live.teamId === connection.teamId && !live.wasRequestedOn(connection)) this.#reopen(live);
     }
   }
 
   /** The agent lost the way to the target; it is asked to find another. */
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
     const live = this.#live.get(forwardId);
-    // Once for each time that it was asked: an agent that says it without end must not cost a write each time.
-    if (!live?.noteLost(connection.agentId)) return;
+    // Only the first report after each request: an agent that repeats it endlessly must not cause a write each time.
+    if (!live?.markLost(connection.agentId)) return;
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
       this.#deps.storage.writes
@@ -243,9 +243,9 @@ export class ForwardsService {
         }),
       'a lost way could not be stored',
     );
-    // At once, unless the way that was found last was lost soon.
+    // At once, unless the last way was lost soon after it was found.
     const { retryMs } = this.#deps.limits;
-    live.retryIn(Math.min(retryMs, Math.max(0, retryMs - live.sinceAskedMs)), () => this.#reopen(live));
+    live.retryIn(Math.min(retryMs, Math.max(0, retryMs - live.sinceRequestMs)), () => this.#reopen(live));
   }
 
   #view(record: ForwardRecord): ForwardView {
@@ -260,7 +260,7 @@ export class ForwardsService {
       bytesIn: record.bytes_in + unwritten.bytesIn + (openBytes?.in ?? 0),
       bytesOut: record.bytes_out + unwritten.bytesOut + (openBytes?.out ?? 0),
       maxConnections: record.max_connections ?? this.#deps.limits.connections,
-      entryName: this.#doors.nameOf(record.id),
+      entryName: this.#entries.nameOf(record.id),
     };
   }
 
@@ -289,7 +289,7 @@ export class ForwardsService {
 
   /** Opens the port of a new forward. @returns the port */
   async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
-    const port = await this.#doors.open(live, record);
+    const port = await this.#entries.open(live, record);
     this.#live.set(live.id, live);
     live.startExpiry();
     return port;
@@ -298,11 +298,11 @@ export class ForwardsService {
   async #restore(live: LiveForward, record: ForwardRecord): Promise<void> {
     this.#live.set(live.id, live);
     live.startExpiry();
-    await this.#doors.reopen(live, record);
+    await this.#entries.reopen(live, record);
     void this.#track(this.#ways.open(live, record));
   }
 
-  /** Until the end is stored the forward stays known, so that storing it is tried again. @throws a storage error */
+  /** Keeps the forward in memory until its end is stored, so that storing it can be retried. @throws a storage error */
   async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
     if (live.ended && !this.#live.has(live.id)) return;
     this.#live.set(live.id, live);
@@ -337,7 +337,7 @@ export class ForwardsService {
     );
   }
 
-  /** Gives work an owner that waits for it in `stop`. The returned promise never rejects. */
+  /** Tracks background work so that `stop` waits for it. The returned promise never rejects. */
   #track(work: Promise<void>, whatFailed = 'a task of the forwards failed'): Promise<void> {
     const task = work.catch((error: unknown) => this.#deps.log.error({ err: error }, whatFailed)).finally(() => this.#tasks.delete(task));
     this.#tasks.add(task);

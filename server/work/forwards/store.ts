@@ -25,7 +25,7 @@ export async function insertForward(db: DbOrTx, forward: Insertable<ForwardsTabl
   return db.insertInto('forwards').values(forward).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The forward that a key made on this router since a moment: what a repeated POST gets after a crash. */
+/** The forward that a caller's key has created on this router since a time: what a repeated POST gets after a crash. */
 export async function selectForwardByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<ForwardRecord | undefined> {
   return db.selectFrom('forwards').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
 }
@@ -51,7 +51,7 @@ export async function selectOpenForwards(db: DbOrTx): Promise<ForwardRecord[]> {
   return db.selectFrom('forwards').selectAll().where('closed_at', 'is', null).orderBy('created_at').execute();
 }
 
-/** Forwards of an agent's routers that ended before their time, the last ended first: the agent may not know yet. */
+/** Forwards of an agent's routers that ended before they expired, the last ended first: the agent may not know yet. */
 export async function selectEndedEarly(
   db: DbOrTx,
   { teamId, agentId }: { teamId: string; agentId: string },
@@ -139,7 +139,7 @@ export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string, ref
   return markClosedUp(db, key, { way_reason: storableText(reason), refused: toFlag(refused) });
 }
 
-/** Its port cannot be opened any more. Of a way nothing is known until the agent is asked again. */
+/** The port cannot be opened any more. The way is unknown until the agent is asked again. */
 export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
   return markClosedUp(db, key, { way_reason: reason, authorized_at: null });
 }
@@ -159,12 +159,12 @@ async function markClosedUp(
     .executeTakeFirst();
 }
 
-/** Only for one that nobody has been told of. */
+/** Only for a forward that no caller has seen. */
 export async function deleteForward(db: DbOrTx, { teamId, id }: ForwardKey): Promise<void> {
   await db.deleteFrom('forwards').where('team_id', '=', teamId).where('id', '=', id).execute();
 }
 
-/** @returns undefined when it was closed before */
+/** @returns undefined when it was closed already */
 export async function closeForward(
   db: DbOrTx,
   { teamId, id }: ForwardKey,
@@ -181,7 +181,7 @@ export async function closeForward(
     .executeTakeFirst();
 }
 
-/** Ends those of the routers' forwards that are open. */
+/** Closes the open forwards of these routers. */
 export async function closeAllForwards(db: DbOrTx, teamId: string, routerIds: readonly string[], now: number): Promise<ForwardRecord[]> {
   return db
     .updateTable('forwards')
@@ -193,10 +193,10 @@ export async function closeAllForwards(db: DbOrTx, teamId: string, routerIds: re
     .execute();
 }
 
-/** What happened at a forward since it was last written down. */
+/** Counts of a forward since they were last stored. */
 export interface ForwardCounts {
   refused: number;
-  /** Connections that are over. */
+  /** Connections that have ended. */
   connections: number;
   bytesIn: number;
   bytesOut: number;

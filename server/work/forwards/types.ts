@@ -14,26 +14,26 @@ export interface ForwardRequest {
   dstPort: number;
   dstAddress: string;
   allowFrom: string;
-  /** Ends connections through which nothing goes for so long; left out for the configured default, null for never. */
+  /** Ends connections that are idle for this long, in seconds; omitted for the configured default, null for never. */
   idleSeconds?: number | null | undefined;
-  /** Connections at the same time; left out for what there may be at most. */
+  /** Connections at the same time; omitted for the maximum. */
   maxConnections?: number | undefined;
 }
 
 /** Who asks for a forward. */
 export interface ForwardMaker {
   id: string;
-  /** The client through which that person asks. */
+  /** The client application that the person uses. */
   clientId?: string | undefined;
-  /** The Idempotency-Key that they chose: with it they find their earlier forward again. */
+  /** The Idempotency-Key that the caller chose. It finds the earlier forward. */
   idempotencyKey?: string | undefined;
 }
 
-/** A forward as the interface shows it: the record and what only this process knows. */
+/** A forward as the API shows it: the record and the state of this process. */
 export interface ForwardView {
   record: ForwardRecord;
   openConnections: number;
-  /** Connections so far, and their bytes, those that are open included. */
+  /** Connections so far and their bytes, including open ones. */
   connectionCount: number;
   /** Client to target. */
   bytesIn: number;
@@ -41,7 +41,7 @@ export interface ForwardView {
   bytesOut: number;
   /** Connections at the same time. */
   maxConnections: number;
-  /** Where TLS clients reach it by name, if they do. */
+  /** Name and port for TLS clients, where configured. */
   entryName: { name: string; port: number } | undefined;
 }
 
@@ -54,11 +54,11 @@ export interface ForwardSettings {
   ports: { from: number; to: number };
   /** Lets `allow_from` be a private or loopback address. */
   allowPrivateSources: boolean;
-  /** What forwards get that say nothing about `idle_seconds`; null for no limit. */
+  /** Default of `idle_seconds`; null for no limit. */
   idleSeconds: number | null;
-  /** Load balancers in front of the doors, which say by the PROXY protocol whose connection they bring. */
+  /** Whether an address is a load balancer that sends PROXY protocol headers. */
   isProxy?: ((address: string) => boolean) | undefined;
-  /** One more door, to all forwards by name. */
+  /** The TLS name entry to all forwards. */
   names?: NameSettings | undefined;
 }
 
@@ -66,18 +66,18 @@ export interface NameSettings {
   /** Forwards are `<id>.<domain>`; in lower case. */
   domain: string;
   listen: { host: string; port: number };
-  /** What clients connect to where that is not the port that is listened on. */
+  /** The port that clients connect to, if it differs from the port listened on. */
   publicPort: number | undefined;
 }
 
-/** What became of a forward's record; for whoever tells people. */
+/** A change of a forward's record, for events and notifications. */
 export interface ForwardChange {
-  /** `authorized`: the agent has opened the way, perhaps once more. `lost`: there is no way at present, or no port. */
+  /** `authorized`: the agent has opened the way, perhaps again. `lost`: there is no way at present, or no port. */
   kind: 'created' | 'authorized' | 'lost' | 'closed';
   forward: ForwardRecord;
 }
 
-/** What a channel dial is good for. */
+/** What a valid channel dial gives access to. */
 export interface ChannelGrant {
   forwardId: string;
   agentId: string;
@@ -94,7 +94,7 @@ export type EndedBy =
   | 'target'
   /** The channel to the agent broke. */
   | 'channel'
-  /** No channel came in time: the agent is away or busy. */
+  /** No channel came in time: the agent is offline or busy. */
   | 'no_channel'
   | 'expired'
   | 'revoked'
@@ -103,11 +103,11 @@ export type EndedBy =
   /** The control plane was stopped. */
   | 'shutdown';
 
-/** A client's end of a connection. Keeps half-close, and can be broken off so that the client sees it. */
+/** A client's end of a connection. It supports half-close, and a reset that the client notices. */
 export type ClientStream = Duplex & { resetAndDestroy(): unknown };
 
-/** An open forward as another door than its entry port sees it. */
-export interface Entrance {
+/** An open forward as entries other than its own port use it. */
+export interface ConnectionAcceptor {
   /**
    * Carries a connection like one of the entry port, without the check of its source.
    * @param ended called once when the connection is over and its stream closed
@@ -126,6 +126,6 @@ export interface ConnectionSummary {
   bytesIn: number;
   /** Target to client. */
   bytesOut: number;
-  /** `open` while it goes on, and `unknown` when the control plane was killed meanwhile: then the rest is what was last known. */
+  /** `open` while it is open; `unknown` when the control plane was killed: then the other fields are the last known ones. */
   endedBy: EndedBy | 'open' | 'unknown';
 }

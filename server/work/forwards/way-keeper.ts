@@ -23,22 +23,22 @@ export interface WayKeeperDeps {
   reopen: (live: LiveForward) => void;
 }
 
-/** 256 bits and more: the bearer of a forward's channel dials. */
+/** More than 256 bits: the bearer of a forward's channel dials. */
 const CHANNEL_SECRET_LENGTH = 48;
 
-/** What an agent that comes back is told about at most; of what ended before that, the time runs out soonest. */
+/** Most ended forwards that a returning agent is notified of. Forwards that ended earlier expire soonest by themselves. */
 const MOST_ENDED = 1000;
 
-/** It is also told of those whose time was over so lately: the timers of a machine that slept know nothing of it. */
+/** Also includes forwards that expired this recently, because timers of a machine that slept are late. */
 const LATELY_MS = 24 * 3_600_000;
 
-/** A channel bearer is `<forward id>:<secret>`, so that it is found without a query. */
+/** A channel bearer is `<forward id>:<secret>`, so that its forward is found without a query. */
 export function newChannelToken(forwardId: string): { token: string; hash: string } {
   const token = `${forwardId}:${newSecret(CHANNEL_SECRET_LENGTH)}`;
   return { token, hash: hashSecret(token) };
 }
 
-/** Has the agent's side of every open forward opened, again after every new tunnel and after failures that may pass. */
+/** Asks agents to open their side of every open forward: again on every new tunnel and after temporary failures. */
 export class WayKeeper {
   readonly #deps: WayKeeperDeps;
 
@@ -46,43 +46,43 @@ export class WayKeeper {
     this.#deps = deps;
   }
 
-  /** Asks the agent once; never rejects. What came of it is on the record. */
+  /** Asks the agent once; never rejects. The record holds the result. */
   async open(live: LiveForward, record: ForwardRecord): Promise<void> {
     if (live.ended) return;
     live.cancelRetry();
     const former = live.agentId;
-    let farewell: Promise<void> | undefined;
+    let closing: Promise<void> | undefined;
     try {
       const router = await this.#deps.routers.getRouter(live.teamId, live.routerId);
       live.assignAgent(router.agent_id);
       if (former !== '' && former !== live.agentId) {
-        farewell = this.close({ id: live.id, agentId: former });
-        await this.#distrust(live);
+        closing = this.close({ id: live.id, agentId: former });
+        await this.#isolate(live);
       }
       const epoch = this.#deps.gateway.epoch(router.agent_id);
-      live.noteTunnel(epoch);
+      live.setTunnelEpoch(epoch);
       if (epoch === undefined || router.agent_router === '') return;
-      const result = await this.#ask(live, record, router.agent_router, router.hardware_id);
-      await this.#opened(live, result);
+      const result = await this.#requestOpen(live, record, router.agent_router, router.hardware_id);
+      await this.#recordOpened(live, result);
     } catch (error) {
-      await this.#failed(live, error);
+      await this.#recordFailure(live, error);
     } finally {
-      await farewell;
+      await closing;
     }
   }
 
-  /** Nothing goes through its agent from this moment on. @param why for who reads the record. @throws a storage error, after cutting */
-  async leaveAgent(live: LiveForward, why: string): Promise<void> {
-    live.leaveAgent();
-    await this.#distrust(live);
+  /** Stops all traffic through the forward's agent at once. @param why shown on the record. @throws a storage error, after cutting */
+  async detachAgent(live: LiveForward, why: string): Promise<void> {
+    live.detachAgent();
+    await this.#isolate(live);
     const key = { teamId: live.teamId, id: live.id };
     const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, why));
     if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
   }
 
   /**
-   * Tells the agent that it is over; never rejects. An agent that is away hears it from {@link closeEnded} when it
-   * comes back, or ends the forward by itself when its time is over.
+   * Notifies the agent that the forward has ended; never rejects. An offline agent gets this from {@link closeEnded} when
+   * it comes back, or ends the forward by itself when it expires.
    */
   async close({ id, agentId }: { id: string; agentId: string }): Promise<void> {
     if (agentId === '' || this.#deps.gateway.epoch(agentId) === undefined) return;
@@ -90,11 +90,11 @@ export class WayKeeper {
       const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
       await this.#deps.gateway.request(agentId, 'forward.close', { forward_id: id }, options);
     } catch (error) {
-      this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent was not told that a forward is over');
+      this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent could not be told that a forward has ended');
     }
   }
 
-  /** Tells an agent that is back which forwards it may still take for open. @throws a storage error */
+  /** Notifies an agent that is online again which forwards ended meanwhile. @throws a storage error */
   async closeEnded({ agentId, teamId, epoch }: AgentConnection): Promise<void> {
     const { storage, clock, gateway } = this.#deps;
     const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now() - LATELY_MS, MOST_ENDED);
@@ -104,16 +104,16 @@ export class WayKeeper {
     }
   }
 
-  /** Cuts what the agent carries and makes the token it was given worthless. @throws a storage error, after cutting */
-  async #distrust(live: LiveForward): Promise<void> {
+  /** Cuts the agent's channels and invalidates its token. @throws a storage error, after cutting */
+  async #isolate(live: LiveForward): Promise<void> {
     const { hash } = newChannelToken(live.id);
-    live.distrustAgent(hash);
+    live.isolateAgent(hash);
     await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
   }
 
-  async #ask(live: LiveForward, record: ForwardRecord, router: string, hardwareId: string): Promise<RequestResult<'forward.open'>> {
+  async #requestOpen(live: LiveForward, record: ForwardRecord, router: string, hardwareId: string): Promise<RequestResult<'forward.open'>> {
     const { storage, gateway, limits } = this.#deps;
-    // The old token is stored as a hash only, so every opening has a new one.
+    // The old token is stored only as a hash, so every request carries a new one.
     const { token, hash } = newChannelToken(live.id);
     await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
     live.expectChannels(hash, limits.warmChannels);
@@ -135,12 +135,12 @@ export class WayKeeper {
     );
   }
 
-  async #opened(live: LiveForward, result: RequestResult<'forward.open'>): Promise<void> {
+  async #recordOpened(live: LiveForward, result: RequestResult<'forward.open'>): Promise<void> {
     const found = {
       way: result.way,
       wayReason: live.portProblem ?? result.way_reason,
       targetReachable: result.target_reachable,
-      // Whoever comes by the port of a forward that has lost it reaches another program.
+      // Without its port the forward is unusable: the port leads to another program.
       authorizedAt: live.portProblem === undefined ? this.#deps.clock.now() : null,
     };
     const key = { teamId: live.teamId, id: live.id };
@@ -150,12 +150,12 @@ export class WayKeeper {
     else await this.close(live);
   }
 
-  async #failed(live: LiveForward, error: unknown): Promise<void> {
+  async #recordFailure(live: LiveForward, error: unknown): Promise<void> {
     const { storage, log, limits } = this.#deps;
     const reason = error instanceof AppError ? error.message : 'internal error';
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
     const key = { teamId: live.teamId, id: live.id };
-    // What the agent's rules forbid stays forbidden.
+    // The agent's rules forbid the target, so a retry is useless.
     const refused = error instanceof AppError && error.code === 'invalid';
     try {
       const lost = await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300), refused));
@@ -163,10 +163,10 @@ export class WayKeeper {
     } catch (storeError) {
       log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');
     }
-    // Without a tunnel, the agent's return brings the next attempt.
+    // Without a tunnel, the next attempt comes when the agent is back.
     const passing = !refused && !(error instanceof AppError && error.code === 'agent_offline');
     if (live.ended) {
-      // The agent may have opened it all the same, too late to be heard.
+      // The agent may have opened it after the request timed out.
       await this.close(live);
     } else if (passing) {
       live.retryIn(limits.retryMs, () => this.#deps.reopen(live));

@@ -61,7 +61,7 @@ describe('the list of what teams share', () => {
   });
 
   it.each([
-    ['clients that have not said where they want to go', 1, FORWARD_LIMITS.waitingClients],
+    ['clients that have not said where they want to go', 1, FORWARD_LIMITS.pendingConnections],
     ['finished connections that are not stored yet', 1, FINISHED_CONNECTIONS],
     ['audit entries that are not stored yet', 1, AUDIT_ENTRIES],
     ['open forwards', 1, FORWARD_LIMITS.openPerTeam],

@@ -4,17 +4,17 @@ import type { Clock } from '../../../platform/core/clock.ts';
 
 type AuditedEntry = Parameters<AuditService['record']>[0];
 
-/** A page of a browser opens sixty connections, a key may open hundreds a minute: the log of connections has each of them. */
+/** A browser opens sixty connections for a page and a key hundreds a minute. The log of connections lists each of them. */
 const ONCE_IN_MS = 60_000;
-/** Entries that are remembered; of one that was forgotten there is one more row. */
+/** Entries kept in memory. An evicted entry can get a second row within its minute. */
 const REMEMBERED = 10_000;
 
-/** Tells the audit log who came in by the WebSocket door: the first of a minute of each caller, address, forward and result. */
+/** Audits WebSocket connections: one row per minute for each caller, address, forward and result. */
 export class EntryRecorder {
   readonly #clock: Clock;
   readonly #report: (entry: AuditedEntry) => void;
-  /** When each was told. */
-  readonly #told = new LRUCache<string, number>({ max: REMEMBERED });
+  /** When each was last recorded. */
+  readonly #recordedAt = new LRUCache<string, number>({ max: REMEMBERED });
 
   constructor(clock: Clock, report: (entry: AuditedEntry) => void) {
     this.#clock = clock;
@@ -24,10 +24,10 @@ export class EntryRecorder {
   record(entry: AuditedEntry): void {
     const now = this.#clock.now();
     const key = JSON.stringify([entry.actor_id, entry.team_id, entry.source, entry.target, entry.result]);
-    const told = this.#told.get(key);
-    // A clock that was set back starts a new minute.
-    if (told !== undefined && now >= told && now - told < ONCE_IN_MS) return;
-    this.#told.set(key, now);
+    const recordedAt = this.#recordedAt.get(key);
+    // When the clock was set back, a new minute starts.
+    if (recordedAt !== undefined && now >= recordedAt && now - recordedAt < ONCE_IN_MS) return;
+    this.#recordedAt.set(key, now);
     this.#report(entry);
   }
 }

@@ -9,46 +9,46 @@ import { routerParams } from '../../../platform/http/envelope.ts';
 import { pathId } from '../../../platform/http/fields.ts';
 import type { Upgrades } from '../../../platform/http/upgrades.ts';
 import type { ForwardsService } from '../service.ts';
-import { CONNECT_SUBPROTOCOL } from './door.ts';
-import type { ForwardDoor } from './door.ts';
+import { CONNECT_SUBPROTOCOL } from './endpoint.ts';
+import type { ConnectEndpoint } from './endpoint.ts';
 import { EntryRecorder } from './entry-recorder.ts';
 
 export interface ConnectRouteDeps {
   forwards: ForwardsService;
-  door: ForwardDoor;
+  endpoint: ConnectEndpoint;
   upgrades: Upgrades;
   authenticate: Authenticate;
   clock: Clock;
   audit: Pick<AuditService, 'record'>;
 }
 
-/** A page of a browser takes sixty connections at once; they count on their own, not as sixty requests. */
+/** A browser opens sixty connections for one page: this route has a higher rate limit than requests. */
 const RATE_FACTOR = 10;
 
-/** Who may enter. It is asked again while the connection is open. */
+/** The role that a caller needs. It is checked again while the connection is open. */
 const NEEDED = 'operator';
 
-/** HTTP's word for an upgrade. */
+/** HTTP status of an upgrade. */
 const ENTERED = 101;
 
-/** Upgrades of other routes are not for the application: their bodies and long answers would have no limits. */
+/** Only these upgrades reach the application: bodies and answers of others would have no limits. */
 export function isConnectRequest({ method, url = '' }: { method?: string | undefined; url?: string | undefined }): boolean {
   return method === 'GET' && /^\/api\/routers\/[^/?]+\/transient-forwarding\/[^/?]+\/connect(?:\?|$)/.test(url);
 }
 
 /**
- * Carries one TCP connection of a forward as a WebSocket. The forward's `allow_only_cidr` is for its entry port, where
- * nobody shows a credential; here the caller has shown one. Not in the OpenAPI document, which cannot say what happens
- * after an upgrade: docs/forwards.md does.
+ * Carries one TCP connection of a forward as a WebSocket. The forward's `allow_only_cidr` protects its entry port, where
+ * clients show no credential; here the caller has shown one. OpenAPI cannot describe what follows an upgrade, so
+ * docs/forwards.md documents this route.
  */
-export function connectRoute(app: App, { forwards, door, upgrades, authenticate, clock, audit }: ConnectRouteDeps): void {
+export function connectRoute(app: App, { forwards, endpoint, upgrades, authenticate, clock, audit }: ConnectRouteDeps): void {
   const entries = new EntryRecorder(clock, (entry) => audit.record(entry));
   app.get(
     '/api/routers/:router_id/transient-forwarding/:id/connect',
     {
       exposeHeadRoute: false,
       config: { role: NEEDED, rateFactor: RATE_FACTOR },
-      // Of a WebSocket there is no answer to send.
+      // Only for refusals: a WebSocket has no HTTP answer.
       onSend: async (request, reply, payload) => {
         if (request.principal) entries.record(recordOf(request, reply.statusCode));
         return payload;
@@ -61,11 +61,11 @@ export function connectRoute(app: App, { forwards, door, upgrades, authenticate,
       const { remoteAddress, remotePort } = request.raw.socket;
       // Behind a proxy the port is the proxy's.
       const source = request.ip === remoteAddress ? `${request.ip.replace(/^::ffff:/, '')}:${remotePort}` : request.ip;
-      const entrance = await forwards.entrance(principal.teamId, request.params.router_id, request.params.id, source);
-      door.checkOpen();
+      const acceptor = await forwards.acceptor(principal.teamId, request.params.router_id, request.params.id, source);
+      endpoint.checkOpen();
       const ws = upgrades.accept(request, reply, CONNECT_SUBPROTOCOL);
       entries.record(recordOf(request, ENTERED));
-      door.carry(entrance, ws, {
+      endpoint.carry(acceptor, ws, {
         source,
         teamId: principal.teamId,
         isStillAllowed: async () => isStillAllowed(await authenticate(bearer), principal, NEEDED),

@@ -10,14 +10,14 @@ const END_WORDS: Record<ConnectionEnd, EndedBy> = {
   cut: 'revoked',
 };
 
-/** One accepted client: waits for a channel, then is carried by it. */
+/** One accepted client connection: it waits for a channel, then the channel carries it. */
 export class ClientConnection {
   readonly #socket: ClientStream;
   readonly #about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>;
   #connection: ChannelConnection | undefined;
   #cutBecause: EndedBy | undefined;
   #stopWaiting: (() => void) | undefined;
-  /** Bytes of both directions when they were last seen to be more than before, and when that was. */
+  /** Bytes of both directions at the last check that found more than before, and the time of that check. */
   #seenBytes = 0;
   #quietSince: number;
 
@@ -40,7 +40,7 @@ export class ClientConnection {
     return this.#connection?.bytesReceived ?? 0;
   }
 
-  /** Since when no byte is known to have gone either way, as far as those who asked before can tell. */
+  /** When the connection was last known to be active, as precise as the calls of this method are frequent. */
   quietSince(now: number): number {
     const bytes = this.bytesIn + this.bytesOut;
     if (bytes !== this.#seenBytes) {

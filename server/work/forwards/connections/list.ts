@@ -6,8 +6,8 @@ import type { ForwardKey } from '../store.ts';
 import type { ListedConnection } from '../types.ts';
 
 /**
- * One page of a forward's connections, newest first. @param open those that were open a moment ago, as they were then: asked
- * for before the database, so that one that ends meanwhile is not missed, and is listed as what it is now
+ * One page of a forward's connections, newest first. @param open the connections that were open just before this call. The
+ * database is read after them, so that a connection that ends meanwhile is listed once, with its end
  */
 export async function listConnections(
   db: DbOrTx,

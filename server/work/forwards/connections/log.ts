@@ -13,17 +13,17 @@ import type { ForwardCounts, ForwardKey } from '../store.ts';
 import type { ConnectionSummary } from '../types.ts';
 
 /**
- * Written at once when so many wait. A commit costs as much as 500 rows (`synchronous=FULL`); much more in one of them
- * would hold up the connections that are open: 1,000 rows take 3 ms.
+ * This many rows are written at once. A commit costs as much as 500 rows (`synchronous=FULL`). Larger batches would delay
+ * open connections: 1,000 rows take 3 ms.
  */
 const BATCH = 1000;
 
-/** Finished connections that may wait for the database; beyond that the oldest of the team that has most are lost rather than memory. */
+/** Finished connections that can wait for the database. Beyond that, the oldest of the team with most of them are dropped. */
 export const MAX_WAITING = 20_000;
-/** Lost at a time: going through all that wait takes some milliseconds. */
+/** Dropped at a time, because each drop scans the whole queue, which takes a few milliseconds. */
 const DROPPED_AT_ONCE = 500;
 
-/** What the database does not know yet of one forward. */
+/** Counts of one forward that are not in the database yet. */
 interface Unwritten extends ForwardCounts {
   key: ForwardKey;
   lastRefused: string;
@@ -39,7 +39,7 @@ interface ConnectionLogDeps {
   clock: Clock;
   log: Log;
   flushMs: number;
-  /** The connections that go on now. */
+  /** The connections that are open now. */
   open: () => Iterable<LoggedConnection>;
   counters?: Counters | undefined;
 }
@@ -65,7 +65,7 @@ export class ConnectionLog {
     return this.#open.start();
   }
 
-  /** Never rejects. Call it when no connection is left. */
+  /** Never rejects. Call it when no connection is open any more. */
   async stop(): Promise<void> {
     await this.#open.stop();
     await this.flush();
@@ -120,7 +120,7 @@ export class ConnectionLog {
 
   async #write(): Promise<void> {
     const connections = this.#connections;
-    // As they are now: more is added while these are being written.
+    // A copy, because the counts grow while it is written.
     const batch = [...this.#unwritten.values()].map((counts) => ({ ...counts }));
     if (batch.length === 0) return;
     this.#connections = [];
@@ -152,11 +152,11 @@ export class ConnectionLog {
     const { teamId, id } = 'connection' in row ? { teamId: row.connection.teamId, id: row.connection.forwardId } : row.counts.key;
     this.#log.error(
       { err: reason, team_id: teamId, forward_id: id },
-      'the database can never take a connection or a count of a forward; it is left out',
+      'the database refuses a connection or a count of a forward; it is dropped',
     );
   }
 
-  /** What came while the batch was being written stays for the next one. */
+  /** Counts added while the batch was written stay for the next one. */
   #written({ key, refused, connections, bytesIn, bytesOut, lastRefused }: Unwritten): void {
     if (refused > 0) {
       this.#deps.log.info({ team_id: key.teamId, forward_id: key.id, source: lastRefused, count: refused }, 'connection attempts refused');

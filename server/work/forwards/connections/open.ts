@@ -9,25 +9,25 @@ export interface OpenConnectionsDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  /** How often is looked for connections that are not written down yet. */
+  /** How often new open connections are stored, milliseconds. */
   flushMs: number;
-  /** Those that this process carries now. */
+  /** The connections that this process carries now. */
   open: () => Iterable<LoggedConnection>;
 }
 
-/** A row is written again after so long: what is known of a connection after a crash is at most this old. */
+/** The row of an open connection is updated this often: after a crash its counts are at most this old. */
 const REWRITE_MS = 60_000;
 
-/** As long as finished connections are kept (limits.ts): the control plane may have been down for a while. */
+/** As long as finished connections are kept (limits.ts), because the control plane may have been down for a while. */
 const LOOK_BACK_MS = 30 * 24 * 3_600_000;
 
 /**
- * Writes down connections while they are open, so that the log also tells of those that a control plane carried when
- * it was killed: their rows say `open`, and `unknown` from the next start on.
+ * Stores connections while they are open, so that the log also lists those that were open when the control plane was
+ * killed: their rows say `open`, and `unknown` after the next start.
  */
 export class OpenConnections {
   readonly #deps: OpenConnectionsDeps;
-  /** When each of them was written down. */
+  /** When each of them was stored last. */
   #written = new Map<string, number>();
   readonly #writes: Periodic;
 
@@ -49,7 +49,7 @@ export class OpenConnections {
     this.#writes.start();
   }
 
-  /** Resolves when what is being written is written. */
+  /** Resolves when the write under way is done. */
   async stop(): Promise<void> {
     await this.#writes.stop();
   }

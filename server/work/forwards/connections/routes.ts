@@ -17,7 +17,7 @@ const connectionSchema = z
     bytes_out: z.int().describe('From the target to the client, so far'),
     ended_by: z
       .string()
-      .describe('open while it goes on, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
+      .describe('open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
   })
   .meta({
     id: 'ForwardConnection',
@@ -41,7 +41,7 @@ export function forwardConnectionRoutes(app: App, { forwards }: { forwards: Forw
       schema: {
         tags: ['forwards'],
         operationId: 'listForwardConnections',
-        summary: 'List the connections of a forward, those that are open included, newest first',
+        summary: 'List the connections of a forward, including open ones, newest first',
         params: routerParams.extend({ id: pathId }),
         querystring: pageQuery,
         response: { 200: envelope(z.array(connectionSchema)), ...commonErrors },

@@ -9,12 +9,12 @@ import type { ConnectionSummary, ForwardConnectionRecord } from '../types.ts';
 
 export type LoggedConnection = ConnectionSummary & { teamId: string; forwardId: string };
 
-/** Finished ones; what was written of them while they were open is overwritten. */
+/** Stores finished connections; overwrites the rows stored while they were open. */
 export async function insertConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
   for (const chunk of inChunks(connections)) await upsertOf(db, chunk).execute();
 }
 
-/** Those that go on. One that has finished meanwhile stays as it is. */
+/** Stores open connections. The row of one that has finished meanwhile stays unchanged. */
 export async function writeOpenConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
   for (const chunk of inChunks(connections)) await upsertOf(db, chunk, 'open').execute();
 }
@@ -47,7 +47,7 @@ function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver
     });
 }
 
-/** Ends the rows of connections that a control plane which was killed has left open, and counts them at their forwards. */
+/** Ends the rows that a killed control plane left open, and adds their counts to their forwards. */
 export async function settleOpenConnections(tx: DbOrTx, openedAfter: number): Promise<void> {
   const settled = await tx
     .updateTable('forward_connections')
@@ -74,7 +74,7 @@ export async function selectConnections(db: DbOrTx, { teamId, id }: ForwardKey, 
     .execute();
 }
 
-/** Of all teams, by the time in their ids, which is when they were opened. @returns how many were deleted */
+/** Deletes connections of all teams, by their opening time, which is also in their ids. @returns how many were deleted */
 export async function deleteConnectionsUntil(db: DbOrTx, openedBefore: number, limit: number): Promise<number> {
   const old = db
     .selectFrom('forward_connections')

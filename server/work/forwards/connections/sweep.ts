@@ -15,12 +15,12 @@ export interface ConnectionSweepDeps {
 }
 
 const SWEEP_EVERY_MS = 3_600_000;
-/** Rows of one delete, and forwards looked at before others get their turn. */
+/** Rows per delete, and forwards read per query. */
 const CHUNK = 500;
-/** A forward is open for a day at most: one that is older by this has no connection worth counting. */
+/** A forward is open for at most one day. Forwards older than the retention time plus this have no connections left. */
 const LONGEST_FORWARD_MS = 2 * 24 * 3_600_000;
 
-/** Forgets finished connections by age and by number, every hour and a little at a time. */
+/** Deletes finished connections by age and by number, every hour, in small steps. */
 export class ConnectionSweep {
   readonly #deps: ConnectionSweepDeps;
   readonly #sweeps: Periodic;
@@ -31,7 +31,7 @@ export class ConnectionSweep {
       clock: deps.clock,
       log: deps.log,
       everyMs: SWEEP_EVERY_MS,
-      failure: 'old connections of forwards stay',
+      failure: 'the sweep of old forward connections failed; the next one tries again',
       run: () => this.#sweep(),
     });
   }
@@ -49,7 +49,7 @@ export class ConnectionSweep {
     const { storage, clock, limits } = this.#deps;
     const oldest = clock.now() - limits.keepConnectionsMs;
     await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsUntil(tx, oldest, CHUNK)));
-    // Ids begin with the time, so this is where the forwards begin that may still have connections.
+    // Ids begin with the creation time: earlier forwards have no connections left.
     let after = idFloor(Math.max(0, oldest - LONGEST_FORWARD_MS));
     while (!this.#sweeps.isStopped) {
       const keys = await selectForwardKeys(storage.db, after, CHUNK);

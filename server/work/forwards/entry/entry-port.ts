@@ -2,9 +2,9 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { networkOf } from '../../../platform/core/network-of.ts';
 import { parseProxyHeader } from './names/proxy-header.ts';
-import type { WaitingRoom } from './names/waiting-room.ts';
+import type { PendingConnections } from './names/pending-connections.ts';
 
-/** Where a client comes from, as far as can be known. */
+/** Address and port that a client connects from. */
 export interface Source {
   address: string;
   port: number;
@@ -13,21 +13,21 @@ export interface Source {
 export interface EntryPortOptions {
   host: string;
   port: number;
-  /** Load balancers that say by the PROXY protocol whose connection they bring; left out where there are none. */
+  /** Whether an address is a load balancer that sends PROXY protocol headers; omitted when there are none. */
   isProxy?: ((address: string) => boolean) | undefined;
-  /** Where clients of those wait until that is known. */
-  room: WaitingRoom;
-  /** The team whose port it is; left out for a port of all teams. */
+  /** Holds connections from load balancers until their header has arrived. */
+  pending: PendingConnections;
+  /** The team that owns the port; omitted for a port of all teams. */
   teamId?: string | undefined;
   onArrival: (socket: net.Socket, source: Source) => void;
-  /** A load balancer did not say whose connection it brings; the connection is broken off. */
-  onNameless: (address: string, reason: string) => void;
+  /** A load balancer sent no valid header; the connection is reset. */
+  onUnknownSource: (address: string, reason: string) => void;
 }
 
-/** Finds clients that vanished without a word. */
+/** Detects clients that vanished without closing the connection. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-/** A public port. Nothing is read of a connection before its source is known, except what tells the source. */
+/** A public port. Before a connection's source is known, only the PROXY header is read from it. */
 export class EntryPort {
   readonly #server: net.Server;
   readonly #options: EntryPortOptions;
@@ -47,7 +47,7 @@ export class EntryPort {
       entry.#server.once('error', reject);
       entry.#server.listen({ host: options.host, port: options.port, exclusive: true }, () => {
         entry.#server.off('error', reject);
-        // Running out of file descriptors shows here; the port lives on and accepts again later.
+        // For example no free file descriptors: the port stays open and accepts again later.
         entry.#server.on('error', () => undefined);
         resolve();
       });
@@ -59,7 +59,7 @@ export class EntryPort {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Stops accepting. Accepted connections belong to whoever got them. */
+  /** Stops accepting. Accepted connections stay open. */
   close(): void {
     this.#server.close();
   }
@@ -71,23 +71,23 @@ export class EntryPort {
     else this.#options.onArrival(socket, { address, port });
   }
 
-  /** A load balancer that speaks for itself only looks whether the port is open: nothing is wrong, and nothing is carried. */
+  /** A `local` header is a load balancer's health check: the connection is closed without a warning. */
   #readSource(socket: net.Socket, proxy: Source): void {
     const party = this.#options.teamId ?? networkOf(proxy.address);
-    this.#options.room.read(party, socket, parseProxyHeader, (told) => {
-      if (!told.ok) {
+    this.#options.pending.read(party, socket, parseProxyHeader, (outcome) => {
+      if (!outcome.ok) {
         breakOff(socket);
-        this.#options.onNameless(proxy.address, told.reason);
-      } else if (told.value.kind === 'local') {
+        this.#options.onUnknownSource(proxy.address, outcome.reason);
+      } else if (outcome.value.kind === 'local') {
         socket.destroy();
       } else {
-        this.#options.onArrival(socket, told.value);
+        this.#options.onArrival(socket, outcome.value);
       }
     });
   }
 }
 
-/** Ends a connection at once so that the client sees it. */
+/** Resets a connection, so that the client notices at once. */
 export function breakOff(socket: net.Socket): void {
   if (socket.listenerCount('error') === 0) socket.on('error', () => undefined);
   socket.resetAndDestroy();

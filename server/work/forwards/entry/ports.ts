@@ -1,8 +1,8 @@
 import { mayHaveOneMore } from '../../../../runtime/fair-shares.ts';
 
 /**
- * A port that was in use this recently is given to nobody: whoever still has its number, a program that dials again or a
- * tab that reloads itself, would reach another's target. As long as the shortest life of a forward.
+ * A recently used port is not given out again for this time. Otherwise a program that reconnects, or a browser tab that
+ * reloads, could reach the target of another forward. As long as the shortest life of a forward.
  */
 export const PORT_QUARANTINE_MS = 10 * 60_000;
 
@@ -13,7 +13,7 @@ export interface PortUse {
   closedAt: number | null;
 }
 
-/** Ports that a team may have open or in quarantine: twice as many as open ones (limits.ts). */
+/** Ports that a team can have open or in quarantine: twice its limit of open forwards (limits.ts). */
 export const PORTS_PER_TEAM = 2000;
 
 export type PortChoice =
@@ -26,16 +26,16 @@ export type PortChoice =
 export interface PortRequest {
   range: { from: number; to: number };
   uses: readonly PortUse[];
-  /** Ports that another program holds. */
+  /** Ports that other programs hold. */
   unusable: ReadonlySet<number>;
   teamId: string;
-  /** There is no other team for which ports have to be left. */
+  /** No other team needs ports. */
   isOnlyTeam: boolean;
 }
 
 /**
- * Chooses a port of the range: a random one that was not in use lately. Where there are other teams, a team holds no more
- * ports than it leaves free; one in quarantine counts for the team that used it.
+ * Chooses a random port of the range that was not used recently. If there are other teams, a team holds no more ports than
+ * it leaves free; a port in quarantine counts for the team that used it.
  */
 export function choosePort(request: PortRequest, random: () => number = Math.random): PortChoice {
   return shareUsedUp(request) ?? chooseFree(request, random);
@@ -46,7 +46,7 @@ function shareUsedUp({ range, uses, unusable, teamId, isOnlyTeam }: PortRequest)
   const taken = new Set([...uses.map((use) => use.port), ...unusable].filter((port) => port >= range.from && port <= range.to));
   const own = uses.filter((use) => use.teamId === teamId);
   const left = range.to - range.from + 1 - taken.size;
-  // With none left at all it is the whole range that is used up.
+  // With none left, the whole range is exhausted, not the share.
   if (left <= 0 || mayHaveOneMore({ held: own.length, left, most: PORTS_PER_TEAM })) return undefined;
   const closedAt = own.flatMap((use) => use.closedAt ?? []);
   const until = closedAt.length === 0 ? undefined : Math.min(...closedAt) + PORT_QUARANTINE_MS;

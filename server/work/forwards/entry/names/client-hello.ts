@@ -1,7 +1,7 @@
 import { INCOMPLETE, refused } from './prelude.ts';
 import type { Prelude } from './prelude.ts';
 
-/** The name that a TLS client asks for (RFC 6066, section 3); undefined when it asks for none. */
+/** The server name (SNI) that a TLS client sends (RFC 6066, section 3); undefined when it sends none. */
 export interface ClientHello {
   serverName: string | undefined;
 }
@@ -17,12 +17,12 @@ const MESSAGE_HEADER_BYTES = 4;
 const MAX_RECORD_BYTES = 2 ** 14;
 /** With a post-quantum key share, a session ticket and ECH it is about 3 kB. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** One in practice, a handful from clients that hide the name from filters. */
+/** One in practice; a handful from clients that split the name to evade filters. */
 const MAX_RECORDS = 64;
 
 /**
- * Reads the ClientHello at the beginning of a TLS connection, in one record or in several, without using it up: the
- * TLS is the client's with somebody else. The name inside an encrypted ClientHello stays hidden; the outer one counts.
+ * Reads the ClientHello at the beginning of a TLS connection, in one record or several, without consuming it: the target
+ * terminates the TLS. The name inside an encrypted ClientHello stays hidden; the outer name counts.
  */
 export function parseClientHello(bytes: Buffer): Prelude<ClientHello> {
   const pieces: Buffer[] = [];
@@ -56,7 +56,7 @@ function readHello(fields: Fields): ClientHello | undefined {
   fields.vector(2);
   fields.vector(1);
   if (fields.broken) return undefined;
-  // A ClientHello may end here: it is what clients without any extension sent.
+  // A ClientHello without extensions ends here.
   const extensions = fields.rest > 0 ? fields.vector(2) : new Fields(Buffer.alloc(0));
   const names: (string | undefined)[] = [];
   while (extensions.rest > 0 && !extensions.broken) {
@@ -80,7 +80,7 @@ function readServerName(content: Fields): string | undefined {
   return undefined;
 }
 
-/** Reads field after field of a TLS structure. Reading past its end gives nothing and marks it broken. */
+/** Reads the fields of a TLS structure in order. Reading past the end returns nothing and sets `broken`. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -106,7 +106,7 @@ class Fields {
     return this.broken ? 0 : this.#bytes.readUIntBE(at, bytes);
   }
 
-  /** What follows a length of so many bytes. */
+  /** A vector behind a length field. @param lengthBytes size of the length field */
   vector(lengthBytes: 1 | 2): Fields {
     const length = this.number(lengthBytes);
     const at = this.#at;

@@ -1,7 +1,7 @@
 /** The Castagnoli polynomial, bits reversed. */
 const POLYNOMIAL = 0x82f6_3b78;
 
-/** CRC-32C (RFC 3720, appendix B.4). Bit by bit: it is asked for once per connection, over a few hundred bytes. */
+/** CRC-32C (RFC 3720, appendix B.4). Bit by bit, because it is computed once per connection over a few hundred bytes. */
 export function crc32c(bytes: Uint8Array): number {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {

@@ -1,10 +1,10 @@
-/** What a parser makes of the first bytes of a connection, given all of them from the start every time. */
+/** What a parser finds in the first bytes of a connection. Every call passes all bytes from the start. */
 export type Prelude<T> =
-  /** More bytes are needed. A parser says so of a bounded number of bytes only. */
+  /** More bytes are needed. A parser says so for a bounded number of bytes only. */
   | { state: 'incomplete' }
-  /** These bytes are not what they should be, and no more of them will help. `reason` is for the log. */
+  /** The bytes are invalid; more bytes cannot change that. `reason` is for the log. */
   | { state: 'refused'; reason: string }
-  /** `length` bytes are used up; those that follow belong to the connection itself. */
+  /** `length` bytes are consumed; the following bytes belong to the connection itself. */
   | { state: 'complete'; value: T; length: number };
 
 export type ParsePrelude<T> = (bytes: Buffer) => Prelude<T>;

@@ -4,22 +4,22 @@ import { INCOMPLETE, refused } from './prelude.ts';
 import type { Prelude } from './prelude.ts';
 
 /**
- * The header of the PROXY protocol, version 2 (haproxy.org, proxy-protocol.txt, section 2.2): who the client of a load
- * balancer is. Version 1, which is text, is refused: it has no length and no check.
+ * The header of the PROXY protocol, version 2 (haproxy.org, proxy-protocol.txt, section 2.2): the client behind a load
+ * balancer. Version 1 is refused: it is text without a length or a checksum.
  */
 export type ProxyHeader =
   /** The client on the other side of the proxy. */
   | { kind: 'client'; address: string; port: number }
-  /** The proxy speaks for itself: a health check. */
+  /** A health check of the proxy itself. */
   | { kind: 'local' };
 
 const SIGNATURE = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
 /** Signature, version and command, family, length. */
 const FIXED_BYTES = 16;
-/** What follows the fixed part at most. Addresses and TLVs in use are a few hundred; a TLV may be a certificate's name. */
+/** Most bytes after the fixed part. Addresses and TLVs in use take a few hundred; a TLV may hold a certificate's name. */
 const MAX_VARIABLE_BYTES = 4096;
 
-/** Bytes of the address block and of one address, by family and transport. Others than TCP cannot come here. */
+/** Bytes of the address block and of one address, by family and transport. Only TCP reaches this port. */
 const FAMILIES: Readonly<Record<number, { block: number; address: number }>> = {
   0x11: { block: 12, address: 4 },
   0x21: { block: 36, address: 16 },
@@ -27,7 +27,7 @@ const FAMILIES: Readonly<Record<number, { block: number; address: number }>> = {
 
 const TLV_CRC32C = 0x03;
 
-/** Reads the header at the beginning of `bytes`. A checksum, where there is one, has to be right. */
+/** Reads the header at the beginning of `bytes`. If it has a checksum, the checksum must match. */
 export function parseProxyHeader(bytes: Buffer): Prelude<ProxyHeader> {
   const known = Math.min(bytes.length, SIGNATURE.length);
   if (bytes.compare(SIGNATURE, 0, known, 0, known) !== 0) return refused('no PROXY header of version 2');
@@ -44,7 +44,7 @@ export function parseProxyHeader(bytes: Buffer): Prelude<ProxyHeader> {
 
 function readClient(header: Buffer): Prelude<ProxyHeader> {
   const family = FAMILIES[header[13]!];
-  // Without an address nobody can say whether the client may come in.
+  // Without an address it is unknown whether the client is allowed.
   if (!family) return refused('a PROXY header without a TCP address');
   if (header.length < FIXED_BYTES + family.block) return refused('a PROXY header that is too short');
   if (!checksumHolds(header, FIXED_BYTES + family.block)) return refused('a PROXY header with a wrong checksum or length');
@@ -62,7 +62,7 @@ function readClient(header: Buffer): Prelude<ProxyHeader> {
   };
 }
 
-/** Steps over the TLVs. False when one of them ends beyond the header, or the checksum among them is wrong. */
+/** Walks the TLVs. False when one ends beyond the header, or when a checksum TLV does not match. */
 function checksumHolds(header: Buffer, firstTlv: number): boolean {
   let at = firstTlv;
   while (at < header.length) {
@@ -76,7 +76,7 @@ function checksumHolds(header: Buffer, firstTlv: number): boolean {
   return true;
 }
 
-/** Counted over the whole header with zeros in the checksum's own place. */
+/** The checksum of the whole header, with zeros in place of the checksum. */
 function checksumOf(header: Buffer, place: number): number {
   const zeroed = Buffer.from(header);
   zeroed.writeUInt32BE(0, place);

@@ -4,11 +4,11 @@ import type { ChannelSocket } from '../../../../protocol/index.ts';
 const BUFFER_BYTES = 64 * 1024;
 
 /**
- * One TCP connection as the client of a WebSocket has it: binary messages are its bytes, an empty one is the half-close
- * of its direction. Reads stop while nobody takes the bytes, and a write is done when the kernel has it. Destroying it
- * leaves the WebSocket open, so that its owner can say why with a close code.
+ * One TCP connection inside a WebSocket: binary messages are its bytes, an empty message is the half-close of its
+ * direction. Reading pauses while the bytes are not consumed; a write is done when the kernel has it. Destroying the stream
+ * leaves the WebSocket open, so that its owner can close it with a code that says why.
  */
-export class DoorStream extends Duplex {
+export class WebSocketStream extends Duplex {
   readonly #ws: ChannelSocket;
   #halfClosed = false;
 
@@ -17,11 +17,11 @@ export class DoorStream extends Duplex {
     this.#ws = ws;
     ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary));
     ws.on('close', () => this.destroy());
-    // The close event follows and says all that is needed.
+    // The close event follows and is handled.
     ws.on('error', () => undefined);
   }
 
-  /** To its client a reset is a close code other than 1000. */
+  /** The client sees a reset as a close code other than 1000. */
   resetAndDestroy(): this {
     return this.destroy();
   }
@@ -45,7 +45,7 @@ export class DoorStream extends Duplex {
     } else if (data.length === 0) {
       this.#halfClosed = true;
       this.push(null);
-      // Nothing reads it any more, but the end of the WebSocket must be seen.
+      // Nothing is read any more, but the close of the WebSocket must be noticed.
       this.#ws.resume();
     } else if (!this.push(data)) {
       this.#ws.pause();

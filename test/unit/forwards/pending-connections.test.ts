@@ -3,8 +3,8 @@ import net from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { INCOMPLETE, refused } from '../../../server/work/forwards/entry/names/prelude.ts';
 import type { Prelude } from '../../../server/work/forwards/entry/names/prelude.ts';
-import { WaitingRoom } from '../../../server/work/forwards/entry/names/waiting-room.ts';
-import type { Told } from '../../../server/work/forwards/entry/names/waiting-room.ts';
+import { PendingConnections } from '../../../server/work/forwards/entry/names/pending-connections.ts';
+import type { PreludeOutcome } from '../../../server/work/forwards/entry/names/pending-connections.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { readAll } from '../../harness/read-all.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -22,17 +22,17 @@ afterEach(() => {
 });
 
 interface Room {
-  room: WaitingRoom;
+  room: PendingConnections;
   clock: ManualClock;
-  told: Told<string>[];
+  told: PreludeOutcome<string>[];
   accepted: net.Socket[];
   connect(localAddress?: string): net.Socket;
 }
 
 async function open(capacity = 10): Promise<Room> {
   const clock = new ManualClock();
-  const room = new WaitingRoom({ clock, capacity, timeoutMs: 5000 });
-  const told: Told<string>[] = [];
+  const room = new PendingConnections({ clock, capacity, timeoutMs: 5000 });
+  const told: PreludeOutcome<string>[] = [];
   const accepted: net.Socket[] = [];
   const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     accepted.push(socket);

@@ -1,0 +1,105 @@
+import type net from 'node:net';
+import type { Clock, Timer } from '../../../../platform/core/clock.ts';
+import type { Log } from '../../../../platform/core/log.ts';
+import { networkOf } from '../../../../platform/core/network-of.ts';
+import { EntryPort, breakOff } from '../entry-port.ts';
+import type { Source } from '../entry-port.ts';
+import { parseClientHello } from './client-hello.ts';
+import type { PendingConnections } from './pending-connections.ts';
+
+/** A forward as this entry uses it. */
+export interface NamedForward {
+  /** Whether a client from this address is allowed; a refusal is counted on the record. */
+  admits(address: string): boolean;
+  /** Carries the connection like one of the forward's own port. */
+  enter(socket: net.Socket, source: Source): void;
+}
+
+export interface TlsNameEntryOptions {
+  host: string;
+  port: number;
+  /** Forwards are `<id>.<domain>`; in lower case. */
+  domain: string;
+  isProxy?: ((address: string) => boolean) | undefined;
+  pending: PendingConnections;
+  find: (forwardId: string) => NamedForward | undefined;
+  clock: Clock;
+  log: Log;
+  /** Connections that match no forward are logged at most this often, milliseconds. */
+  logEveryMs: number;
+}
+
+/** TLS alert, fatal: unrecognized_name. The same for an unknown name and for one that the client is not allowed to use. */
+const UNRECOGNISED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+/**
+ * One port for all forwards: the server name `<id>.<domain>` of a TLS client (SNI) selects the forward. The bytes pass
+ * unchanged, so the client's TLS session is with the target itself.
+ */
+export class TlsNameEntry {
+  readonly #options: TlsNameEntryOptions;
+  #port: EntryPort | undefined;
+  /** Connections that matched no forward since the last log line. */
+  #unrouted = 0;
+  #logTimer: Timer | undefined;
+
+  private constructor(options: TlsNameEntryOptions) {
+    this.#options = options;
+  }
+
+  /** @throws the system's error when another program holds the port */
+  static async open(options: TlsNameEntryOptions): Promise<TlsNameEntry> {
+    const entry = new TlsNameEntry(options);
+    entry.#port = await EntryPort.listen({
+      ...options,
+      onArrival: (socket, source) => entry.#readName(socket, source),
+      onUnknownSource: (address, reason) => entry.#countUnrouted(address, reason),
+    });
+    return entry;
+  }
+
+  get port(): number {
+    return this.#port!.port;
+  }
+
+  close(): void {
+    this.#port?.close();
+    this.#logTimer?.cancel();
+  }
+
+  #readName(socket: net.Socket, source: Source): void {
+    this.#options.pending.read(networkOf(source.address), socket, parseClientHello, (outcome) => {
+      if (!outcome.ok) {
+        breakOff(socket);
+        this.#countUnrouted(source.address, outcome.reason);
+        return;
+      }
+      const { serverName } = outcome.value;
+      const forward = this.#find(serverName);
+      if (!forward)
+        this.#countUnrouted(source.address, serverName === undefined ? 'the client sent no server name' : 'no forward has this name');
+      if (forward?.admits(source.address)) forward.enter(socket, source);
+      else sayUnrecognised(socket);
+    });
+  }
+
+  #find(serverName = ''): NamedForward | undefined {
+    const dot = serverName.indexOf('.');
+    return serverName.slice(dot + 1) === this.#options.domain ? this.#options.find(serverName.slice(0, dot)) : undefined;
+  }
+
+  /** Sampled, because internet scanners connect several times a minute. */
+  #countUnrouted(source: string, reason: string): void {
+    this.#unrouted += 1;
+    this.#logTimer ??= this.#options.clock.setTimeout(() => {
+      this.#options.log.info({ source, reason, count: this.#unrouted }, 'connections to the TLS name entry matched no forward');
+      this.#unrouted = 0;
+      this.#logTimer = undefined;
+    }, this.#options.logEveryMs);
+  }
+}
+
+function sayUnrecognised(socket: net.Socket): void {
+  socket.end(UNRECOGNISED_NAME);
+  socket.destroySoon();
+}
