@@ -11,9 +11,12 @@ const path = require('node:path');
 
 const rooms = ['fleet', 'work', 'access', 'outbound', 'operations'];
 const foldersOf = (folder) =>
-  readdirSync(path.join(__dirname, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  readdirSync(path.join(__dirname, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
 const unknown = foldersOf('server').filter((name) => ![...rooms, 'platform', 'compose', 'cli'].includes(name));
-if (unknown.length > 0) throw new Error(`server/${unknown[0]}: put it into a room (${rooms.join(', ')}) or name the room in .dependency-cruiser.cjs`);
+if (unknown.length > 0)
+  throw new Error(`server/${unknown[0]}: put it into a room (${rooms.join(', ')}) or name the room in .dependency-cruiser.cjs`);
 
 const room = `server/(?:${rooms.join('|')})`;
 const feature = `^${room}/[^/]+/`;
@@ -33,62 +36,97 @@ module.exports = {
     // A program of an API user: it knows the control plane only by its OpenAPI document.
     forbid('client-stands-alone', { path: '^client/' }, { path: '^(server|agent|protocol|routeros-text|scripts|test)/' }),
     forbid('client-has-one-door', { path: '^(server|agent|protocol)/' }, { path: '^client/' }),
-    forbid('agent-and-server-are-strangers',
-      { path: '^(agent|server)/' }, { path: '^(agent|server)/', pathNot: '^$1/' }),
-    forbid('protocol-has-one-door',
-      { path: '^(server|agent)/' }, { path: '^protocol/', pathNot: '^protocol/index[.]ts$' }),
+    forbid('agent-and-server-are-strangers', { path: '^(agent|server)/' }, { path: '^(agent|server)/', pathNot: '^$1/' }),
+    forbid('protocol-has-one-door', { path: '^(server|agent)/' }, { path: '^protocol/', pathNot: '^protocol/index[.]ts$' }),
     forbid('product-knows-no-tests', { path: '^(server|agent|client|protocol|runtime|routeros-text)/' }, { path: '^(test|scripts)/' }),
 
     forbid('core-is-pure', { path: '^server/platform/core/' }, { path: '^server/', pathNot: '^server/platform/core/' }),
-    forbid('infrastructure-knows-no-feature',
-      { path: `^(${infrastructure})/` }, { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' }),
+    forbid(
+      'infrastructure-knows-no-feature',
+      { path: `^(${infrastructure})/` },
+      { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' },
+    ),
     // Kept answers are a table, and nobody's feature.
-    forbid('idempotency-knows-storage-only',
-      { path: '^server/platform/idempotency/' }, { path: '^server/', pathNot: '^server/platform/(?:idempotency|core|storage)/' }),
+    forbid(
+      'idempotency-knows-storage-only',
+      { path: '^server/platform/idempotency/' },
+      { path: '^server/', pathNot: '^server/platform/(?:idempotency|core|storage)/' },
+    ),
     forbid('features-know-no-tunnel', { path: `^${room}/` }, { path: '^server/platform/tunnel/' }),
-    forbid('only-stores-query', { path: feature, pathNot: '/store[.]ts$' },
-      { path: '^server/platform/storage/', dependencyTypesNot: ['type-only'] }),
+    forbid(
+      'only-stores-query',
+      { path: feature, pathNot: '/store[.]ts$' },
+      { path: '^server/platform/storage/', dependencyTypesNot: ['type-only'] },
+    ),
     forbid('only-routes-know-http', { path: feature, pathNot: '/(?:routes|feature)[.]ts$' }, { path: '^server/platform/http/' }),
     // A feature's services, routes and the rest are put together in its feature.ts, and nowhere else.
-    forbid('compose-sees-features-by-their-feature-ts', { path: '^server/compose/' },
-      { path: feature, pathNot: '/feature[.]ts$', dependencyTypesNot: ['type-only'] }),
+    forbid(
+      'compose-sees-features-by-their-feature-ts',
+      { path: '^server/compose/' },
+      { path: feature, pathNot: '/feature[.]ts$', dependencyTypesNot: ['type-only'] },
+    ),
     forbid('feature-ts-is-for-compose', { path: '^server/', pathNot: '^server/compose/' }, { path: `${feature}feature[.]ts$` }),
     // config, version and feature.ts: settings and words that every room may use.
-    forbid('root-files-know-core-only', { path: '^server/[^/]+[.]ts$', pathNot: '^server/main[.]ts$' },
-      { path: '^server/[^/]+/', pathNot: '^server/platform/core/', dependencyTypesNot: ['type-only'] }),
+    forbid(
+      'root-files-know-core-only',
+      { path: '^server/[^/]+[.]ts$', pathNot: '^server/main[.]ts$' },
+      { path: '^server/[^/]+/', pathNot: '^server/platform/core/', dependencyTypesNot: ['type-only'] },
+    ),
     forbid('root-files-know-no-feature', { path: '^server/[^/]+[.]ts$', pathNot: '^server/main[.]ts$' }, { path: feature }),
-    forbid('only-feature-ts-reads-settings', { path: feature, pathNot: '/feature[.]ts$' },
-      { path: '^server/config', dependencyTypesNot: ['type-only'] }),
-    forbid('features-meet-at-service-or-types', { path: `^(${room}/[^/]+)/` },
-      { path: feature, pathNot: `^(?:$1/.*|${room}/[^/]+/(?:service|types)[.]ts)$` }),
+    forbid(
+      'only-feature-ts-reads-settings',
+      { path: feature, pathNot: '/feature[.]ts$' },
+      { path: '^server/config', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'features-meet-at-service-or-types',
+      { path: `^(${room}/[^/]+)/` },
+      { path: feature, pathNot: `^(?:$1/.*|${room}/[^/]+/(?:service|types)[.]ts)$` },
+    ),
     // The exceptions: a removal ends a router's jobs and forwards in its own transaction; agents show their enrolment tokens and their
     // secret; a connection through a forward is in the audit log.
-    forbid('fleet-is-the-lowest-room', { path: '^server/fleet/', pathNot: '^server/fleet/(?:removals|agents/(?:routes|feature)|routers/feature)' },
-      { path: '^server/(?:work|access|outbound|operations)/' }),
+    forbid(
+      'fleet-is-the-lowest-room',
+      { path: '^server/fleet/', pathNot: '^server/fleet/(?:removals|agents/(?:routes|feature)|routers/feature)' },
+      { path: '^server/(?:work|access|outbound|operations)/' },
+    ),
     forbid('removals-know-work-only', { path: '^server/fleet/removals/' }, { path: '^server/(?:access|outbound|operations)/' }),
-    forbid('work-knows-fleet-only', { path: '^server/work/' },
-      { path: '^server/(?:access|outbound|operations)/', pathNot: '^server/access/audit/' }),
+    forbid(
+      'work-knows-fleet-only',
+      { path: '^server/work/' },
+      { path: '^server/(?:access|outbound|operations)/', pathNot: '^server/access/audit/' },
+    ),
     forbid('access-knows-fleet-and-work-only', { path: '^server/access/' }, { path: '^server/(?:outbound|operations)/' }),
     forbid('outbound-knows-fleet-and-work-only', { path: '^server/outbound/' }, { path: '^server/(?:access|operations)/' }),
     forbid('operations-know-no-room', { path: '^server/operations/' }, { path: '^server/(?:fleet|work|access|outbound)/' }),
     forbid('one-writer-of-agents', { path: feature, pathNot: '^server/fleet/agents/' }, { path: '^server/fleet/agents/store[.]ts$' }),
-    forbid('compose-is-the-top', { path: '^server/', pathNot: '^server/(main[.]ts$|compose/|cli/)' },
-      { path: '^server/(main[.]ts$|compose/|cli/)' }),
+    forbid(
+      'compose-is-the-top',
+      { path: '^server/', pathNot: '^server/(main[.]ts$|compose/|cli/)' },
+      { path: '^server/(main[.]ts$|compose/|cli/)' },
+    ),
 
-    forbid('agent-parts-are-strangers',
-      { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
+    forbid('agent-parts-are-strangers', { path: '^agent/(link|routers)/' }, { path: '^agent/', pathNot: '^agent/(?:$1/|core/)' }),
     // A forward's way to its target leads over the router, so it sees the adapter like jobs and commands do.
-    forbid('agent-work-sees-only-the-adapter', { path: '^agent/(jobs|commands|forward|telemetry)/' },
-      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' }),
+    forbid(
+      'agent-work-sees-only-the-adapter',
+      { path: '^agent/(jobs|commands|forward|telemetry)/' },
+      { path: '^agent/', pathNot: '^agent/(?:$1/|core/|routers/adapter[.]ts$)' },
+    ),
 
     forbid('agent-stays-light', { path: '^(agent|protocol|runtime|routeros-text|client)/' }, { path: [web, sql] }),
-    forbid('fastify-at-the-edge', { path: '^server/', pathNot: `^server/(platform/http/|compose/|.*/routes[.]ts$)` },
-      { path: web }),
+    forbid('fastify-at-the-edge', { path: '^server/', pathNot: `^server/(platform/http/|compose/|.*/routes[.]ts$)` }, { path: web }),
     // Record types are derived from the schema, so a feature's types may name kysely's; they cannot query with them.
-    forbid('sql-in-storage', { path: '^server/', pathNot: '^server/(platform/storage/|.*/store[.]ts$)' },
-      { path: sql, dependencyTypesNot: ['type-only'] }),
-    forbid('ws-at-two-ends', { path: '^(server|agent|protocol)/',
-      pathNot: '^(server/platform/tunnel/gateway|agent/link/dialer)[.]ts$' }, { path: lib('ws') }),
+    forbid(
+      'sql-in-storage',
+      { path: '^server/', pathNot: '^server/(platform/storage/|.*/store[.]ts$)' },
+      { path: sql, dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'ws-at-two-ends',
+      { path: '^(server|agent|protocol)/', pathNot: '^(server/platform/tunnel/gateway|agent/link/dialer)[.]ts$' },
+      { path: lib('ws') },
+    ),
   ],
   options: {
     tsConfig: { fileName: 'tsconfig.json' },

@@ -1,5 +1,5 @@
 /**
- * `npm test`: lint, types and the dependency rule, then every test. Arguments go to vitest
+ * `npm test`: lint, format, types and the dependency rule, then every test. Arguments go to vitest
  * (`npm test -- jobs` runs the files whose name contains "jobs").
  *
  * With `TEST_SECOND_RUN=1`, as in CI, a few files that failed run a second time, alone on the machine. Other load can
@@ -21,6 +21,7 @@ interface Check {
 
 const checks: Check[] = [
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { name: 'format (npm run format mends it)', command: 'oxfmt', args: ['--check', '.'] },
   { name: 'types', command: 'tsc', args: ['--pretty', 'false'] },
   {
     name: 'dependency rule',

@@ -38,23 +38,33 @@ const kinds: { name: string; create: () => Promise<ChaosDatabase | undefined> }[
   return { name, create: bin === undefined ? create : ownPostgres };
 });
 
-test.each(kinds)('processes under faults lose no job, run none twice, say nothing false and do not end, on $name', async ({ name, create }) => {
-  const run = await runProcessChaos({ seed: SEED, jobs: JOBS, limitMs: LIMIT_MS, database: await create(), faults });
-  const { outcomes, violations, unaskedEnds } = run;
-  const told = { ...run.faults, 'message repeated': run.repeatedMessages };
-  process.stdout.write(describeRun(`${name}, real processes, seed ${SEED}`, { sums: run, outcomes, faults: told }));
-  process.stdout.write(`  answers ${JSON.stringify(run.statuses)}; programs ended by themselves: ${unaskedEnds.length}\n`);
-  for (const violation of violations) process.stdout.write(`  VIOLATION ${violation}\n`);
-  for (const end of unaskedEnds) process.stdout.write(`  ended by itself: ${end}\n`);
-  expect(violations).toEqual([]);
-  expect(unaskedEnds).toEqual([]);
-  expect(run.acknowledged).toBeGreaterThan(JOBS / 4);
-  expect(outcomes['completed']).toBeGreaterThan(run.acknowledged / 3);
-});
+test.each(kinds)(
+  'processes under faults lose no job, run none twice, say nothing false and do not end, on $name',
+  async ({ name, create }) => {
+    const run = await runProcessChaos({ seed: SEED, jobs: JOBS, limitMs: LIMIT_MS, database: await create(), faults });
+    const { outcomes, violations, unaskedEnds } = run;
+    const told = { ...run.faults, 'message repeated': run.repeatedMessages };
+    process.stdout.write(describeRun(`${name}, real processes, seed ${SEED}`, { sums: run, outcomes, faults: told }));
+    process.stdout.write(`  answers ${JSON.stringify(run.statuses)}; programs ended by themselves: ${unaskedEnds.length}\n`);
+    for (const violation of violations) process.stdout.write(`  VIOLATION ${violation}\n`);
+    for (const end of unaskedEnds) process.stdout.write(`  ended by itself: ${end}\n`);
+    expect(violations).toEqual([]);
+    expect(unaskedEnds).toEqual([]);
+    expect(run.acknowledged).toBeGreaterThan(JOBS / 4);
+    expect(outcomes['completed']).toBeGreaterThan(run.acknowledged / 3);
+  },
+);
 
 test.skipIf(bin === undefined)('a control plane that does not hear the errors of its database connections is found out', async () => {
   const serverProgram = 'test/harness/chaos/programs/deaf-server.ts';
-  const options: ProcessChaosOptions = { seed: SEED, jobs: 10_000, limitMs: 60_000, database: await ownPostgres(), faults: ['postgres'], serverProgram };
+  const options: ProcessChaosOptions = {
+    seed: SEED,
+    jobs: 10_000,
+    limitMs: 60_000,
+    database: await ownPostgres(),
+    faults: ['postgres'],
+    serverProgram,
+  };
   const { unaskedEnds } = await runProcessChaos(options);
   expect(unaskedEnds).toContainEqual(expect.stringMatching(/^server: /));
 });

@@ -25,20 +25,37 @@ function isInstalled(): boolean {
 
 // Most of their time goes into starting Python: two at a time.
 describe.skipIf(!isInstalled())('community.routeros is satisfied', { concurrent: true }, () => {
-  it.each([['7.18.2', false], ['7.18.2', true], ['6.49.18', false], ['6.49.18', true]] as const)('with RouterOS %s, bytes split: %s', async (version, splitEveryByte) => {
-    const simulator = await startSimulator({
-      version, splitEveryByte, model: 'hEX', identity: 'lab', sshPort: null, users: [{ name: 'admin', password: 'secret' }],
-    });
-    const variables = ['-e', `ansible_python_interpreter=${PYTHON}`, '-e', `api_port=${simulator.apiPort}`];
-    const playbook = path.join(import.meta.dirname, 'ansible-playbook.yml');
-    const env = { ...process.env, ANSIBLE_NOCOLOR: '1', ANSIBLE_LOCALHOST_WARNING: 'false', ANSIBLE_PIPELINING: '1' };
-    const done = run(ANSIBLE, ['-i', 'localhost,', '-c', 'local', ...variables, playbook], { env, timeout: 150_000 });
-    const output = await done.then(({ stdout }) => stdout, (error: { stdout?: string; message?: string }) => error.stdout ?? error.message ?? '');
-    expect(output).toMatch(/unreachable=0 +failed=0/);
-    expect(simulator.items('/system/identity')).toEqual([{ name: 'by-ansible' }]);
-    const rules = simulator.items('/ip/firewall/nat');
-    expect(rules.map((rule) => rule['comment'])).toEqual(['first', 'defconf: masquerade', 'renamed']);
-    expect(rules[2]).not.toHaveProperty('out-interface');
-    await simulator.close();
-  }, 180_000);
+  it.each([
+    ['7.18.2', false],
+    ['7.18.2', true],
+    ['6.49.18', false],
+    ['6.49.18', true],
+  ] as const)(
+    'with RouterOS %s, bytes split: %s',
+    async (version, splitEveryByte) => {
+      const simulator = await startSimulator({
+        version,
+        splitEveryByte,
+        model: 'hEX',
+        identity: 'lab',
+        sshPort: null,
+        users: [{ name: 'admin', password: 'secret' }],
+      });
+      const variables = ['-e', `ansible_python_interpreter=${PYTHON}`, '-e', `api_port=${simulator.apiPort}`];
+      const playbook = path.join(import.meta.dirname, 'ansible-playbook.yml');
+      const env = { ...process.env, ANSIBLE_NOCOLOR: '1', ANSIBLE_LOCALHOST_WARNING: 'false', ANSIBLE_PIPELINING: '1' };
+      const done = run(ANSIBLE, ['-i', 'localhost,', '-c', 'local', ...variables, playbook], { env, timeout: 150_000 });
+      const output = await done.then(
+        ({ stdout }) => stdout,
+        (error: { stdout?: string; message?: string }) => error.stdout ?? error.message ?? '',
+      );
+      expect(output).toMatch(/unreachable=0 +failed=0/);
+      expect(simulator.items('/system/identity')).toEqual([{ name: 'by-ansible' }]);
+      const rules = simulator.items('/ip/firewall/nat');
+      expect(rules.map((rule) => rule['comment'])).toEqual(['first', 'defconf: masquerade', 'renamed']);
+      expect(rules[2]).not.toHaveProperty('out-interface');
+      await simulator.close();
+    },
+    180_000,
+  );
 });

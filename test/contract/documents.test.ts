@@ -15,37 +15,52 @@ import type { RecordName } from './interface/records.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 function documents(): string[] {
-  return execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  return execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
 }
 
 test('the list of documents names every one of them', async () => {
   const list = readFileSync(path.join(ROOT, 'docs/README.md'), 'utf8');
-  const files = (await readdir(path.join(ROOT, 'docs'), { recursive: true })).filter((file) => file.endsWith('.md') && file !== 'README.md');
+  const files = (await readdir(path.join(ROOT, 'docs'), { recursive: true })).filter(
+    (file) => file.endsWith('.md') && file !== 'README.md',
+  );
   for (const file of files) expect(list).toContain(`(${file})`);
 });
 
 test.each(documents())('%s has no link that leads nowhere', (document) => {
   const text = readFileSync(path.join(ROOT, document), 'utf8');
-  const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, link]) => link!).filter((link) => !/^(?:https?|mailto):/.test(link));
+  const links = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^(?:https?|mailto):/.test(link));
   for (const link of links) expect(existsSync(path.join(ROOT, path.dirname(document), link)), link).toBe(true);
 });
 
 /** Paths as comments, messages and pages write them, from the top of the repository or beside the file that names them. */
 function filesNamedIn(text: string): string[] {
-  const inFolders = [...text.matchAll(/(?<![\w/.-])((?:access|agent|client|docker|docs|fleet|operations|outbound|platform|protocol|routeros-text|runtime|scripts|server|systemd|test|work)\/[\w./-]+\.(?:ts|mjs|yml|yaml|csv|service|example|json))(?![\w/])/g)];
+  const inFolders = [
+    ...text.matchAll(
+      /(?<![\w/.-])((?:access|agent|client|docker|docs|fleet|operations|outbound|platform|protocol|routeros-text|runtime|scripts|server|systemd|test|work)\/[\w./-]+\.(?:ts|mjs|yml|yaml|csv|service|example|json))(?![\w/])/g,
+    ),
+  ];
   const pages = [...text.matchAll(/(?<![\w/.-])([\w-][\w./-]*\.md)\b/g)];
   return [...inFolders, ...pages].map(([, name]) => name!);
 }
 
 test('no file of the repository names a document that is not there', () => {
-  const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).split('\n').filter(Boolean);
+  const tracked = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
   const pages = new Set(tracked.map((file) => path.basename(file)));
-  const text = tracked.filter((file) => /\.(?:ts|mjs|cjs|md|yml|service|Dockerfile|example)$/.test(file) && file !== 'test/contract/documents.test.ts');
+  const text = tracked.filter(
+    (file) => /\.(?:ts|mjs|cjs|md|yml|service|Dockerfile|example)$/.test(file) && file !== 'test/contract/documents.test.ts',
+  );
   const missing = text.flatMap((file) => {
     if (!existsSync(path.join(ROOT, file))) return [];
     const names = filesNamedIn(readFileSync(path.join(ROOT, file), 'utf8')).filter((name) => name.endsWith('.md'));
     const places = ['', path.dirname(file), 'docs'];
-    const isThere = (name: string): boolean => (name.includes('/') ? places.some((place) => existsSync(path.join(ROOT, place, name))) : pages.has(name));
+    const isThere = (name: string): boolean =>
+      name.includes('/') ? places.some((place) => existsSync(path.join(ROOT, place, name))) : pages.has(name);
     return names.filter((name) => !isThere(name)).map((name) => `${file}: ${name}`);
   });
   expect(missing).toEqual([]);
@@ -53,14 +68,35 @@ test('no file of the repository names a document that is not there', () => {
 
 test.each(documents())('%s names no source file that is not there', (document) => {
   const names = filesNamedIn(readFileSync(path.join(ROOT, document), 'utf8')).filter((name) => !name.endsWith('.md'));
-  const places = ['', path.dirname(document), 'server', 'server/platform', 'server/work', 'server/fleet', 'server/access', 'server/outbound', 'agent', 'test'];
+  const places = [
+    '',
+    path.dirname(document),
+    'server',
+    'server/platform',
+    'server/work',
+    'server/fleet',
+    'server/access',
+    'server/outbound',
+    'agent',
+    'test',
+  ];
   expect(names.filter((name) => !places.some((place) => existsSync(path.join(ROOT, place, name))))).toEqual([]);
 });
 
 /** Where docs/interface.md describes each record of the fixed interface. */
 const SECTION_OF: Record<RecordName, string> = {
-  router: 'Router', oem: 'Product', metadata: 'Metadata', job: 'Job', receipt: 'New job', fault: 'Fault', forward: 'Forward', device: 'Device',
-  notifiable: 'Notification group', group: 'Notification group', plant: 'Plant', plantError: 'Plant',
+  router: 'Router',
+  oem: 'Product',
+  metadata: 'Metadata',
+  job: 'Job',
+  receipt: 'New job',
+  fault: 'Fault',
+  forward: 'Forward',
+  device: 'Device',
+  notifiable: 'Notification group',
+  group: 'Notification group',
+  plant: 'Plant',
+  plantError: 'Plant',
 };
 
 describe('docs/interface.md', () => {
@@ -94,12 +130,21 @@ test('README.md is short enough to be read', () => {
 
 describe('docs/api.md', () => {
   const text = readFileSync(path.join(ROOT, 'docs/api.md'), 'utf8');
-  const rows = text.split('\n').filter((line) => /^\| \d{3}/.test(line)).map((line) => line.split('|').slice(1, 3).map((cell) => cell.trim()));
+  const rows = text
+    .split('\n')
+    .filter((line) => /^\| \d{3}/.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, 3)
+        .map((cell) => cell.trim()),
+    );
 
   test('has every error code beside its status', () => {
     const listed = rows.flatMap(([statuses, codes]) => [...codes!.matchAll(/`(\w+)`/g)].map(([, code]) => [code!, statuses!] as const));
     expect(listed.map(([code]) => code).toSorted()).toEqual([...ERROR_CODES].toSorted());
-    for (const [code, statuses] of listed) expect(statuses.split(', '), code).toContain(String(toProblem(new AppError(code as ErrorCode, ''), '').status));
+    for (const [code, statuses] of listed)
+      expect(statuses.split(', '), code).toContain(String(toProblem(new AppError(code as ErrorCode, ''), '').status));
   });
 
   test('has every type of event', () => {

@@ -21,7 +21,9 @@ test('whatever is sent to any route, the answer is what the document says', asyn
   const failures: string[] = [];
   const tally = new Tally();
   for (const { url, api, operation } of operations) {
-    await fuzzOperation({ world, url, api, hints, runs: RUNS, seed: SEED, tally }, operation).catch((error: unknown) => failures.push(String(error)));
+    await fuzzOperation({ world, url, api, hints, runs: RUNS, seed: SEED, tally }, operation).catch((error: unknown) =>
+      failures.push(String(error)),
+    );
   }
   expect(failures).toEqual([]);
 });

@@ -48,7 +48,8 @@ describe.skipIf(reason !== undefined)('rules of /ip/firewall/nat in the kernel',
     }
   });
 
-  const add = (...words: string[]): Promise<string> => client.ret('/ip/firewall/nat/add', '=comment=test', '=protocol=tcp', `=place-before=${seeded[0]}`, ...words);
+  const add = (...words: string[]): Promise<string> =>
+    client.ret('/ip/firewall/nat/add', '=comment=test', '=protocol=tcp', `=place-before=${seeded[0]}`, ...words);
   const dstNat = (...words: string[]): Promise<string> =>
     add('=chain=dstnat', '=action=dst-nat', `=dst-port=${ENTRY}`, `=to-addresses=${lab.lanAddress}`, '=to-ports=7', ...words);
   const masquerade = (): Promise<string> => add('=chain=srcnat', '=action=masquerade', `=dst-address=${lab.lanAddress}`);
@@ -83,7 +84,9 @@ describe.skipIf(reason !== undefined)('rules of /ip/firewall/nat in the kernel',
 
   test('are nft rules; forward only where masquerade hides the client, for the target answers to another gateway', async () => {
     const id = await dstNat();
-    expect(await lab.rules()).toMatch(new RegExp(`tcp dport ${ENTRY} counter packets 0 bytes 0 dnat to 192.168.88.10:7 comment "/ip/firewall/nat \\${id}"`));
+    expect(await lab.rules()).toMatch(
+      new RegExp(`tcp dport ${ENTRY} counter packets 0 bytes 0 dnat to 192.168.88.10:7 comment "/ip/firewall/nat \\${id}"`),
+    );
     expect(await ask()).toBe('lost');
     await masquerade();
     expect(await ask()).toBe('hello');
@@ -129,7 +132,15 @@ describe.skipIf(reason !== undefined)('rules of /ip/firewall/nat in the kernel',
   test('need the forward chain to let them through', async () => {
     await masquerade();
     await dstNat();
-    await client.ret('/ip/firewall/filter/add', '=comment=test', '=chain=forward', '=action=reject', '=reject-with=tcp-reset', '=protocol=tcp', `=dst-address=${lab.lanAddress}`);
+    await client.ret(
+      '/ip/firewall/filter/add',
+      '=comment=test',
+      '=chain=forward',
+      '=action=reject',
+      '=reject-with=tcp-reset',
+      '=protocol=tcp',
+      `=dst-address=${lab.lanAddress}`,
+    );
     expect(await ask()).toBe('ECONNREFUSED');
   });
 
@@ -144,8 +155,11 @@ describe.skipIf(reason !== undefined)('rules of /ip/firewall/nat in the kernel',
     await once(socket, 'data');
     const [connection] = await established();
     expect(connection).toMatchObject({
-      'src-address': expect.stringContaining(`${lab.agentAddress}:`), 'dst-address': `${lab.routerAddress}:${ENTRY}`,
-      'reply-src-address': `${lab.lanAddress}:7`, 'reply-dst-address': expect.stringContaining(`${lab.lanRouterAddress}:`), srcnat: 'true',
+      'src-address': expect.stringContaining(`${lab.agentAddress}:`),
+      'dst-address': `${lab.routerAddress}:${ENTRY}`,
+      'reply-src-address': `${lab.lanAddress}:7`,
+      'reply-dst-address': expect.stringContaining(`${lab.lanRouterAddress}:`),
+      srcnat: 'true',
     });
     const failed = new Promise((resolve) => socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code)));
     await client.talk('/ip/firewall/connection/remove', `=.id=${connection?.['.id']}`);

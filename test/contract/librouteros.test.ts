@@ -26,10 +26,19 @@ afterEach(() => simulator?.close());
 
 describe.skipIf(!isInstalled())('python3-librouteros is satisfied', () => {
   it.each([
-    ['7.18.2', 'plain', false], ['7.18.2', 'plain', true], ['6.49.18', 'plain', false], ['6.49.18', 'plain', true], ['6.42.12', 'token', false],
+    ['7.18.2', 'plain', false],
+    ['7.18.2', 'plain', true],
+    ['6.49.18', 'plain', false],
+    ['6.49.18', 'plain', true],
+    ['6.42.12', 'token', false],
   ] as const)('with RouterOS %s, %s login, bytes split: %s', async (version, login, splitEveryByte) => {
     simulator = await startSimulator({
-      version, splitEveryByte, model: 'hEX', identity: 'láb', sshPort: null, users: [{ name: 'admin', password: 'secret' }],
+      version,
+      splitEveryByte,
+      model: 'hEX',
+      identity: 'láb',
+      sshPort: null,
+      users: [{ name: 'admin', password: 'secret' }],
     });
     const script = path.join(import.meta.dirname, 'librouteros_check.py');
     const major = version.split('.')[0] ?? '';

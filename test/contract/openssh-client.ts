@@ -25,11 +25,31 @@ export class OpenSsh implements Disposable {
   /** Options every call shares. `secret` is a password given through SSH_ASKPASS, or a private key. */
   private options(login: Login): string[] {
     const shared = [
-      '-F', '/dev/null', '-o', 'StrictHostKeyChecking=no', '-o', `UserKnownHostsFile=${join(this.directory, 'known')}`, '-o', `Port=${this.port}`,
-      '-o', 'LogLevel=ERROR', '-o', 'ConnectTimeout=10', '-o', 'IdentityAgent=none',
+      '-F',
+      '/dev/null',
+      '-o',
+      'StrictHostKeyChecking=no',
+      '-o',
+      `UserKnownHostsFile=${join(this.directory, 'known')}`,
+      '-o',
+      `Port=${this.port}`,
+      '-o',
+      'LogLevel=ERROR',
+      '-o',
+      'ConnectTimeout=10',
+      '-o',
+      'IdentityAgent=none',
     ];
     if ('key' in login) return [...shared, '-o', 'BatchMode=yes', '-o', 'IdentitiesOnly=yes', '-i', this.secretFile('key', login.key)];
-    return [...shared, '-o', 'PubkeyAuthentication=no', '-o', `PreferredAuthentications=${login.method ?? 'password'}`, '-o', 'NumberOfPasswordPrompts=1'];
+    return [
+      ...shared,
+      '-o',
+      'PubkeyAuthentication=no',
+      '-o',
+      `PreferredAuthentications=${login.method ?? 'password'}`,
+      '-o',
+      'NumberOfPasswordPrompts=1',
+    ];
   }
 
   ssh(login: Login, args: readonly string[], input: Buffer | string = ''): Promise<Finished> {
@@ -107,7 +127,9 @@ function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv, i
     child.on('error', reject);
     // A refused client closes its input before it has read it.
     child.stdin.on('error', () => undefined);
-    child.on('close', (code) => resolve({ code, stdout: Buffer.concat(stdout).toString('latin1'), stderr: Buffer.concat(stderr).toString() }));
+    child.on('close', (code) =>
+      resolve({ code, stdout: Buffer.concat(stdout).toString('latin1'), stderr: Buffer.concat(stderr).toString() }),
+    );
     child.stdin.end(input);
   });
 }

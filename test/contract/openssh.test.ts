@@ -80,12 +80,24 @@ describe.each([
     ['a terminal suffix', { ...withPassword, user: 'admin+cet512w' }],
   ])('ssh logs in with %s and runs a line', async (_name, login) => {
     const { code, stdout, stderr } = await client.ssh(login, [':put "hello"; /system identity print']);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `hello\r\n  name: ${Buffer.from('Büro').toString('latin1')}\r\n`, stderr: '' });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: `hello\r\n  name: ${Buffer.from('Büro').toString('latin1')}\r\n`,
+      stderr: '',
+    });
   });
 
   test('errors are on standard output, and the exit status is 0 all the same', async () => {
-    expect(await client.ssh(withPassword, ['/nosuch'])).toEqual({ code: 0, stdout: 'bad command name nosuch (line 1 column 2)\r\n', stderr: '' });
-    expect(await client.ssh(withPassword, [':put a; :error "no luck"'])).toEqual({ code: 0, stdout: `a\r\nno luck${place}\r\n`, stderr: '' });
+    expect(await client.ssh(withPassword, ['/nosuch'])).toEqual({
+      code: 0,
+      stdout: 'bad command name nosuch (line 1 column 2)\r\n',
+      stderr: '',
+    });
+    expect(await client.ssh(withPassword, [':put a; :error "no luck"'])).toEqual({
+      code: 0,
+      stdout: `a\r\nno luck${place}\r\n`,
+      stderr: '',
+    });
   });
 
   test.each([
@@ -194,7 +206,14 @@ describe.each([
     const [local, back] = [join(client.directory, 'local'), join(client.directory, 'back')];
     const contents = randomBytes(300_000);
     writeFileSync(local, contents);
-    const { code, stdout, stderr } = await client.sftp(withPassword, [`put ${local} first.bin`, 'ls -l', 'rename first.bin second.bin', `get second.bin ${back}`, 'rm second.bin', 'ls']);
+    const { code, stdout, stderr } = await client.sftp(withPassword, [
+      `put ${local} first.bin`,
+      'ls -l',
+      'rename first.bin second.bin',
+      `get second.bin ${back}`,
+      'rm second.bin',
+      'ls',
+    ]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('first.bin');
     expect(readFileSync(back).equals(contents)).toBe(true);

@@ -17,10 +17,16 @@ function readClaims(document: string): Claim[] {
   const claims: Claim[] = [];
   let inTable = false;
   for (const line of document.split('\n')) {
-    const cells = line.startsWith('|') ? line.slice(1, -1).split('|').map((cell) => cell.trim()) : undefined;
+    const cells = line.startsWith('|')
+      ? line
+          .slice(1, -1)
+          .split('|')
+          .map((cell) => cell.trim())
+      : undefined;
     if (cells?.[1] === 'shown by') inTable = true;
     else if (!cells) inTable = false;
-    else if (inTable && !/^-+$/.test(cells[0]!)) claims.push({ claim: cells[0]!, references: (cells[1] ?? '').split('<br>').filter((part) => part !== '') });
+    else if (inTable && !/^-+$/.test(cells[0]!))
+      claims.push({ claim: cells[0]!, references: (cells[1] ?? '').split('<br>').filter((part) => part !== '') });
   }
   return claims;
 }

@@ -20,7 +20,10 @@ function rowsUnder(heading: string): Row[] {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
   const lines = section.split('\n').filter((line) => line.startsWith('| `'));
   return lines.map((line) => {
-    const [name = '', fallback = '', values = '', meaning = ''] = line.split('|').slice(1).map((cell) => cell.trim());
+    const [name = '', fallback = '', values = '', meaning = ''] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
     return { name: name.replaceAll('`', ''), fallback, values, meaning };
   });
 }
@@ -55,7 +58,8 @@ interface Setting {
 function settingsOf({ properties = {}, required = [] }: Schema, prefix = ''): Setting[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
     const isRequired = required.includes(key);
-    if (schema.items?.properties) return [{ name: `${prefix}${key}[]`, schema, required: isRequired }, ...settingsOf(schema.items, `${prefix}${key}[].`)];
+    if (schema.items?.properties)
+      return [{ name: `${prefix}${key}[]`, schema, required: isRequired }, ...settingsOf(schema.items, `${prefix}${key}[].`)];
     if (!schema.properties) return [{ name: `${prefix}${key}`, schema, required: isRequired }];
     // A part with a default is written only by its settings.
     const own = schema.default === undefined ? [{ name: `${prefix}${key}`, schema: {}, required: isRequired }] : [];
@@ -75,7 +79,9 @@ test('the table of the control plane has every setting once, and no other', () =
 
 test('the table of the agent has every setting once, and no other', () => {
   expect(agentRows.map(({ name }) => name).toSorted()).toEqual(ofAgent.map(({ name }) => name).toSorted());
-  expect(agentRows.map(({ name }) => name)).toEqual(expect.arrayContaining(['routers[].forward_way', 'log_level', 'routers[].api.anonymous_tls']));
+  expect(agentRows.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['routers[].forward_way', 'log_level', 'routers[].api.anonymous_tls']),
+  );
 });
 
 test.each(ofServer)('the control plane has the documented default and range of $name', ({ name, schema }) => {
@@ -85,7 +91,8 @@ test.each(ofServer)('the control plane has the documented default and range of $
   if (schema.enum) expect(literals(values)).toEqual(schema.enum);
   const range = /^(\d+) to (\d+)$/.exec(values);
   // Another setting must stay below or above, so both ends are tried with the two far apart.
-  const take = (value: number) => checkConfig({ SIGNALBOX_HEARTBEAT_SECONDS: '1', SIGNALBOX_OFFLINE_AFTER_SECONDS: '86400', [name]: String(value) });
+  const take = (value: number) =>
+    checkConfig({ SIGNALBOX_HEARTBEAT_SECONDS: '1', SIGNALBOX_OFFLINE_AFTER_SECONDS: '86400', [name]: String(value) });
   if (range) {
     const [least, most] = [Number(range[1]), Number(range[2])];
     for (const value of [least, most]) expect(() => take(value)).not.toThrow();

@@ -201,7 +201,9 @@ test('a client that guesses on is cut off', async () => {
   });
   client.on('error', () => undefined);
   client.connect({
-    host: '127.0.0.1', port: simulator.sshPort, username: 'admin',
+    host: '127.0.0.1',
+    port: simulator.sshPort,
+    username: 'admin',
     authHandler: (_left, _partial, next) => {
       guesses += 1;
       next({ type: 'password', username: 'admin', password: `guess ${guesses}` });

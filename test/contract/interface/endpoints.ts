@@ -104,11 +104,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'POST',
     path: '/plants',
     answer: { shape: 'bare', record: 'plant' },
-    body: {
-      id: { type: 'integer', required: true },
-      name: { type: 'string', required: true },
-      tag: { type: 'string', required: false },
-    },
+    body: { id: { type: 'integer', required: true }, name: { type: 'string', required: true }, tag: { type: 'string', required: false } },
     isSandbox: true,
   },
 ];
@@ -131,7 +127,13 @@ export interface LimitRow {
 const characters = (count: number): string => 'x'.repeat(count);
 
 export const LIMITS: readonly LimitRow[] = [
-  { limit: 'expire_after_minutes: 10 to 1440', endpoint: 6, field: 'expire_after_minutes', inside: [10, 1440], outside: [9, 1441, 10.5, 0, -10] },
+  {
+    limit: 'expire_after_minutes: 10 to 1440',
+    endpoint: 6,
+    field: 'expire_after_minutes',
+    inside: [10, 1440],
+    outside: [9, 1441, 10.5, 0, -10],
+  },
   { limit: 'dst_port: 1 to 65535', endpoint: 6, field: 'dst_port', inside: [1, 65_535], outside: [0, 65_536, 1.5, -1] },
   {
     limit: 'allow_from prefix length: /32 to /24, or an address',
@@ -140,6 +142,18 @@ export const LIMITS: readonly LimitRow[] = [
     inside: ['198.51.100.7', '198.51.100.7/32', '198.51.100.0/24', '198.51.100.128/25'],
     outside: ['198.51.100.0/23', '198.51.0.0/16', '0.0.0.0/0', '198.51.100.7/33', 'anywhere', ''],
   },
-  { limit: 'description: at most 100 characters', endpoint: 8, field: 'description', inside: [characters(100), 'é'.repeat(100)], outside: [characters(101)] },
-  { limit: 'script: at most 2000 characters', endpoint: 8, field: 'script', inside: [`#${characters(1999)}`], outside: [`#${characters(2000)}`] },
+  {
+    limit: 'description: at most 100 characters',
+    endpoint: 8,
+    field: 'description',
+    inside: [characters(100), 'é'.repeat(100)],
+    outside: [characters(101)],
+  },
+  {
+    limit: 'script: at most 2000 characters',
+    endpoint: 8,
+    field: 'script',
+    inside: [`#${characters(1999)}`],
+    outside: [`#${characters(2000)}`],
+  },
 ];

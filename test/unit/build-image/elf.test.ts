@@ -12,7 +12,9 @@ const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
 
 test('names what a program is made for, its loader and its libraries', () => {
   expect(readElf(program)).toMatchObject({
-    architecture, interpreter: expect.stringMatching(/^\/lib.*\/ld-linux/) as string, needed: expect.arrayContaining(['libc.so.6', 'libstdc++.so.6']) as string[],
+    architecture,
+    interpreter: expect.stringMatching(/^\/lib.*\/ld-linux/) as string,
+    needed: expect.arrayContaining(['libc.so.6', 'libstdc++.so.6']) as string[],
   });
 });
 
@@ -32,11 +34,13 @@ test('what is left without symbols is smaller, needs the same, and runs', () => 
   }
 });
 
-test.each([['nothing', Buffer.alloc(0)], ['a script', Buffer.from('#!/bin/sh\n'.padEnd(100))], ['a 32-bit program', Buffer.from(`\u007fELF\u0001\u0001${' '.repeat(100)}`, 'latin1')]])(
-  'refuses %s', (_what, contents) => {
-    expect(() => readElf(contents)).toThrow('not a 64-bit little-endian ELF file');
-  },
-);
+test.each([
+  ['nothing', Buffer.alloc(0)],
+  ['a script', Buffer.from('#!/bin/sh\n'.padEnd(100))],
+  ['a 32-bit program', Buffer.from(`\u007fELF\u0001\u0001${' '.repeat(100)}`, 'latin1')],
+])('refuses %s', (_what, contents) => {
+  expect(() => readElf(contents)).toThrow('not a 64-bit little-endian ELF file');
+});
 
 test('libraries that are not there, or are for another processor, are named', () => {
   expect(() => collectLibraries(program, architecture, '/nowhere')).toThrow(/^\/nowhere\/lib.*ld-linux.* is missing$/);

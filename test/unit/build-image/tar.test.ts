@@ -32,14 +32,23 @@ describe('an archive', () => {
   });
 
   test('does not depend on the order of its entries', () => {
-    const entries = ['b', 'a', 'c/', 'c/d'].map((name) => (name.endsWith('/') ? { path: name, mode: 0o755 } : { path: name, mode: 0o644, contents: Buffer.from(name) }));
+    const entries = ['b', 'a', 'c/', 'c/d'].map((name) =>
+      name.endsWith('/') ? { path: name, mode: 0o755 } : { path: name, mode: 0o644, contents: Buffer.from(name) },
+    );
     expect(tar(entries).equals(tar(entries.toReversed()))).toBe(true);
     expect(unpack(tar(entries))).toBe('a\nb\nc/\nc/d\n');
   });
 
   test.each([
     ['a name of more than 100 bytes', [{ path: 'é'.repeat(51), mode: 0o644, contents: Buffer.alloc(0) }], /^too long for a tar archive: é/],
-    ['a name that is there twice', [{ path: 'a', mode: 0o644, contents: Buffer.alloc(0) }, { path: 'a', mode: 0o644, contents: Buffer.alloc(1) }], /^twice in the archive: a$/],
+    [
+      'a name that is there twice',
+      [
+        { path: 'a', mode: 0o644, contents: Buffer.alloc(0) },
+        { path: 'a', mode: 0o644, contents: Buffer.alloc(1) },
+      ],
+      /^twice in the archive: a$/,
+    ],
     ['a file without contents', [{ path: 'a', mode: 0o644 }], /^a file without contents: a$/],
   ])('refuses %s', (_what, entries, reason) => {
     expect(() => tar(entries)).toThrow(reason);

@@ -4,9 +4,13 @@ import { startSimulator, type Simulator } from '../../simulator/index.ts';
 async function run(simulator: Simulator, source: string): Promise<string> {
   const { router } = simulator;
   let output = '';
-  await router.scripts.run(source, { user: 'admin', policies: router.policiesOf('admin'), origin: 'ssh', signal: AbortSignal.timeout(5000) }, (text) => {
-    output += text;
-  });
+  await router.scripts.run(
+    source,
+    { user: 'admin', policies: router.policiesOf('admin'), origin: 'ssh', signal: AbortSignal.timeout(5000) },
+    (text) => {
+      output += text;
+    },
+  );
   return output;
 }
 
@@ -14,8 +18,16 @@ const configuration = (text: string): string[] => text.split('\r\n').filter((lin
 
 /** Menus of the default configuration, users of a thing before the thing. */
 const menus = [
-  '/ip firewall filter', '/ip firewall nat', '/ip dhcp-server', '/ip pool', '/ip route', '/ip address', '/interface list member', '/interface list',
-  '/interface bridge port', '/interface bridge',
+  '/ip firewall filter',
+  '/ip firewall nat',
+  '/ip dhcp-server',
+  '/ip pool',
+  '/ip route',
+  '/ip address',
+  '/interface list member',
+  '/interface list',
+  '/interface bridge port',
+  '/interface bridge',
 ];
 
 test.each(['6.43.10', '6.49.10', '7.1.5', '7.12.2', '7.18.2', '7.23.3'])('a router of version %s takes its own export', async (version) => {

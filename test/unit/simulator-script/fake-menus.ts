@@ -21,11 +21,20 @@ export class FakeMenus implements MenuTree {
     ['/user', { parameters: ['name', 'group', 'password'], rows: [] }],
     ['/system/scheduler', { parameters: ['name', 'on-event', 'interval', 'start-time'], rows: [] }],
     ['/system/identity', { parameters: ['name'], rows: [new Map([['name', 'MikroTik']])], record: true }],
-    ['/system/resource', {
-      parameters: [],
-      rows: [new Map([['uptime', '1w3d15h41m57s'], ['version', '7.23.3 (stable)'], ['total-memory', '268435456']])],
-      record: true,
-    }],
+    [
+      '/system/resource',
+      {
+        parameters: [],
+        rows: [
+          new Map([
+            ['uptime', '1w3d15h41m57s'],
+            ['version', '7.23.3 (stable)'],
+            ['total-memory', '268435456'],
+          ]),
+        ],
+        record: true,
+      },
+    ],
     ['/log', { parameters: ['message'], rows: [] }],
   ]);
 
@@ -43,14 +52,17 @@ export class FakeMenus implements MenuTree {
 
   children(path: string): readonly string[] {
     const start = path === '/' ? '/' : `${path}/`;
-    const names = [...this.menus.keys()].filter((known) => known.startsWith(start)).map((known) => known.slice(start.length).split('/')[0] ?? '');
+    const names = [...this.menus.keys()]
+      .filter((known) => known.startsWith(start))
+      .map((known) => known.slice(start.length).split('/')[0] ?? '');
     return [...new Set(names)];
   }
 
   parameters(path: string, command: string): readonly string[] | undefined {
     if (path === '/') return command === 'export' ? ['file', 'terse', 'hide-sensitive'] : ['script', 'as-string'];
     const menu = this.menus.get(path);
-    if (command === 'print') return ['detail', 'stats', 'where', ...(menu?.parameters ?? [])].filter((name) => !menu?.parameters.includes(name));
+    if (command === 'print')
+      return ['detail', 'stats', 'where', ...(menu?.parameters ?? [])].filter((name) => !menu?.parameters.includes(name));
     return menu?.parameters;
   }
 
@@ -82,7 +94,8 @@ export class FakeMenus implements MenuTree {
 
   private add(menu: FakeMenu, call: CommandCall): CommandResult {
     const address = call.attributes.get('address');
-    if (address !== undefined && menu.rows.some((row) => row.get('address') === address)) throw new Trap('failure: already have such address');
+    if (address !== undefined && menu.rows.some((row) => row.get('address') === address))
+      throw new Trap('failure: already have such address');
     const id = `*${(this.nextId++).toString(16).toUpperCase()}`;
     menu.rows.push(new Map([['.id', id], ...call.attributes, ['disabled', call.attributes.get('disabled') ?? 'false']]));
     return { rows: [], ret: id };

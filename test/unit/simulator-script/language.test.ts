@@ -85,10 +85,11 @@ test('before 7.13 there is no :onerror, before 7.8 no place behind an error', as
 test(':delay ends when the session goes away and no on-error hides it', async () => {
   const controller = new AbortController();
   const bench = createBench({
-    sleep: (_ms, signal) => new Promise((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      queueMicrotask(() => controller.abort());
-    }),
+    sleep: (_ms, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        queueMicrotask(() => controller.abort());
+      }),
   });
   const result = await bench.run(':do {:delay 1h} on-error={:put caught}; :put after', { signal: controller.signal });
   expect(result).toEqual({ output: 'interrupted\n', error: 'interrupted' });

@@ -6,7 +6,9 @@ let bench: Bench;
 beforeEach(async () => {
   bench = createBench();
   await bench.run('/interface add name=ether1 type=ether mtu=1500; /interface add name=ether2 type=ether mtu=9000 disabled=yes');
-  await bench.run('/ip address add address=10.0.0.1/24 interface=ether1 comment="up link"; /ip/address/add address=10.0.1.1/24 interface=ether2');
+  await bench.run(
+    '/ip address add address=10.0.0.1/24 interface=ether1 comment="up link"; /ip/address/add address=10.0.1.1/24 interface=ether2',
+  );
 });
 
 const outputs: readonly (readonly [source: string, output: string])[] = [
@@ -64,13 +66,15 @@ test('a refused permission names the command and the line', async () => {
 
 test('detail prints names in quotes and flags as letters', async () => {
   const { output } = await bench.run('/interface print detail without-paging');
-  expect(output).toBe([
-    'Flags: D - dynamic, X - disabled; R - running; S - slave',
-    ' 0     name="ether1" type="ether" mtu=1500',
-    '',
-    ' 1 X   name="ether2" type="ether" mtu=9000',
-    '',
-  ].join('\n'));
+  expect(output).toBe(
+    [
+      'Flags: D - dynamic, X - disabled; R - running; S - slave',
+      ' 0     name="ether1" type="ether" mtu=1500',
+      '',
+      ' 1 X   name="ether2" type="ether" mtu=9000',
+      '',
+    ].join('\n'),
+  );
 });
 
 test('print file= writes a file and shows nothing', async () => {

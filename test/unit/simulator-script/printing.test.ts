@@ -11,13 +11,22 @@ if (!isHere) process.stdout.write('recorded console output skipped: the samples 
 
 function lines(name: string): string[] {
   const text = readFileSync(new URL(name, samples), 'utf8');
-  return text.split(/\r?\n/).map((line) => line.trimEnd()).filter((line) => line !== '' && !line.includes(' echo: '));
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '' && !line.includes(' echo: '));
 }
 
 function print(rows: readonly Row[], options: PrintOptions): string[] {
-  const text = formatList(rows.map((row, number) => ({ row, number })), options);
+  const text = formatList(
+    rows.map((row, number) => ({ row, number })),
+    options,
+  );
   expect(text.replaceAll('\r\n', '')).not.toContain('\n');
-  return text.split('\r\n').map((line) => line.trimEnd()).filter((line) => line !== '');
+  return text
+    .split('\r\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '');
 }
 
 /** Rows out of a recorded `detail` or `terse` list: the letters become the flags, `;;;` the comment. */
@@ -31,7 +40,8 @@ function readItems(recorded: readonly string[], path: string): Row[] {
     const comment = /;;; (.*)$/.exec(line)?.[1] ?? /comment=(.*?) [a-z-]+=/.exec(line)?.[1];
     if (comment !== undefined) row?.set('comment', comment);
     const words = comment === undefined ? line : line.slice(line.indexOf(comment) + comment.length);
-    for (const [, name = '', value = ''] of words.matchAll(/([a-z][a-z0-9-]*)=("[^"]*"|\S+(?: \d\d:\d\d:\d\d)?)/g)) row?.set(name, value.replaceAll('"', ''));
+    for (const [, name = '', value = ''] of words.matchAll(/([a-z][a-z0-9-]*)=("[^"]*"|\S+(?: \d\d:\d\d:\d\d)?)/g))
+      row?.set(name, value.replaceAll('"', ''));
   }
   return rows;
 }
@@ -48,7 +58,10 @@ const items: readonly (readonly [name: string, path: string, style: PrintOptions
 
 /** One line per item: where it was broken depends on the width of a terminal nobody recorded. */
 function unwrap(printed: readonly string[]): string[] {
-  return printed.join('\n').replaceAll(/\n {3,}/g, ' ').split('\n');
+  return printed
+    .join('\n')
+    .replaceAll(/\n {3,}/g, ' ')
+    .split('\n');
 }
 
 test.skipIf(!isHere).each(items)('%s comes out as it went in', (name, path, style, version) => {
@@ -61,7 +74,10 @@ test.skipIf(!isHere)('the ARP table of a v7 console', () => {
   const names = (heading ?? '').split(/\s+/).slice(1);
   const read = rows.map((line) => {
     const [, letters = '', ...values] = line.split(/\s+/);
-    return new Map([...flagsOf(printShape('/ip/arp').flags.flat(), letters), ...names.map((name, at): [string, string] => [name.toLowerCase(), values[at] ?? ''])]);
+    return new Map([
+      ...flagsOf(printShape('/ip/arp').flags.flat(), letters),
+      ...names.map((name, at): [string, string] => [name.toLowerCase(), values[at] ?? '']),
+    ]);
   });
   const [last] = rows.slice(-1);
   const printed = print(read, { path: '/ip/arp', style: 'table', version: '7.15' });
@@ -81,8 +97,19 @@ test('an empty list prints nothing on v7 and its heading on v6', () => {
 });
 
 test('a v7 table leaves out flags nobody has, and counters without stats', () => {
-  const row = new Map([['.id', '*1'], ['name', 'ether1'], ['type', 'ether'], ['running', 'true'], ['rx-byte', '5'], ['comment', 'up']]);
+  const row = new Map([
+    ['.id', '*1'],
+    ['name', 'ether1'],
+    ['type', 'ether'],
+    ['running', 'true'],
+    ['rx-byte', '5'],
+    ['comment', 'up'],
+  ]);
   expect(print([row], { path: '/interface', style: 'table', version: '7.20' })).toEqual([
-    'Flags: R - RUNNING', 'Columns: NAME, TYPE', '#   NAME    TYPE', ';;; up', '0 R ether1  ether',
+    'Flags: R - RUNNING',
+    'Columns: NAME, TYPE',
+    '#   NAME    TYPE',
+    ';;; up',
+    '0 R ether1  ether',
   ]);
 });

@@ -12,11 +12,16 @@ function parse(chunks: readonly Buffer[], limits?: ConstructorParameters<typeof 
 
 describe('word lengths', () => {
   it.each([
-    [0, '00'], [0x7f, '7f'],
-    [0x80, '8080'], [0x3fff, 'bfff'],
-    [0x4000, 'c04000'], [0x1f_ffff, 'dfffff'],
-    [0x20_0000, 'e0200000'], [0xfff_ffff, 'efffffff'],
-    [0x1000_0000, 'f010000000'], [0xffff_ffff, 'f0ffffffff'],
+    [0, '00'],
+    [0x7f, '7f'],
+    [0x80, '8080'],
+    [0x3fff, 'bfff'],
+    [0x4000, 'c04000'],
+    [0x1f_ffff, 'dfffff'],
+    [0x20_0000, 'e0200000'],
+    [0xfff_ffff, 'efffffff'],
+    [0x1000_0000, 'f010000000'],
+    [0xffff_ffff, 'f0ffffffff'],
   ])('%i is written as %s, and read back', (length, hex) => {
     const prefix = encodeLength(length);
     expect(prefix.toString('hex')).toBe(hex);
@@ -64,7 +69,11 @@ describe('sentences', () => {
   it.each([
     ['a word beyond the limit', 'word-too-long', Buffer.from([0xf0, 0x10, 0, 0, 0])],
     ['too many words', 'sentence-too-long', Buffer.concat(Array.from({ length: 5 }, () => Buffer.from([1, 65])))],
-    ['too many bytes in all', 'sentence-too-long', Buffer.concat(Array.from({ length: 3 }, () => Buffer.concat([Buffer.from([5]), Buffer.from('12345')])))],
+    [
+      'too many bytes in all',
+      'sentence-too-long',
+      Buffer.concat(Array.from({ length: 3 }, () => Buffer.concat([Buffer.from([5]), Buffer.from('12345')]))),
+    ],
   ] as const)('refuse %s', (_name, fault, bytes) => {
     expect(() => parse([bytes], { wordBytes: 10, sentenceBytes: 12, words: 4 })).toThrow(new ProtocolError(fault));
   });

@@ -32,7 +32,10 @@ class Bench {
 
   constructor(script: EverydayScript, personality: 'v6' | 'v7') {
     const names = { 'ddns.example': '127.0.0.1', 'lists.example': '127.0.0.1' };
-    this.router = new SimulatedRouter({ version: VERSIONS[personality], model: 'hEX', time: this.time, names, latestVersion: '9.9' }, createScripts);
+    this.router = new SimulatedRouter(
+      { version: VERSIONS[personality], model: 'hEX', time: this.time, names, latestVersion: '9.9' },
+      createScripts,
+    );
     this.router.powerOn();
     for (const [name, contents] of Object.entries(script.files)) this.router.files.write(name, contents);
   }
@@ -52,7 +55,11 @@ class Bench {
   async prepare(script: EverydayScript): Promise<void> {
     await this.run(`:global webPort ${(web.address() as AddressInfo).port}`);
     const setting = this.router.version.major < 7 ? 'address' : 'server';
-    if (script.mailServer !== undefined) expect(await this.run(`/tool e-mail set ${setting}=${script.mailServer} from=r1@example.net`)).toEqual({ output: '', error: undefined });
+    if (script.mailServer !== undefined)
+      expect(await this.run(`/tool e-mail set ${setting}=${script.mailServer} from=r1@example.net`)).toEqual({
+        output: '',
+        error: undefined,
+      });
   }
 
   async step(step: EverydayStep, printed: string): Promise<void> {
@@ -61,8 +68,10 @@ class Bench {
     if (step.kind === 'do') expect(await this.run(step.command)).toEqual({ output: '', error: undefined });
     if (step.kind === 'check') expect((await this.run(`:put ${step.expression}`)).output, step.expression).toBe('true\n');
     if (step.kind === 'output') expect(printed.split('\n')).toContain(step.line);
-    if (step.kind === 'log') expect(router.table('/log').items.map((item) => item.values.get('message'))).toContainEqual(expect.stringContaining(step.text));
-    if (step.kind === 'mail') expect(router.mails.map(({ subject }) => subject)).toContainEqual(expect.stringMatching(new RegExp(`^${step.subject}`)));
+    if (step.kind === 'log')
+      expect(router.table('/log').items.map((item) => item.values.get('message'))).toContainEqual(expect.stringContaining(step.text));
+    if (step.kind === 'mail')
+      expect(router.mails.map(({ subject }) => subject)).toContainEqual(expect.stringMatching(new RegExp(`^${step.subject}`)));
     if (step.kind === 'refuse') await this.refused(step.command, step.answer);
   }
 
@@ -78,8 +87,14 @@ class Bench {
 it('has sixty scripts, each with an effect and a refusal', () => {
   expect(scripts.length).toBeGreaterThanOrEqual(60);
   for (const { name, steps } of scripts) {
-    expect(steps.some(({ kind }) => kind === 'refuse'), name).toBe(true);
-    expect(steps.some(({ kind }) => ['check', 'output', 'log', 'mail'].includes(kind)), name).toBe(true);
+    expect(
+      steps.some(({ kind }) => kind === 'refuse'),
+      name,
+    ).toBe(true);
+    expect(
+      steps.some(({ kind }) => ['check', 'output', 'log', 'mail'].includes(kind)),
+      name,
+    ).toBe(true);
   }
 });
 
@@ -89,7 +104,13 @@ describe.each(scripts)('$name', (script) => {
     try {
       await bench.prepare(script);
       // As a job does it: the source becomes a script of the router, which is run by name.
-      bench.router.table('/system/script').add([['name', 'everyday'], ['source', script.source], ['policy', [...bench.router.policiesOf('admin')].join(',')], ['run-count', '0'], ['owner', 'admin']]);
+      bench.router.table('/system/script').add([
+        ['name', 'everyday'],
+        ['source', script.source],
+        ['policy', [...bench.router.policiesOf('admin')].join(',')],
+        ['run-count', '0'],
+        ['owner', 'admin'],
+      ]);
       const { output, error } = await bench.run('/system script run everyday', 'script');
       expect(error, output).toBeUndefined();
       for (const step of script.steps) await bench.step(step, output);
@@ -98,11 +119,14 @@ describe.each(scripts)('$name', (script) => {
     }
   });
 
-  it.each((['v6', 'v7'] as const).filter((personality) => !script.runsOn.includes(personality)))('does not run on %s', async (personality) => {
-    const bench = new Bench(script, personality);
-    const before = bench.router.saveConfiguration();
-    expect((await bench.run(script.source)).error).toMatch(/^(bad command name|expected end of command|bad parameter|no such)/);
-    expect(bench.router.saveConfiguration() === before, 'nothing has changed').toBe(true);
-    await bench.router.powerOff();
-  });
+  it.each((['v6', 'v7'] as const).filter((personality) => !script.runsOn.includes(personality)))(
+    'does not run on %s',
+    async (personality) => {
+      const bench = new Bench(script, personality);
+      const before = bench.router.saveConfiguration();
+      expect((await bench.run(script.source)).error).toMatch(/^(bad command name|expected end of command|bad parameter|no such)/);
+      expect(bench.router.saveConfiguration() === before, 'nothing has changed').toBe(true);
+      await bench.router.powerOff();
+    },
+  );
 });

@@ -23,7 +23,9 @@ describe('files', () => {
   it('are added, set, read in pieces and removed', async () => {
     await start();
     const id = await client.ret('/file/add', '=name=a.txt', '=contents=0123456789');
-    expect(await client.rows('/file/print', '?name=a.txt')).toMatchObject([{ '.id': id, type: '.txt file', size: '10', contents: '0123456789' }]);
+    expect(await client.rows('/file/print', '?name=a.txt')).toMatchObject([
+      { '.id': id, type: '.txt file', size: '10', contents: '0123456789' },
+    ]);
     expect(await client.rows('/file/read', '=file=a.txt', '=offset=4', '=chunk-size=3')).toEqual([{ data: '456' }]);
     await client.talk('/file/set', `=.id=${id}`, '=contents=new');
     expect(await sizeOf('a.txt')).toBe('3');
@@ -55,7 +57,11 @@ describe('files', () => {
   it('do not fit on a full disk', async () => {
     const router = await start();
     router.faults.diskFull = true;
-    for (const words of [['/export', '=file=x'], ['/system/backup/save', '=name=x'], ['/file/add', '=name=x']]) {
+    for (const words of [
+      ['/export', '=file=x'],
+      ['/system/backup/save', '=name=x'],
+      ['/file/add', '=name=x'],
+    ]) {
       expect((await client.talk(...words))[0]).toContain('=message=failure: not enough space on disk');
     }
   });
@@ -78,7 +84,7 @@ describe('backups', () => {
     expect(await client.rows('/ip/route/print', '?dst-address=203.0.113.0/30')).toHaveLength(1);
   });
 
-  it('loaded by the scheduler undo a lock-out with nobody\'s help', async () => {
+  it("loaded by the scheduler undo a lock-out with nobody's help", async () => {
     const router = await start({ rebootMs: 1000 });
     await client.talk('/system/backup/save', '=name=undo', '=dont-encrypt=yes');
     await client.talk('/system/scheduler/add', '=name=undo', '=interval=5m', '=on-event=/system backup load name=undo.backup password=""');
@@ -92,7 +98,13 @@ describe('backups', () => {
   });
 
   it('are binary, and need the right policies', async () => {
-    const router = await start({ groups: { half: ['api', 'read', 'write', 'ftp'] }, users: [{ name: 'admin', password: '' }, { name: 'half', password: '', group: 'half' }] });
+    const router = await start({
+      groups: { half: ['api', 'read', 'write', 'ftp'] },
+      users: [
+        { name: 'admin', password: '' },
+        { name: 'half', password: '', group: 'half' },
+      ],
+    });
     await client.talk('/system/backup/save', '=name=b', '=dont-encrypt=yes');
     expect(router.router.files.read('b.backup')?.subarray(0, 4).toString('hex')).toBe('88aca1b1');
     await using half = await RawClient.login(router.apiPort, 'half');
@@ -166,13 +178,21 @@ describe('scripts', () => {
     client.send('/system/script/run', '=number=long');
     await expect.poll(() => router.log).toContain('begun');
     client.socket.destroy();
-    await expect.poll(() => router.router.executions.containing('long').filter((run) => run.kind === 'script')).toMatchObject([{ outcome: 'interrupted' }]);
+    await expect
+      .poll(() => router.router.executions.containing('long').filter((run) => run.kind === 'script'))
+      .toMatchObject([{ outcome: 'interrupted' }]);
     await time.advance(3_600_000);
     expect(router.log).not.toContain('ended');
   });
 
   it('cannot have more rights than their caller', async () => {
-    const router = await start({ groups: { few: ['api', 'read', 'write', 'test'] }, users: [{ name: 'admin', password: '' }, { name: 'few', password: '', group: 'few' }] });
+    const router = await start({
+      groups: { few: ['api', 'read', 'write', 'test'] },
+      users: [
+        { name: 'admin', password: '' },
+        { name: 'few', password: '', group: 'few' },
+      ],
+    });
     await client.talk('/system/script/add', '=name=big', '=source=/system reboot');
     await using few = await RawClient.login(router.apiPort, 'few');
     const refused = ['!trap', '=message=not enough permissions (9)'];

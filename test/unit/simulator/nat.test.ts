@@ -48,10 +48,17 @@ afterEach(async () => {
   target.close();
 });
 
-const addRule = (...words: string[]): Promise<string> => client.ret(
-  '/ip/firewall/nat/add', '=chain=dstnat', '=action=dst-nat', '=protocol=tcp', `=dst-port=${entryPort}`, `=to-ports=${targetPort}`,
-  ...(words.some((word) => word.startsWith('=to-addresses=')) ? [] : ['=to-addresses=192.168.88.10']), ...words,
-);
+const addRule = (...words: string[]): Promise<string> =>
+  client.ret(
+    '/ip/firewall/nat/add',
+    '=chain=dstnat',
+    '=action=dst-nat',
+    '=protocol=tcp',
+    `=dst-port=${entryPort}`,
+    `=to-ports=${targetPort}`,
+    ...(words.some((word) => word.startsWith('=to-addresses=')) ? [] : ['=to-addresses=192.168.88.10']),
+    ...words,
+  );
 
 async function dial(): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port: entryPort, allowHalfOpen: true });
@@ -77,7 +84,9 @@ describe('a dst-nat rule', () => {
   it('forwards as soon as it is answered, half-close and all, and counts', async () => {
     const id = await addRule();
     expect(await ask('hello')).toBe('HELLO');
-    await expect.poll(() => router.items('/ip/firewall/nat').find((rule) => rule['.id'] === id)).toMatchObject({ packets: '1', bytes: '10' });
+    await expect
+      .poll(() => router.items('/ip/firewall/nat').find((rule) => rule['.id'] === id))
+      .toMatchObject({ packets: '1', bytes: '10' });
   });
 
   it('stops when it is disabled or removed, and only then', async () => {
@@ -101,7 +110,14 @@ describe('a dst-nat rule', () => {
 
   it('comes after what stands before it', async () => {
     const id = await addRule();
-    await client.ret('/ip/firewall/nat/add', '=chain=dstnat', '=action=accept', '=protocol=tcp', `=dst-port=${entryPort}`, `=place-before=${id}`);
+    await client.ret(
+      '/ip/firewall/nat/add',
+      '=chain=dstnat',
+      '=action=accept',
+      '=protocol=tcp',
+      `=dst-port=${entryPort}`,
+      `=place-before=${id}`,
+    );
     expect(await ask('a')).toBe('');
   });
 
@@ -150,7 +166,14 @@ describe('a dst-nat rule', () => {
 describe('a lock-out', () => {
   it('by a drop rule: new clients hang, old ones hear nothing more, the command itself is answered', async () => {
     await using bystander = await RawClient.login(router.apiPort);
-    const answer = await client.talk('/ip/firewall/filter/add', '=chain=input', '=protocol=tcp', '=dst-port=8728', '=action=drop', '=place-before=*1');
+    const answer = await client.talk(
+      '/ip/firewall/filter/add',
+      '=chain=input',
+      '=protocol=tcp',
+      '=dst-port=8728',
+      '=action=drop',
+      '=place-before=*1',
+    );
     expect(answer).toMatchObject([['!done', expect.stringMatching(/^=ret=/)]]);
     const late = connect({ host: '127.0.0.1', port: router.apiPort });
     sockets.add(late);
@@ -170,7 +193,15 @@ describe('a lock-out', () => {
 
   it('that ends lets held-back sessions go on where they were', async () => {
     const filter = router.router.table('/ip/firewall/filter');
-    const rule = filter.add([['chain', 'input'], ['action', 'drop'], ['protocol', 'tcp'], ['disabled', 'false']], { before: filter.items[0] });
+    const rule = filter.add(
+      [
+        ['chain', 'input'],
+        ['action', 'drop'],
+        ['protocol', 'tcp'],
+        ['disabled', 'false'],
+      ],
+      { before: filter.items[0] },
+    );
     // The rule takes effect after the present turn.
     await new Promise((resolve) => setImmediate(resolve));
     client.send('/system/identity/print');

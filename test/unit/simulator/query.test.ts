@@ -55,9 +55,21 @@ describe('query words', () => {
 
 describe('a request', () => {
   it('splits attributes on their second equals sign and keeps API attributes apart', () => {
-    const request = readRequest(['/ip/address/print', '=comment=a=b', '=detail=', '=flag', '=.proplist=address,network', '.tag=7', '?disabled=no']);
+    const request = readRequest([
+      '/ip/address/print',
+      '=comment=a=b',
+      '=detail=',
+      '=flag',
+      '=.proplist=address,network',
+      '.tag=7',
+      '?disabled=no',
+    ]);
     expect(request).toMatchObject({ path: '/ip/address', command: 'print', tag: '7', proplist: ['address', 'network'] });
-    expect([...request.attributes]).toEqual([['comment', 'a=b'], ['detail', ''], ['flag', '']]);
+    expect([...request.attributes]).toEqual([
+      ['comment', 'a=b'],
+      ['detail', ''],
+      ['flag', ''],
+    ]);
   });
 
   it('has no tag when the tag is empty', () => {

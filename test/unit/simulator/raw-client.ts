@@ -89,7 +89,12 @@ export class RawClient implements AsyncDisposable {
     const answer = await this.talk(...words);
     const trap = answer.find(([word]) => word === '!trap');
     if (trap) throw new Error(trap.find((word) => word.startsWith('=message='))?.slice(9) ?? 'trap');
-    return answer.at(-1)?.find((word) => word.startsWith('=ret='))?.slice(5) ?? '';
+    return (
+      answer
+        .at(-1)
+        ?.find((word) => word.startsWith('=ret='))
+        ?.slice(5) ?? ''
+    );
   }
 
   /** Resolves when the router has ended the connection. */

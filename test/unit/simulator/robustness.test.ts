@@ -16,17 +16,24 @@ const KEEP = /^\/(user|interface|ip\/(service|address|firewall\/filter))/;
 
 function allCommands(path = ''): string[][] {
   const { menus } = router.router;
-  const fit = menus.commands(path).filter((command) => !UNFIT.includes(command) && (!KEEP.test(path) || ['print', 'get', 'add'].includes(command)));
+  const fit = menus
+    .commands(path)
+    .filter((command) => !UNFIT.includes(command) && (!KEEP.test(path) || ['print', 'get', 'add'].includes(command)));
   const here = fit.map((command) => [path, command]);
   return [...here, ...menus.children(path).flatMap((child) => allCommands(`${path}/${child}`))];
 }
 
 describe('whatever a client sends', () => {
-  it('any command with any values is answered in the router\'s own words', async () => {
+  it("any command with any values is answered in the router's own words", async () => {
     await using client = await RawClient.login(router.apiPort);
-    const value = fc.oneof(fc.constantFrom('', 'yes', '*1', '*FF', 'ether1', '10.0.0.1/24', '80-70', '99999999999999999999', 'startup', '1w2d'), fc.string());
+    const value = fc.oneof(
+      fc.constantFrom('', 'yes', '*1', '*FF', 'ether1', '10.0.0.1/24', '80-70', '99999999999999999999', 'startup', '1w2d'),
+      fc.string(),
+    );
     const call = fc.constantFrom(...allCommands()).chain(([path = '', command = '']) => {
-      const names = [...(router.router.menus.parameters(path, command) ?? []), '.id', 'numbers', 'value-name'].filter((name) => !name.startsWith('follow'));
+      const names = [...(router.router.menus.parameters(path, command) ?? []), '.id', 'numbers', 'value-name'].filter(
+        (name) => !name.startsWith('follow'),
+      );
       const attribute = fc.tuple(fc.constantFrom(...names), value).map(([name, text]) => `=${name}=${text}`);
       return fc.array(attribute, { maxLength: 6 }).map((words) => [`${path}/${command}`, ...words]);
     });

@@ -32,12 +32,33 @@ function firstRecord(name: string): Record<string, unknown> {
 describe.skipIf(!areThere)('a print has the properties real routers print', () => {
   it.each<[sample: string, version: string, model: string, menu: string, notHere: string[]]>([
     ['interface_print.v6.json', '6.49.18', 'hEX', '/interface', ['fast-path']],
-    ['interface_ethernet_print.v7.json', '7.18.2', 'hEX', '/interface/ethernet', [
-      // Fields of the hardware's driver; nothing reads them here.
-      'advertise', 'arp-timeout', 'cable-settings', 'disable-running-check', 'loop-protect', 'loop-protect-disable-time', 'loop-protect-send-interval',
-      'loop-protect-status', 'rx-broadcast', 'rx-bytes', 'rx-flow-control', 'rx-multicast', 'rx-packet', 'tx-broadcast', 'tx-bytes', 'tx-flow-control',
-      'tx-multicast', 'tx-packet',
-    ]],
+    [
+      'interface_ethernet_print.v7.json',
+      '7.18.2',
+      'hEX',
+      '/interface/ethernet',
+      [
+        // Fields of the hardware's driver; nothing reads them here.
+        'advertise',
+        'arp-timeout',
+        'cable-settings',
+        'disable-running-check',
+        'loop-protect',
+        'loop-protect-disable-time',
+        'loop-protect-send-interval',
+        'loop-protect-status',
+        'rx-broadcast',
+        'rx-bytes',
+        'rx-flow-control',
+        'rx-multicast',
+        'rx-packet',
+        'tx-broadcast',
+        'tx-bytes',
+        'tx-flow-control',
+        'tx-multicast',
+        'tx-packet',
+      ],
+    ],
     ['system_identity_print.json', '6.49.18', 'hEX', '/system/identity', []],
     ['system_identity_print.v7.json', '7.18.2', 'hEX', '/system/identity', []],
     ['system_clock_print.v7.10plus.json', '7.18.2', 'hEX', '/system/clock', []],
@@ -88,31 +109,36 @@ describe.skipIf(!areThere)('recorded words come back as recorded', () => {
     simulator = await startSimulator({ version: '7.12', sshPort: null, blank: true });
     await using client = await RawClient.login(simulator.apiPort);
     const readOnly = ['.id', 'bytes', 'packets', 'invalid', 'dynamic'];
-    const words = Object.entries(rule).filter(([name]) => !readOnly.includes(name)).map(([name, value]) => `=${name}=${value}`);
+    const words = Object.entries(rule)
+      .filter(([name]) => !readOnly.includes(name))
+      .map(([name, value]) => `=${name}=${value}`);
     await client.ret('/ip/firewall/nat/add', ...words);
     const [row = {}] = await client.rows('/ip/firewall/nat/print');
     expect({ ...row, '.id': rule['.id'] }).toMatchObject(rule);
     expect(Object.keys(row).filter((name) => name in rule)).toEqual(Object.keys(rule));
   });
 
-  it.each(['7.9.2', '7.12.2', '7.15.3', '7.18.2', '7.20.8', '7.23.3', '7.24'])('every parameter this router takes exists in %s', async (version) => {
-    simulator = await startSimulator({ version, model: 'hEX', sshPort: null, apiPort: null });
-    const { menus } = simulator.router;
-    const tree = read(`schema/inspect-subset-${version}.json`);
-    const strangers: string[] = [];
-    for (const [menu, commands] of recordedMenus(tree, '')) {
-      if (!menus.hasPath(menu)) continue;
-      for (const command of ['add', 'set']) {
-        const recorded = commands[command];
-        if (typeof recorded !== 'object' || !menus.commands(menu).includes(command)) continue;
-        const known = menus.parameters(menu, command) ?? [];
-        // The API's own, and what only the console's completion leaves out.
-        const unknown = known.filter((name) => !(name in recorded) && !['numbers', 'number', 'place-before', 'copy-from'].includes(name));
-        strangers.push(...unknown.map((name) => `${menu}/${command} ${name}`));
+  it.each(['7.9.2', '7.12.2', '7.15.3', '7.18.2', '7.20.8', '7.23.3', '7.24'])(
+    'every parameter this router takes exists in %s',
+    async (version) => {
+      simulator = await startSimulator({ version, model: 'hEX', sshPort: null, apiPort: null });
+      const { menus } = simulator.router;
+      const tree = read(`schema/inspect-subset-${version}.json`);
+      const strangers: string[] = [];
+      for (const [menu, commands] of recordedMenus(tree, '')) {
+        if (!menus.hasPath(menu)) continue;
+        for (const command of ['add', 'set']) {
+          const recorded = commands[command];
+          if (typeof recorded !== 'object' || !menus.commands(menu).includes(command)) continue;
+          const known = menus.parameters(menu, command) ?? [];
+          // The API's own, and what only the console's completion leaves out.
+          const unknown = known.filter((name) => !(name in recorded) && !['numbers', 'number', 'place-before', 'copy-from'].includes(name));
+          strangers.push(...unknown.map((name) => `${menu}/${command} ${name}`));
+        }
       }
-    }
-    expect(strangers).toEqual([]);
-  });
+      expect(strangers).toEqual([]);
+    },
+  );
 });
 
 interface CommandTree {

@@ -17,7 +17,8 @@ afterEach(async () => {
   await simulator?.close();
 });
 
-const addEntry = (...words: string[]): Promise<string> => client.ret('/system/scheduler/add', '=name=x', '=on-event=/log info fired', ...words);
+const addEntry = (...words: string[]): Promise<string> =>
+  client.ret('/system/scheduler/add', '=name=x', '=on-event=/log info fired', ...words);
 const entry = async (): Promise<Record<string, string>> => (await client.rows('/system/scheduler/print'))[0] ?? {};
 const fired = (): number => simulator?.log.filter((line) => line === 'fired').length ?? 0;
 
@@ -31,7 +32,7 @@ describe('the scheduler', () => {
     expect((await entry())['run-count']).toBe('2');
   });
 
-  it('with interval 0 fires once, at its date and time by the router\'s own clock', async () => {
+  it("with interval 0 fires once, at its date and time by the router's own clock", async () => {
     const router = await start({ clock: '2030-01-01T00:00:00Z' });
     await addEntry('=start-date=2030-01-01', '=start-time=00:05:00');
     expect((await entry())['next-run']).toBe('2030-01-01 00:05:00');
@@ -81,7 +82,10 @@ describe('the scheduler', () => {
     await client.talk('/system/scheduler/add', '=name=y', '=on-event=job', '=interval=1m');
     await time.advance(61_000);
     expect(fired()).toBe(1);
-    expect((await client.rows('/system/script/print'))[0]).toMatchObject({ 'run-count': '1', 'last-started': expect.stringMatching(/^20/) });
+    expect((await client.rows('/system/script/print'))[0]).toMatchObject({
+      'run-count': '1',
+      'last-started': expect.stringMatching(/^20/),
+    });
   });
 
   it('does not fire when disabled, removed, or the router is off', async () => {
@@ -116,7 +120,11 @@ describe('the scheduler', () => {
     await expect(addEntry('=interval=1m')).rejects.toThrow('failure: not allowed by device-mode');
   });
 
-  it.each([['7.18.2', '2026-11-20'], ['7.9.2', 'nov/20/2026'], ['6.49.18', 'nov/20/2026']])('on %s writes dates as %s', async (version, date) => {
+  it.each([
+    ['7.18.2', '2026-11-20'],
+    ['7.9.2', 'nov/20/2026'],
+    ['6.49.18', 'nov/20/2026'],
+  ])('on %s writes dates as %s', async (version, date) => {
     const router = await start({ version, clock: '2026-11-20T10:00:00Z' });
     await addEntry('=interval=1m');
     expect((await entry())['start-date']).toBe(date);

@@ -77,7 +77,10 @@ describe('login', () => {
 
   it('runs nothing before', async () => {
     const client = await open((await start()).apiPort);
-    expect(await client.talk('/system/identity/print', '.tag=9')).toEqual([['!trap', '.tag=9', '=message=not logged in'], ['!done', '.tag=9']]);
+    expect(await client.talk('/system/identity/print', '.tag=9')).toEqual([
+      ['!trap', '.tag=9', '=message=not logged in'],
+      ['!done', '.tag=9'],
+    ]);
   });
 
   it('is in the log and among the active users', async () => {
@@ -94,9 +97,14 @@ describe('commands', () => {
     client.send('/ip/address/print', '=.proplist=address', '?interface=bridge', '.tag=one');
     client.send('/system/identity/print', '.tag=two');
     const answer = [await client.next(), await client.next(), await client.next(), await client.next()];
-    expect(answer).toEqual(expect.arrayContaining([
-      ['!re', '.tag=one', '=address=192.168.88.1/24'], ['!done', '.tag=one'], ['!re', '.tag=two', '=name=MikroTik'], ['!done', '.tag=two'],
-    ]));
+    expect(answer).toEqual(
+      expect.arrayContaining([
+        ['!re', '.tag=one', '=address=192.168.88.1/24'],
+        ['!done', '.tag=one'],
+        ['!re', '.tag=two', '=name=MikroTik'],
+        ['!done', '.tag=two'],
+      ]),
+    );
   });
 
   it('may be thousands at once', async () => {
@@ -109,12 +117,20 @@ describe('commands', () => {
     }
   });
 
-  it.each([['7.18.2', [['!empty', '.tag=5'], ['!done', '.tag=5']]], ['7.17', [['!done', '.tag=5']]], ['6.49.18', [['!done', '.tag=5']]]])(
-    'with nothing to show end on %s in the version\'s own way', async (version, answer) => {
-      const client = await login((await start({ version })).apiPort);
-      expect(await client.talk('/ip/dns/static/print', '.tag=5')).toEqual(answer);
-    },
-  );
+  it.each([
+    [
+      '7.18.2',
+      [
+        ['!empty', '.tag=5'],
+        ['!done', '.tag=5'],
+      ],
+    ],
+    ['7.17', [['!done', '.tag=5']]],
+    ['6.49.18', [['!done', '.tag=5']]],
+  ])("with nothing to show end on %s in the version's own way", async (version, answer) => {
+    const client = await login((await start({ version })).apiPort);
+    expect(await client.talk('/ip/dns/static/print', '.tag=5')).toEqual(answer);
+  });
 
   it('give empty rows for a property nobody has, and a bare number for count-only', async () => {
     const client = await login((await start()).apiPort);
@@ -126,7 +142,9 @@ describe('commands', () => {
   it('that do not exist are refused twice by v7, once by v6', async () => {
     const seven = await login((await start()).apiPort);
     expect(await seven.talk('/system/nonsense/print')).toEqual([
-      ['!trap', '=category=0', '=message=no such command or directory (nonsense)'], ['!trap', '=category=0', '=message=no such command prefix'], ['!done'],
+      ['!trap', '=category=0', '=message=no such command or directory (nonsense)'],
+      ['!trap', '=category=0', '=message=no such command prefix'],
+      ['!done'],
     ]);
     expect(await seven.talk('/ip/address/frob')).toEqual([['!trap', '=category=0', '=message=no such command'], ['!done']]);
     await simulator?.close();
@@ -155,8 +173,16 @@ describe('listen and cancel', () => {
     listener.send('/ip/address/listen', '.tag=2');
     const id = await editor.ret('/ip/address/add', '=address=10.1.1.1/24', '=interface=ether1');
     expect(await listener.next()).toEqual([
-      '!re', '.tag=2', `=.id=${id}`, '=address=10.1.1.1/24', '=network=10.1.1.0', '=interface=ether1', '=actual-interface=ether1', '=invalid=false',
-      '=dynamic=false', '=disabled=false',
+      '!re',
+      '.tag=2',
+      `=.id=${id}`,
+      '=address=10.1.1.1/24',
+      '=network=10.1.1.0',
+      '=interface=ether1',
+      '=actual-interface=ether1',
+      '=invalid=false',
+      '=dynamic=false',
+      '=disabled=false',
     ]);
     await editor.talk('/ip/address/disable', `=.id=${id}`);
     expect(await listener.next()).toContain('=disabled=true');
@@ -164,7 +190,9 @@ describe('listen and cancel', () => {
     expect(await listener.next()).toEqual(['!re', '.tag=2', `=.id=${id}`, '=.dead=true']);
     listener.send('/cancel', '=tag=2', '.tag=3');
     expect([await listener.next(), await listener.next(), await listener.next()]).toEqual([
-      ['!trap', '.tag=2', '=category=2', '=message=interrupted'], ['!done', '.tag=3'], ['!done', '.tag=2'],
+      ['!trap', '.tag=2', '=category=2', '=message=interrupted'],
+      ['!done', '.tag=3'],
+      ['!done', '.tag=2'],
     ]);
   });
 
@@ -176,7 +204,12 @@ describe('listen and cancel', () => {
     client.send('/ip/pool/print', '=follow-only=', '=.proplist=name', '.tag=b');
     await editor.talk('/ip/pool/add', '=name=more', '=ranges=10.9.9.1-10.9.9.9');
     const both = [await client.next(), await client.next()];
-    expect(both).toEqual(expect.arrayContaining([['!re', '.tag=a', '=name=more'], ['!re', '.tag=b', '=name=more']]));
+    expect(both).toEqual(
+      expect.arrayContaining([
+        ['!re', '.tag=a', '=name=more'],
+        ['!re', '.tag=b', '=name=more'],
+      ]),
+    );
   });
 
   it('/cancel without a tag ends everything', async () => {
@@ -185,7 +218,9 @@ describe('listen and cancel', () => {
     client.send('/interface/listen', '.tag=2');
     const answer = await client.talk('/cancel');
     expect(answer).toEqual([
-      ['!trap', '.tag=1', '=category=2', '=message=interrupted'], ['!trap', '.tag=2', '=category=2', '=message=interrupted'], ['!done'],
+      ['!trap', '.tag=1', '=category=2', '=message=interrupted'],
+      ['!trap', '.tag=2', '=category=2', '=message=interrupted'],
+      ['!done'],
     ]);
   });
 });
@@ -194,7 +229,10 @@ describe('sampling', () => {
   it('sends a numbered row every second, for a while, once, or until cancelled', async () => {
     const time = new ManualTime();
     const client = await login((await start({ time })).apiPort);
-    expect(await client.rows('/interface/monitor-traffic', '=interface=ether1,bridge', '=once=')).toMatchObject([{ name: 'ether1' }, { name: 'bridge' }]);
+    expect(await client.rows('/interface/monitor-traffic', '=interface=ether1,bridge', '=once=')).toMatchObject([
+      { name: 'ether1' },
+      { name: 'bridge' },
+    ]);
     client.send('/interface/ethernet/monitor', '=.id=ether1', '=duration=2s', '.tag=m');
     const sections: string[] = [];
     for (let sentence = await client.next(); sentence[0] === '!re'; sentence = await client.next()) {

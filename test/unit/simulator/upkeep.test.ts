@@ -23,7 +23,14 @@ async function run(source: string): Promise<{ output: string; error?: string }> 
 }
 
 it.each(['6.49.18', '7.18.2'])('reset-configuration of %s leaves what is asked for', async (version) => {
-  const time = await start({ version, users: [{ name: 'admin', password: '' }, { name: 'ops', password: 'x' }], managementInterface: 'ether2' });
+  const time = await start({
+    version,
+    users: [
+      { name: 'admin', password: '' },
+      { name: 'ops', password: 'x' },
+    ],
+    managementInterface: 'ether2',
+  });
   simulator.router.files.write('flash/after.rsc', '/system identity set name=reborn');
   await run('/ip address add address=10.9.9.9/24 interface=ether1; /queue simple add name=q target=10.0.0.0/8; /ppp profile add name=mine');
   await run('/system reset-configuration keep-users=yes no-defaults=yes run-after-reset=flash/after.rsc');
@@ -62,15 +69,20 @@ it('fetch really fetches from loopback: header, method, data and password arrive
   await start({ version: '7.18.2' });
   const { port } = web.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hook?x=1`;
-  const { output, error } = await run(`:put ([/tool fetch url="${url}" user=u password=p http-method=put http-header-field="X-Key: 7" http-data="hello" output=user as-value]->"data")`);
+  const { output, error } = await run(
+    `:put ([/tool fetch url="${url}" user=u password=p http-method=put http-header-field="X-Key: 7" http-data="hello" output=user as-value]->"data")`,
+  );
   expect(error).toBeUndefined();
   expect(output).toBe('{"ok":true}\r\n');
   expect(seen).toEqual([['PUT', '/hook?x=1', `Basic ${Buffer.from('u:p').toString('base64')}`, '7', 'hello']]);
   await using client = await RawClient.login(simulator.apiPort);
-  expect(await client.talk('/tool/fetch', `=url=http://127.0.0.1:${port}/page.html`)).toContainEqual(expect.arrayContaining(['!re', '=status=finished']));
+  expect(await client.talk('/tool/fetch', `=url=http://127.0.0.1:${port}/page.html`)).toContainEqual(
+    expect.arrayContaining(['!re', '=status=finished']),
+  );
   expect(simulator.router.files.read('page.html')?.toString()).toBe('{"ok":true}');
   web.close();
-  for (const outside of ['http://192.0.2.7/', 'http://10.1.1.1/x']) expect((await run(`/tool fetch url="${outside}"`)).error).toBe('failure: connection timeout');
+  for (const outside of ['http://192.0.2.7/', 'http://10.1.1.1/x'])
+    expect((await run(`/tool fetch url="${outside}"`)).error).toBe('failure: connection timeout');
 });
 
 it('a ping in brackets is the number of answers', async () => {
@@ -95,12 +107,20 @@ it('netwatch stops with the router and is heard again after a reboot', async () 
 
 it('versions differ: menus and commands of one personality are not known to the other', async () => {
   const cases: [string, string, boolean][] = [
-    ['6.49.18', '/interface wireguard print', false], ['7.18.2', '/interface wireguard print', true],
-    ['6.49.18', '/interface wifi print', false], ['7.12.2', '/interface wifi print', false], ['7.13', '/interface wifi print', true],
-    ['6.49.18', '/interface wireless print', true], ['7.18.2', '/interface wireless print', false],
-    ['6.49.18', '/routing bgp peer print', true], ['7.18.2', '/routing bgp peer print', false], ['7.18.2', '/routing bgp connection print', true],
-    ['7.12.2', ':put [:serialize value=1 to=json]', false], ['7.18.2', ':put [:serialize value=1 to=json]', true],
-    ['6.49.18', ':put [:convert a to=hex]', false], ['7.18.2', ':put [:convert a to=hex]', true],
+    ['6.49.18', '/interface wireguard print', false],
+    ['7.18.2', '/interface wireguard print', true],
+    ['6.49.18', '/interface wifi print', false],
+    ['7.12.2', '/interface wifi print', false],
+    ['7.13', '/interface wifi print', true],
+    ['6.49.18', '/interface wireless print', true],
+    ['7.18.2', '/interface wireless print', false],
+    ['6.49.18', '/routing bgp peer print', true],
+    ['7.18.2', '/routing bgp peer print', false],
+    ['7.18.2', '/routing bgp connection print', true],
+    ['7.12.2', ':put [:serialize value=1 to=json]', false],
+    ['7.18.2', ':put [:serialize value=1 to=json]', true],
+    ['6.49.18', ':put [:convert a to=hex]', false],
+    ['7.18.2', ':put [:convert a to=hex]', true],
   ];
   for (const [version, command, isKnown] of cases) {
     await start({ version, apiPort: null });

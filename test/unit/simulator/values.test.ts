@@ -21,10 +21,15 @@ async function console(line: string): Promise<string> {
 }
 
 /** The same command as words of the API. */
-const words = (path: string, attributes: Record<string, string>): string[] => [path, ...Object.entries(attributes).map(([name, value]) => `=${name}=${value}`)];
+const words = (path: string, attributes: Record<string, string>): string[] => [
+  path,
+  ...Object.entries(attributes).map(([name, value]) => `=${name}=${value}`),
+];
 const line = (path: string, attributes: Record<string, string>): string => {
   const cut = path.lastIndexOf('/');
-  return `${path.slice(0, cut)} ${path.slice(cut + 1)} ${Object.entries(attributes).map(([name, value]) => `${name}=${value}`).join(' ')}`;
+  return `${path.slice(0, cut)} ${path.slice(cut + 1)} ${Object.entries(attributes)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')}`;
 };
 
 const refusals: readonly (readonly [path: string, attributes: Record<string, string>, message: string])[] = [
@@ -55,8 +60,11 @@ describe.each(VERSIONS)('RouterOS %s refuses over API and console alike', (versi
   });
 
   it.each([
-    '/system identity set name=two words', '/ip address set [find] comment=two words', '/interface ethernet set ether1 comment=two words',
-    '/queue simple add name=q target=192.168.88.5 comment=two words', '/snmp set location=rack 4',
+    '/system identity set name=two words',
+    '/ip address set [find] comment=two words',
+    '/interface ethernet set ether1 comment=two words',
+    '/queue simple add name=q target=192.168.88.5 comment=two words',
+    '/snmp set location=rack 4',
   ])('two words without quotes: %s', async (command) => {
     simulator = await startSimulator({ version, apiPort: null, sshPort: null });
     expect(await console(command)).toMatch(/^expected end of command \(line 1 column \d+\)$/);
@@ -108,10 +116,19 @@ it('a table with a word it does not know is refused', () => {
 });
 
 it('a table says types, uses, versions and standing entries', () => {
-  const [menu] = readMenuTables('/x unique=name since=7.1 flags\n  name required\n  size 1..9|auto =auto\n  rates pair(rate) since=7.2 sensitive\n+ name=a size=3');
+  const [menu] = readMenuTables(
+    '/x unique=name since=7.1 flags\n  name required\n  size 1..9|auto =auto\n  rates pair(rate) since=7.2 sensitive\n+ name=a size=3',
+  );
   expect(menu).toMatchObject({
-    path: '/x', since: '7.1', unique: { properties: ['name'] }, entries: [{ name: 'a', size: '3' }],
-    properties: { name: { required: true }, size: { type: { oneOf: [['auto'], { from: 1, to: 9 }] }, default: 'auto' }, rates: { type: { pairOf: 'rate' }, since: '7.2', sensitive: true } },
+    path: '/x',
+    since: '7.1',
+    unique: { properties: ['name'] },
+    entries: [{ name: 'a', size: '3' }],
+    properties: {
+      name: { required: true },
+      size: { type: { oneOf: [['auto'], { from: 1, to: 9 }] }, default: 'auto' },
+      rates: { type: { pairOf: 'rate' }, since: '7.2', sensitive: true },
+    },
   });
   expect(Object.keys(menu?.properties ?? {})).toEqual(['name', 'size', 'rates', 'invalid', 'dynamic', 'disabled', 'comment']);
 });
