@@ -253,7 +253,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const first = await remove();
     expect(first).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining(`(${two}): agent ${other.identity.agentId} reports this router, too`) as string },
+      body: { detail: expect.stringContaining(`(${two}): agent ${other.identity.agentId} also reports this router`) as string },
     });
     expect(await list('/api/routers')).toEqual([two]);
     expect(await list('/api/agents')).toContain(agentId);

@@ -81,7 +81,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       body: { detail: expect.stringContaining('its agent still has it') as string },
     });
     await world.agent!.close();
-    await waitUntil('the agent is away', async () => (await remove(goes)).body.detail.includes('is away'));
+    await waitUntil('the agent is away', async () => (await remove(goes)).body.detail.includes('is offline'));
     const { job_id: queued } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, JOB)).body.data;
     const simulator = world.simulators.pop()!;
     await world.startAgent();
@@ -189,7 +189,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await ask('DELETE', `/api/agents/${owner.id}`);
     expect(await remove(id)).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining(`agent ${other.id} reports this router, too`) as string },
+      body: { detail: expect.stringContaining(`agent ${other.id} also reports this router`) as string },
     });
     await ask('DELETE', `/api/agents/${other.id}`);
     expect((await remove(id)).status).toBe(200);

@@ -91,7 +91,7 @@ export class AuditService {
       const entries = this.#waiting.splice(0, CHUNK);
       const { refused, left, error } = await storeApart(entries, (part) => insertAuditEntries(this.#storage, part));
       for (const { row, error: reason } of refused) {
-        this.#log.error({ err: reason, team_id: row.team_id }, 'the database can never take an audit entry; it is dropped');
+        this.#log.error({ err: reason, team_id: row.team_id }, 'the database rejects an audit entry; it is dropped');
       }
       this.#counters?.refuseRows('audit', refused.length);
       if (left.length === 0) continue;

@@ -61,7 +61,7 @@ export class RecordWriter<Row extends { id: string }> {
     const { log, upsert, kind, counters } = this.#options;
     const { refused, left, error } = await storeApart(chunk, upsert);
     for (const { row, error: reason } of refused)
-      log.error({ err: reason }, `the database can never take row ${row.id} of ${kind}; it is left out`);
+      log.error({ err: reason }, `the database rejects row ${row.id} of ${kind}; it is dropped`);
     counters?.refuseRows(kind, refused.length);
     if (left.length === 0) return;
     // What has changed meanwhile is newer.

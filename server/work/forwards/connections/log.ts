@@ -152,7 +152,7 @@ export class ConnectionLog {
     const { teamId, id } = 'connection' in row ? { teamId: row.connection.teamId, id: row.connection.forwardId } : row.counts.key;
     this.#log.error(
       { err: reason, team_id: teamId, forward_id: id },
-      'the database refuses a connection or a count of a forward; it is dropped',
+      'the database rejects a connection or a count of a forward; it is dropped',
     );
   }
 
