@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AppError } from '../../server/platform/core/errors.ts';
 import type { ForwardRecord, ListedConnection } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -76,7 +77,7 @@ describe('a refused attempt', () => {
     gate.resolve();
     await stored;
     expect(await refused()).toBe(2);
-    spy.mockRejectedValueOnce(new Error('the disk is full'));
+    spy.mockRejectedValueOnce(new AppError('unavailable', 'the disk is full'));
     await logOf(record);
     expect(await refused()).toBe(2);
     await logOf(record);

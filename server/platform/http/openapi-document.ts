@@ -22,6 +22,9 @@ export function completeDocument(document: OpenApiDocument, hasProblems: boolean
     const isList = method === 'get' && isListOperation(operation);
     operation.operationId ??= operationIdOf(method, path, isList);
     for (const [status, response] of Object.entries(operation.responses)) describeSuccess(status, response);
+    if (hasProblems && method === 'get' && operation.responses['200']?.content?.['application/json'] !== undefined) {
+      operation.responses['304'] = { description: 'Unchanged: the caller named the ETag of this answer in If-None-Match' };
+    }
     markOptionalBody(operation);
     if (!hasProblems) continue;
     addErrors(operation, method);
