@@ -144,7 +144,9 @@ test('the check reports that an older control plane does not answer', async () =
   await once(old, 'listening');
   try {
     const rows = await checkAgent(configOf(['claimed'], 'second', `http://127.0.0.1:${(old.address() as AddressInfo).port}`));
-    expect(notOk(rows)).toMatchObject([{ router: 'control plane', what: 'accepted', ok: true, detail: expect.stringContaining('too old') }]);
+    expect(notOk(rows)).toMatchObject([
+      { router: 'control plane', what: 'accepted', ok: true, detail: expect.stringContaining('too old') },
+    ]);
   } finally {
     old.close();
   }
