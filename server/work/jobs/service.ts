@@ -26,7 +26,7 @@ import { JobRetention } from './retention/retention.ts';
 import { isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
 import { insertJob, isRouterThere, selectJob, selectJobByKey, selectJobs } from './store.ts';
-import { JobSweeper } from './sweeper.ts';
+import { JobDeadlines } from './deadlines.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './withdrawal/store.ts';
 import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, Withdrawal } from './types.ts';
 
@@ -65,7 +65,7 @@ export class JobsService implements JobEvents {
   readonly #handOver: HandOver;
   readonly #canceller: JobCanceller;
   readonly #dispatcher: Dispatcher;
-  readonly #sweeper: JobSweeper;
+  readonly #deadlines: JobDeadlines;
   readonly #retention: JobRetention;
   readonly #outputs: OutputRetention;
   readonly #openJobs: OpenJobs;
@@ -76,7 +76,7 @@ export class JobsService implements JobEvents {
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
-    this.#sweeper = new JobSweeper({ ...deps, changes: this.changes });
+    this.#deadlines = new JobDeadlines({ ...deps, changes: this.changes });
     this.#outputs = new OutputRetention(deps);
     this.#retention = new JobRetention({ ...deps, keepMs: deps.rules.keepMs });
     this.changes.subscribe((job) => {
@@ -92,14 +92,14 @@ export class JobsService implements JobEvents {
 
   start(): void {
     this.#dispatcher.start();
-    this.#sweeper.start();
+    this.#deadlines.start();
     this.#retention.start();
     this.#outputs.start();
   }
 
   async stop(): Promise<void> {
     await this.#dispatcher.stop();
-    await this.#sweeper.stop();
+    await this.#deadlines.stop();
     await this.#retention.stop();
     await this.#outputs.stop();
   }

@@ -12,7 +12,7 @@ const SWEEP_EVERY_MS = 10_000;
 const SWEEP_AT_ONCE = 500;
 
 /** Ends jobs that have waited too long: queued jobs expire, jobs whose agent is silent become unknown. */
-export class JobSweeper {
+export class JobDeadlines {
   readonly #deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges };
   readonly #sweeps: Periodic;
 
