@@ -20,7 +20,7 @@ import { findJobs } from './list/store.ts';
 import type { JobFilter, JobOverview } from './list/types.ts';
 import { notifyUrlProblem } from './notify-url.ts';
 import { insertMissedEvents } from './outbox/store.ts';
-import { OpenJobs } from './open-jobs.ts';
+import { OpenJobQuota } from './open-job-quota.ts';
 import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
 import { isFinished } from './state.ts';
@@ -68,11 +68,11 @@ export class JobsService implements JobEvents {
   readonly #deadlines: JobDeadlines;
   readonly #retention: JobRetention;
   readonly #outputs: OutputRetention;
-  readonly #openJobs: OpenJobs;
+  readonly #quota: OpenJobQuota;
 
   constructor(deps: JobsDeps) {
     this.#deps = deps;
-    this.#openJobs = new OpenJobs(deps);
+    this.#quota = new OpenJobQuota(deps);
     this.#handOver = new HandOver({ ...deps, changes: this.changes });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
@@ -114,7 +114,7 @@ export class JobsService implements JobEvents {
     const router = await this.#deps.routers.getRouter(teamId, routerId);
     const { job, isNew } = await this.#store(router, wanted, request, beside);
     if (isNew) {
-      await this.#openJobs.added(teamId);
+      await this.#quota.added(teamId);
       this.changes.publish(job);
     }
     if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
@@ -135,12 +135,12 @@ export class JobsService implements JobEvents {
   ): Promise<{ job: JobRecord; isNew: boolean }> {
     const now = this.#deps.clock.now();
     const values = this.#valuesOf(router, wanted, request, now);
-    const open = await this.#openJobs.count(router.team_id);
+    const open = await this.#quota.count(router.team_id);
     return this.#deps.storage.writes.write(async (tx) => {
       const key = { ...values, since: now - KEY_KEPT_MS };
       const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
       if (earlier) return { job: earlier, isNew: false };
-      this.#openJobs.check(open);
+      this.#quota.check(open);
       const job = await insertJob(tx, values);
       // After the insert, because the insert waits for a removal that is under way.
       if (!(await isRouterThere(tx, values))) throw notFound('router');

@@ -18,7 +18,7 @@ interface OpenCount {
  * Counts the jobs of each team that have not ended. A team creates up to thousands of jobs a second, so this counts them
  * once, adds new ones, and counts again only when the sum reaches the limit: that leaves out the jobs that have ended.
  */
-export class OpenJobs {
+export class OpenJobQuota {
   readonly #deps: { storage: Storage; clock: Clock; counters?: Counters | undefined };
   readonly #counts = new Map<string, Promise<OpenCount>>();
 
