@@ -14,7 +14,7 @@ import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
 import { menuOf } from './router/menu-of.ts';
-import { readMarker, scriptNameOf } from './source.ts';
+import { readMarker, scriptNameOf } from './run-marker.ts';
 import { hasBegun } from './steps.ts';
 import type { ExecutionTimes } from './times.ts';
 

@@ -2,7 +2,7 @@ import { MAX_OUTPUT_BYTES } from '../../protocol/index.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { quote } from '../../routeros-text/quote.ts';
-import { catchesErrors, scriptNameOf, withOwnColumn } from './source.ts';
+import { catchesErrors, scriptNameOf, withOwnColumn } from './run-marker.ts';
 import { syntaxErrorIn } from '../../routeros-text/refusals.ts';
 import type { RunReport } from './verdict/verdict.ts';
 

@@ -1,5 +1,5 @@
 import type { JobOffer, JobResult } from '../../protocol/index.ts';
-import type { Marker } from './source.ts';
+import type { Marker } from './run-marker.ts';
 import type { RunReport } from './verdict/verdict.ts';
 
 /**

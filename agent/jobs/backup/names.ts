@@ -1,5 +1,5 @@
 import type { BackupPart } from '../../../protocol/index.ts';
-import { scriptNameOf } from '../source.ts';
+import { scriptNameOf } from '../run-marker.ts';
 
 /** Names of backups on a router: `signalbox-<job id>`, in the folder `flash` if there is one. */
 

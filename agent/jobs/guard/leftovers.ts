@@ -1,6 +1,6 @@
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
 import { menuOf } from '../router/menu-of.ts';
-import { scriptNameOf } from '../source.ts';
+import { scriptNameOf } from '../run-marker.ts';
 import { reachesAll } from './reach.ts';
 import type { Reach } from './reach.ts';
 import { GUARD_PREFIX } from './timing.ts';

@@ -6,7 +6,7 @@ import { hasRebooted, momentNow, recalled } from '../boot.ts';
 import type { Moment } from '../boot.ts';
 import type { BootMark, StoredOffer } from '../journal/records.ts';
 import type { NewEntry, RouterMenu } from '../router/menu.ts';
-import { readMarker, scriptNameOf, undoneMarker } from '../source.ts';
+import { readMarker, scriptNameOf, undoneMarker } from '../run-marker.ts';
 import { targetOf, waitForFile } from '../backup/take.ts';
 import type { BackupTimes } from '../backup/take.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';

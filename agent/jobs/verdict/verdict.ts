@@ -1,7 +1,7 @@
 import type { JobReason, JobResult } from '../../../protocol/index.ts';
 import { MAX_OUTPUT_BYTES } from '../../../protocol/index.ts';
 import { cleanLines } from '../../../routeros-text/router-text.ts';
-import type { Marker } from '../source.ts';
+import type { Marker } from '../run-marker.ts';
 import { failureIn } from '../../../routeros-text/refusals.ts';
 
 /** Result of the call that started a run. */

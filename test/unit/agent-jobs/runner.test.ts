@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import { JobRunner } from '../../../agent/jobs/runner.ts';
-import { scriptNameOf } from '../../../agent/jobs/source.ts';
+import { scriptNameOf } from '../../../agent/jobs/run-marker.ts';
 import type { JobOffer, JobResult } from '../../../protocol/index.ts';
 import { MemoryDisk } from '../../harness/jobs/memory-disk.ts';
 import { Mortal } from '../../harness/jobs/process.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
 import type { Progress } from '../../../agent/jobs/steps.ts';
-import type { Marker } from '../../../agent/jobs/source.ts';
+import type { Marker } from '../../../agent/jobs/run-marker.ts';
 
 const RESULT = { outcome: 'unknown' } as unknown as NonNullable<Progress['result']>;
 const FLAGS = ['isChecked', 'isBackedUp', 'isPrepared', 'isUnused', 'isArmed', 'isGuardLeft', 'isBegun'] as const;

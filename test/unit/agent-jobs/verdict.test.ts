@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasRebooted } from '../../../agent/jobs/boot.ts';
 import type { Moment } from '../../../agent/jobs/boot.ts';
-import { readMarker, wrapScript } from '../../../agent/jobs/source.ts';
-import type { Marker } from '../../../agent/jobs/source.ts';
+import { readMarker, wrapScript } from '../../../agent/jobs/run-marker.ts';
+import type { Marker } from '../../../agent/jobs/run-marker.ts';
 import { afterDoubt, freshProgress, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
 import type { Progress, Step } from '../../../agent/jobs/steps.ts';
 import { judge } from '../../../agent/jobs/verdict/verdict.ts';

@@ -9,7 +9,7 @@ import { CANCEL_REQUESTED, FROM, HELD, phaseOfResult } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
 /**
- * Transitions made by agents and by the sweeper. Each is one conditional UPDATE .. RETURNING that also raises `version`, and
+ * Transitions made by agents and by `JobDeadlines`. Each is one conditional UPDATE .. RETURNING that also raises `version`, and
  * stores its event in the same transaction (outbox/store.ts): call these inside a write. A function returns the changed
  * row, or undefined when its condition did not hold and nothing was changed.
  */
