@@ -2,7 +2,7 @@ import type { AgentMessage, JobDeclined, JobOffer, JobResult, OpenJob } from '..
 import { type Clock, sleep, type Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Routers } from '../core/routers.ts';
-import { mayUndo, declineReason } from './admission.ts';
+import { mayHaveGuard, declineReason } from './acceptance.ts';
 import { takeExportAfter } from './backup/take.ts';
 import { CleanUp } from './clean-up.ts';
 import { Execution } from './execution.ts';
@@ -80,7 +80,7 @@ export class JobRunner {
     for (const entry of this.#deps.journal.entries()) {
       if (entry.state === 'begun') this.#execute(entry);
       else if (entry.acked) this.#finish(entry);
-      else if (entry.boot === undefined && mayUndo(entry)) this.#standDown(entry);
+      else if (entry.boot === undefined && mayHaveGuard(entry)) this.#standDown(entry);
     }
     this.#repeatLater();
   }
@@ -277,7 +277,7 @@ export class JobRunner {
   #standDown({ offer: { job_id: jobId } }: JournalEntry): void {
     this.#tasks.start(jobId, 'tidy', async (signal) => {
       const entry = this.#deps.journal.get(jobId);
-      if (entry && mayUndo(entry)) await this.#cleanUp.standDown(entry, signal);
+      if (entry && mayHaveGuard(entry)) await this.#cleanUp.standDown(entry, signal);
     });
   }
 

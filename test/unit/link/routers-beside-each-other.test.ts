@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock as agentClock } from '../../../agent/core/clock.ts';
-import { declineReason } from '../../../agent/jobs/admission.ts';
+import { declineReason } from '../../../agent/jobs/acceptance.ts';
 import type { JournalEntry } from '../../../agent/jobs/journal/memory.ts';
 import { ServedRequests } from '../../../agent/link/requests.ts';
 import type { RequestHandlers } from '../../../agent/link/types.ts';

@@ -13,7 +13,7 @@ export function declineReason(offer: JobOffer, routers: Routers, entries: readon
   } catch (error) {
     return reasonOf(error);
   }
-  const holdsRouter = (entry: JournalEntry): boolean => entry.state === 'accepted' || entry.state === 'begun' || mayUndo(entry);
+  const holdsRouter = (entry: JournalEntry): boolean => entry.state === 'accepted' || entry.state === 'begun' || mayHaveGuard(entry);
   const isBusy = entries.some((entry) => entry.offer.router === offer.router && holdsRouter(entry));
   const held = entries.filter((entry) => entry.offer.router === offer.router).length;
   // Jobs of a router that cannot be cleaned up must not use the room of other routers.
@@ -30,6 +30,6 @@ function reasonOf(error: unknown): JobDeclined['reason'] {
  * Whether the job's undo guard may be on the router, where it would undo the next job. A guard without a record in the journal may
  * exist if the disk was restored.
  */
-export function mayUndo({ offer, guard, isArmed }: JournalEntry): boolean {
+export function mayHaveGuard({ offer, guard, isArmed }: JournalEntry): boolean {
   return offer.undo_unless_reachable_seconds !== undefined && (isArmed || guard === undefined);
 }
