@@ -9,7 +9,7 @@ import type { Leftovers } from './guard/leftovers.ts';
 import { reachesAll } from './guard/reach.ts';
 import type { Reach } from './guard/reach.ts';
 import { guardNameOf } from './guard/timing.ts';
-import { removeGuard } from './guard/undo-guard.ts';
+import { disarmGuard } from './guard/undo-guard.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
@@ -48,30 +48,30 @@ export class CleanUp {
   }
 
   /** Removes the guard of a job that has not begun: left armed, it would reboot the router needlessly. */
-  async standDown({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
+  async disarm({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
     const { operationMs, guard } = this.#deps.times;
     // The guard fires soon, so retry often.
-    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#standDownOnce(offer, { timeoutMs: operationMs, signal }), {
+    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#disarmOnce(offer, { timeoutMs: operationMs, signal }), {
       longestMs: guard.pollMs,
     });
   }
 
-  /** As {@link standDown}, once and in the short time of a stopping agent. */
-  async standDownNow({ offer }: JournalEntry): Promise<void> {
+  /** As {@link disarm}, once and in the short time of a stopping agent. */
+  async disarmNow({ offer }: JournalEntry): Promise<void> {
     const limit = new AbortController();
     const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_OPERATION_MS);
-    await this.#attempt({ job_id: offer.job_id }, () => this.#standDownOnce(offer, { timeoutMs: LAST_OPERATION_MS, signal: limit.signal }));
+    await this.#attempt({ job_id: offer.job_id }, () => this.#disarmOnce(offer, { timeoutMs: LAST_OPERATION_MS, signal: limit.signal }));
     timer.cancel();
   }
 
-  async #standDownOnce(offer: StoredOffer, deadline: Deadline): Promise<void> {
+  async #disarmOnce(offer: StoredOffer, deadline: Deadline): Promise<void> {
     const { journal } = this.#deps;
-    await this.#onRouter(offer, (router) => this.#removeUnused(router, offer.job_id, deadline));
+    await this.#onRouter(offer, (router) => this.#disarmUnused(router, offer.job_id, deadline));
     if (journal.get(offer.job_id)?.isArmed === true) await journal.disarmed(offer.job_id);
   }
 
   /** If the script has begun without a journal record (restored disk), the guard stays until everything is reachable. */
-  async #removeUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
+  async #disarmUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
     const { isAlive, times } = this.#deps;
     const menu = menuOf(router);
     const marker = readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline));
@@ -81,7 +81,7 @@ export class CleanUp {
     // While the entry exists, the mark does not prove a restore; afterwards it would be ambiguous.
     const isOwnMark = marker.state === 'undone' && (await menu.findEntry(guardNameOf(jobId), deadline)) !== undefined;
     if (isOwnMark) await menu.removeScript(scriptNameOf(jobId), deadline);
-    await removeGuard(menu, jobId, deadline);
+    await disarmGuard(menu, jobId, deadline);
   }
 
   /** Removes guards of unknown jobs. Settles when none of them can undo anything on this router. */
@@ -111,7 +111,7 @@ export class CleanUp {
   async #removeAll(router: RouterAdapter, offer: StoredOffer, signal: AbortSignal): Promise<void> {
     const jobId = offer.job_id;
     const deadline = { timeoutMs: this.#deps.times.operationMs, signal };
-    if (offer.undo_unless_reachable_seconds !== undefined) await removeGuard(menuOf(router), jobId, deadline);
+    if (offer.undo_unless_reachable_seconds !== undefined) await disarmGuard(menuOf(router), jobId, deadline);
     await menuOf(router).removeScript(scriptNameOf(jobId), deadline);
   }
 

@@ -110,7 +110,7 @@ export class Execution {
       this.#deps.onBegun();
       return { isBegun: true, isGuardLeft: false };
     },
-    admit: async () => {
+    record_run: async () => {
       await this.#deps.journal.begin(this.#offer.job_id, this.#boot.mark);
       this.#deps.onBegun();
       return { isBegun: true, report: { kind: 'lost', late: false } };
@@ -126,8 +126,8 @@ export class Execution {
     },
     resolve: () => this.#resolve(),
     settle: () => this.#settle(),
-    stand_down: async () => {
-      if ((await this.#guard?.standDown()) === true) this.#hasFired = true;
+    disarm: async () => {
+      if ((await this.#guard?.disarm()) === true) this.#hasFired = true;
       return { isGuardLeft: false };
     },
     end: async () => {
@@ -203,7 +203,7 @@ export class Execution {
   async #failed(step: Step, error: unknown): Promise<void> {
     const cause = error instanceof AgentError ? error : new AgentError('internal', String(error), { cause: error });
     this.#deps.log.warn({ err: cause, job_id: this.#offer.job_id, step }, 'a step of a job failed');
-    if (step === 'stand_down' && (this.#progress.result || !isDoubt(cause))) {
+    if (step === 'disarm' && (this.#progress.result || !isDoubt(cause))) {
       // Nothing ran, so the result is reported now and the guard is removed afterwards. Or the router refuses;
       // arming the guard will then report why.
       this.#progress.isGuardLeft = false;
@@ -223,7 +223,7 @@ export class Execution {
 
   /** Nothing has run: a refusal is final, a broken session is retried for a while. */
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
-    const isDisk = step === 'begin' || step === 'admit' || step === 'end';
+    const isDisk = step === 'begin' || step === 'record_run' || step === 'end';
     if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
     return this.#isTooLate() && step !== 'end'
       ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) }

@@ -80,7 +80,7 @@ export class JobRunner {
     for (const entry of this.#deps.journal.entries()) {
       if (entry.state === 'begun') this.#execute(entry);
       else if (entry.acked) this.#finish(entry);
-      else if (entry.boot === undefined && mayHaveGuard(entry)) this.#standDown(entry);
+      else if (entry.boot === undefined && mayHaveGuard(entry)) this.#disarm(entry);
     }
     this.#repeatLater();
   }
@@ -194,7 +194,7 @@ export class JobRunner {
     if (entry.state !== 'accepted') return this.#repeat(entry);
     if (!(await this.#attempt(jobId, () => this.#deps.journal.refuse(jobId)))) return;
     this.#tasks.abort(jobId);
-    if (entry.offer.undo_unless_reachable_seconds !== undefined) this.#standDown(entry);
+    if (entry.offer.undo_unless_reachable_seconds !== undefined) this.#disarm(entry);
     this.#send({ type: 'job.refused', job_id: jobId });
   }
 
@@ -225,8 +225,8 @@ export class JobRunner {
   async #afterExecution(jobId: string): Promise<boolean> {
     const entry = this.#deps.journal.get(jobId);
     if (!entry || entry.boot !== undefined) return entry !== undefined;
-    if (entry.state === 'ended' && entry.isArmed) this.#standDown(entry);
-    else if (entry.isArmed) await this.#cleanUp.standDownNow(entry);
+    if (entry.state === 'ended' && entry.isArmed) this.#disarm(entry);
+    else if (entry.isArmed) await this.#cleanUp.disarmNow(entry);
     return false;
   }
 
@@ -274,10 +274,10 @@ export class JobRunner {
   }
 
   /** Starts after an aborted execution has ended. */
-  #standDown({ offer: { job_id: jobId } }: JournalEntry): void {
+  #disarm({ offer: { job_id: jobId } }: JournalEntry): void {
     this.#tasks.start(jobId, 'tidy', async (signal) => {
       const entry = this.#deps.journal.get(jobId);
-      if (entry && mayHaveGuard(entry)) await this.#cleanUp.standDown(entry, signal);
+      if (entry && mayHaveGuard(entry)) await this.#cleanUp.disarm(entry, signal);
     });
   }
 

@@ -19,14 +19,14 @@ export type Step =
   /** BEGIN to the journal. */
   | 'begin'
   /** BEGIN to the journal for a run that was begun before the agent's disk was restored; it is not run again. */
-  | 'admit'
+  | 'record_run'
   | 'run'
   /** Find out how the run ended, by the marker and other evidence. */
   | 'resolve'
   /** Find out whether the script's changes stay or the router undoes them. */
   | 'settle'
   /** Remove the guard of a script that did not run: before other steps, and at the end. */
-  | 'stand_down'
+  | 'disarm'
   /** END to the journal. */
   | 'end';
 
@@ -82,15 +82,15 @@ export function afterDoubt(progress: Progress): Progress {
 }
 
 export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup' | 'undo_unless_reachable_seconds'>): Step {
-  if (progress.result) return progress.isGuardLeft ? 'stand_down' : 'end';
+  if (progress.result) return progress.isGuardLeft ? 'disarm' : 'end';
   if (progress.verdict) return 'settle';
   if (progress.isBegun) return progress.report ? 'resolve' : 'run';
   if (progress.version === undefined) return 'identify';
   if (progress.marker === undefined) return 'inspect';
   // The router has a marker of a run that is not in the journal: the agent's disk was restored.
-  if (hasBegun(progress.marker)) return 'admit';
+  if (hasBegun(progress.marker)) return 'record_run';
   // The guard would fire during the next steps: a backup alone takes minutes.
-  if (progress.isGuardLeft && !progress.isArmed) return 'stand_down';
+  if (progress.isGuardLeft && !progress.isArmed) return 'disarm';
   if (!progress.isChecked) return 'check_syntax';
   if (offer.make_backup && !progress.isBackedUp) return 'back_up';
   if (offer.undo_unless_reachable_seconds !== undefined && !progress.isArmed) return 'arm';

@@ -139,11 +139,11 @@ export class UndoGuard {
    * Removes the guard of a script that has not run, also without a journal record.
    * @returns true when it was too late: the router has restored itself although there was nothing to undo
    */
-  async standDown(): Promise<boolean> {
+  async disarm(): Promise<boolean> {
     const hasFired = await this.#hasFired();
     // Remove the script before the entry: while the entry exists, the mark does not prove a load.
     await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#operation());
-    await removeGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
+    await disarmGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
     if (this.#boot) await this.#deps.noteDisarmed();
     return hasFired;
   }
@@ -275,7 +275,7 @@ export class UndoGuard {
 }
 
 /** Removes a job's entry, then its restore point, which has no effect without the entry. */
-export async function removeGuard(menu: RouterMenu, jobId: string, deadline: Deadline): Promise<void> {
+export async function disarmGuard(menu: RouterMenu, jobId: string, deadline: Deadline): Promise<void> {
   const name = guardNameOf(jobId);
   await menu.removeEntry(name, deadline);
   for (const file of await menu.listFiles(name, deadline)) await menu.removeFile(file, deadline);

@@ -109,7 +109,7 @@ describe('the steps of a job', () => {
     ['first of all', freshProgress(), 'identify'],
     ['on the right device', at({ version: '7.18.2' }), 'inspect'],
     ['without a marker', at(seen), 'check_syntax'],
-    ['with a marker of a run this journal does not know', at({ ...seen, marker: { state: 'done' } }), 'admit'],
+    ['with a marker of a run this journal does not know', at({ ...seen, marker: { state: 'done' } }), 'record_run'],
     ['after the syntax check', at({ ...seen, isChecked: true }), 'back_up'],
     ['after the backup', at({ ...seen, isChecked: true, isBackedUp: true }), 'prepare'],
     ['once stored', at({ ...seen, isChecked: true, isBackedUp: true, isPrepared: true }), 'begin'],
