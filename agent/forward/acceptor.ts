@@ -104,14 +104,14 @@ export class ForwardAcceptor {
   /** Ends a forward and removes its leftovers from reachable routers, also if it is not open. Never rejects. */
   async close(forwardId: string, reason = 'revoked'): Promise<void> {
     const opening = this.#forwards.get(forwardId);
-    if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.settle(forwardId);
+    if (!opening) return this.#closing.get(forwardId) ?? this.#leftovers.searchNow(forwardId);
     this.#forwards.delete(forwardId);
     this.#ready.delete(forwardId);
     const closing = (this.#closing.get(forwardId) ?? Promise.resolve())
       .then(() =>
         opening.then(
           (forward) => forward.close(reason),
-          () => this.#leftovers.settle(forwardId),
+          () => this.#leftovers.searchNow(forwardId),
         ),
       )
       .finally(() => {

@@ -32,7 +32,7 @@ export class LeftoverSearch {
   readonly #suspects = new Map<RouterAdapter, Suspect>();
   /** Hardware id of the device that answered last. */
   readonly #devices = new Map<RouterAdapter, string>();
-  /** Forwards passed to {@link settle}. */
+  /** Forwards passed to {@link searchNow}. */
   readonly #over = new Set<string>();
   #stopped = false;
 
@@ -70,9 +70,9 @@ export class LeftoverSearch {
    * Searches all suspects whose last search did not fail. Leftovers from before the call are gone afterwards; of the given forward,
    * which is over, also disabled rules. Never rejects.
    */
-  async settle(forwardId?: string): Promise<void> {
+  async searchNow(forwardId?: string): Promise<void> {
     if (forwardId !== undefined) this.#over.add(forwardId);
-    await Promise.all([...this.#suspects.keys()].map((router) => this.#settle(router)));
+    await Promise.all([...this.#suspects.keys()].map((router) => this.#searchAgain(router)));
     if (forwardId !== undefined) this.#over.delete(forwardId);
   }
 
@@ -84,7 +84,7 @@ export class LeftoverSearch {
   }
 
   /** Searches again after a running search, which may have missed the newest leftovers. */
-  async #settle(router: RouterAdapter): Promise<void> {
+  async #searchAgain(router: RouterAdapter): Promise<void> {
     await this.#suspects.get(router)?.running;
     if (this.#suspects.get(router)?.failures === 0) await this.search(router);
   }

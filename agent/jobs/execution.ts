@@ -125,7 +125,7 @@ export class Execution {
       return { report: report.kind === 'lost' ? { kind: 'lost', late: this.#isOutOfTime() } : report };
     },
     resolve: () => this.#resolve(),
-    settle: () => this.#settle(),
+    confirm: () => this.#confirm(),
     disarm: async () => {
       if ((await this.#guard?.disarm()) === true) this.#hasFired = true;
       return { isGuardLeft: false };
@@ -153,8 +153,8 @@ export class Execution {
     return this.#guard ? { verdict } : { result: verdict };
   }
 
-  async #settle(): Promise<Partial<Progress>> {
-    const result = await this.#guard!.settle(this.#progress.verdict!);
+  async #confirm(): Promise<Partial<Progress>> {
+    const result = await this.#guard!.confirm(this.#progress.verdict!);
     if (result !== 'wait') return { result };
     await sleep(this.#deps.clock, this.#deps.times.guard.pollMs, this.#signal);
     return {};
@@ -238,7 +238,7 @@ export class Execution {
   /** The script may have run: retries until the router reports the outcome, or has refused too often. */
   #endAfterBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     if (isDoubt(cause)) return undefined;
-    if (step === 'settle') {
+    if (step === 'confirm') {
       const result = this.#guard!.giveUp(this.#progress.verdict!, this.#boot.at);
       return result && { result };
     }

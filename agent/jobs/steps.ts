@@ -24,7 +24,7 @@ export type Step =
   /** Find out how the run ended, by the marker and other evidence. */
   | 'resolve'
   /** Find out whether the script's changes stay or the router undoes them. */
-  | 'settle'
+  | 'confirm'
   /** Remove the guard of a script that did not run: before other steps, and at the end. */
   | 'disarm'
   /** END to the journal. */
@@ -83,7 +83,7 @@ export function afterDoubt(progress: Progress): Progress {
 
 export function nextStep(progress: Progress, offer: Pick<JobOffer, 'make_backup' | 'undo_unless_reachable_seconds'>): Step {
   if (progress.result) return progress.isGuardLeft ? 'disarm' : 'end';
-  if (progress.verdict) return 'settle';
+  if (progress.verdict) return 'confirm';
   if (progress.isBegun) return progress.report ? 'resolve' : 'run';
   if (progress.version === undefined) return 'identify';
   if (progress.marker === undefined) return 'inspect';

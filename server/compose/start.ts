@@ -86,11 +86,11 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     const platform = platformOf({ config, storage, secrets, clock, log });
     const { features, services } = buildFeatures({ ...platform, catalog: await loadCatalog(config.catalog), upstream });
     clock.follow(async (stepMs, now) => {
-      const settle = await storage.writes.write(async (tx) => {
+      const afterCommit = await storage.writes.write(async (tx) => {
         await movePlans(tx, stepMs, now);
         return services.serverRuns.onClockStep(tx, stepMs, now);
       });
-      settle();
+      afterCommit();
       services.sessions.onClockStep(stepMs);
       services.states.onClockStep(stepMs);
     }, log);

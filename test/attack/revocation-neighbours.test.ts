@@ -71,11 +71,11 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     const first = await revokeAgent(storage, hostile, clock.now());
     // More of them than one look takes, all due before the neighbour's.
     for (let i = 0; i < 150; i += 1) await revokeAgent(storage, hostile, clock.now());
-    void service.settle(hostile);
+    void service.enforce(hostile);
     await waitUntil('the hostile team is being served', () => cut.includes(first));
     clock.advance(1);
     const overApi = await revokeAgent(storage, neighbour, clock.now());
-    await service.settle(neighbour);
+    await service.enforce(neighbour);
     expect(cut).toContain(overApi);
 
     service.start();
@@ -89,7 +89,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
   test('closes its other connections at once, without waiting for the agents of another revocation', async () => {
     const { storage, clock, hostile, cut, atLast, service, revoked, openForward } = await setUp();
     const first = await revokeAgent(storage, hostile, clock.now());
-    void service.settle(hostile);
+    void service.enforce(hostile);
     await waitUntil('the first revocation waits for its agent', () => cut.includes(first));
     const keyId = newId(clock.now());
     const forwardId = await openForward(keyId);
@@ -98,7 +98,7 @@ describeEachDatabase('a team whose revocations take for ever', (open) => {
     const agents: string[] = [];
     for (let i = 0; i < 150; i += 1) agents.push(await revokeAgent(storage, hostile, clock.now()));
     await storage.writes.write((tx) => insertRevocation(tx, { teamId: hostile, kind: 'api_key', subjectId: keyId, now: clock.now() }));
-    void service.settle(hostile);
+    void service.enforce(hostile);
     await waitUntil('everything is cut', () => revoked.length === 1 && agents.every((id) => cut.includes(id)));
     expect(revoked).toEqual([forwardId]);
     expect(noticed).toHaveLength(151);

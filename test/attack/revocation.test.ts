@@ -355,7 +355,7 @@ function reports(): void {
     const { access_token: bearer } = await signIn(world, email);
     const opened = await new Opened(bearer).open();
     ok(await world.caller.call('PATCH', `/api/members/${id}`, { role: 'operator' }));
-    await world.server.services.revocations.settle(world.caller.teamId);
+    await world.server.services.revocations.enforce(world.caller.teamId);
     expect(await forwardOf(opened.forward)).toMatchObject({ closed_at: null });
     expect(await jobOf(opened.job)).toMatchObject({ status: 'pending' });
     expect(opened.streamEnded).toBe(false);

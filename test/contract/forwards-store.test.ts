@@ -5,7 +5,7 @@ import {
   deleteConnectionsUntil,
   insertConnections,
   selectConnections,
-  settleOpenConnections,
+  closeInterruptedConnections,
   writeOpenConnections,
 } from '../../server/work/forwards/connections/store.ts';
 import type { LoggedConnection } from '../../server/work/forwards/connections/store.ts';
@@ -241,7 +241,7 @@ describeEachDatabase('the store of forwards', (open) => {
         each.ended_by,
       ]);
     expect(await ends()).toEqual([[5_000_000, 5_000_005, 9, 'closed']]);
-    await storage.writes.write((tx) => settleOpenConnections(tx, 4_000_000));
+    await storage.writes.write((tx) => closeInterruptedConnections(tx, 4_000_000));
     expect(await ends()).toEqual([
       [6_000_000, 6_060_000, 8, 'unknown'],
       [5_000_000, 5_000_005, 9, 'closed'],

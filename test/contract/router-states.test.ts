@@ -193,11 +193,11 @@ describeEachDatabase('states of routers', (open) => {
     machine.advance(10_000);
     machine.step(stepMs);
     await clock.adopt(async (ms, now) => {
-      const settle = await storage.writes.write(async (tx) => {
+      const afterCommit = await storage.writes.write(async (tx) => {
         await movePlans(tx, ms, now);
         return run.runs.onClockStep(tx, ms, now);
       });
-      settle();
+      afterCommit();
       run.states.onClockStep(ms);
       run.sessions.onClockStep(ms);
     });

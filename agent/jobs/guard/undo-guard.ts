@@ -162,7 +162,7 @@ export class UndoGuard {
    * Decides whether the script's changes stay.
    * @param verdict the outcome of the script itself
    */
-  async settle(verdict: JobResult): Promise<JobResult | 'wait'> {
+  async confirm(verdict: JobResult): Promise<JobResult | 'wait'> {
     const { result, isOver } = await this.#examine(verdict);
     if (isOver && this.#boot) await this.#deps.noteDisarmed();
     return result;

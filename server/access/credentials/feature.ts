@@ -7,7 +7,7 @@ import { CredentialsService } from './service.ts';
 
 interface Routes extends Pick<Platform, 'now'> {
   credentials: CredentialsService;
-  revocations: Pick<RevocationsService, 'settle'>;
+  revocations: Pick<RevocationsService, 'enforce'>;
 }
 
 interface EnrolmentRoutes extends Omit<EnrolmentRoutesDeps, 'onReplaced'>, Pick<Platform, 'rateLimit'> {
@@ -20,7 +20,7 @@ export const credentials = feature({
   }),
   stop: (own) => own.credentials.stop(),
   routes: (scope, { credentials, now, revocations }: Routes) =>
-    apiKeyRoutes(scope, { credentials, now, onRevoked: (teamId) => revocations.settle(teamId) }),
+    apiKeyRoutes(scope, { credentials, now, onRevoked: (teamId) => revocations.enforce(teamId) }),
   openRoutes: (scope, { endReplacedAgent, ...services }: EnrolmentRoutes) =>
     openEnrolmentRoutes(scope, { ...services, onReplaced: endReplacedAgent }),
 });

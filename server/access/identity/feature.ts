@@ -13,7 +13,7 @@ export { readUpstream } from './upstream/settings.ts';
 interface Routes {
   identity: IdentityService;
   teams: TeamsService;
-  revocations: Pick<RevocationsService, 'settle'>;
+  revocations: Pick<RevocationsService, 'enforce'>;
 }
 
 /** `compose/start.ts` starts it, because it needs the public URL. */
@@ -21,7 +21,7 @@ export const identity = feature({
   create: ({ log, ...needs }: IdentityDeps) => ({ identity: new IdentityService({ ...needs, log: log.child({ component: 'identity' }) }) }),
   sweep: (own) => own.identity.sweep(),
   routes: (scope, { identity, teams, revocations }: Routes) => {
-    clientRoutes(scope, { clients: identity.clients, onRevoked: (teamId) => revocations.settle(teamId) });
+    clientRoutes(scope, { clients: identity.clients, onRevoked: (teamId) => revocations.enforce(teamId) });
     accountRoutes(scope, { identity, teams });
   },
   openRoutes: identityRoutes,

@@ -103,8 +103,8 @@ export class RevocationsService {
     await Promise.all(this.#passes.values());
   }
 
-  /** Carries out the new revocations of this team. Waits for at most {@link LONGEST_WAIT_MS}; never rejects. */
-  async settle(teamId: string): Promise<void> {
+  /** Enforces the new revocations of this team. Waits for at most {@link LONGEST_WAIT_MS}; never rejects. */
+  async enforce(teamId: string): Promise<void> {
     await within(
       Promise.all([this.#cutDue(teamId), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,

@@ -52,7 +52,7 @@ export const announcements = feature({
     faultEvents.subscribe((event) => eventSources.onFault(event));
     announceChanges(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));
-    teams.losses.subscribe(({ teamId }) => void revocations.settle(teamId));
+    teams.losses.subscribe(({ teamId }) => void revocations.enforce(teamId));
     revocations.noticed.subscribe(({ teamId }) => {
       void events.recheck(teamId);
       void connectEndpoint.recheck(teamId);

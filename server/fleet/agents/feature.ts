@@ -7,7 +7,7 @@ import { AgentSessions } from './sessions.ts';
 
 interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessions' | 'sites' | 'removals'> {
   tunnels: AgentRoutesDeps['gateway'];
-  revocations: { settle(teamId: string): Promise<void> };
+  revocations: { enforce(teamId: string): Promise<void> };
 }
 
 export const agents = feature({
@@ -16,5 +16,5 @@ export const agents = feature({
     agentSessions: new AgentSessions(storage, clock),
   }),
   routes: (scope, { tunnels, revocations, ...services }: Routes) =>
-    agentRoutes(scope, { ...services, gateway: tunnels, onRevoked: (teamId) => revocations.settle(teamId) }),
+    agentRoutes(scope, { ...services, gateway: tunnels, onRevoked: (teamId) => revocations.enforce(teamId) }),
 });

@@ -64,7 +64,7 @@ export class StatesService {
       log: deps.log,
       everyMs: LOOK_EVERY_MS,
       failure: 'states of routers could not be looked at',
-      run: () => this.#settleAll(),
+      run: () => this.#updateAll(),
     });
   }
 
@@ -105,7 +105,7 @@ export class StatesService {
   of(routerId: string): RouterState | undefined {
     const router = this.#routers.get(routerId);
     if (!router) return undefined;
-    this.#settle(router);
+    this.#update(router);
     const { state, since, reason } = router.current;
     return { state: state as RouterStateName, since, reason };
   }
@@ -129,7 +129,7 @@ export class StatesService {
     this.#agents.set(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
     for (const router of this.#byAgent.get(agentId) ?? []) {
       router.heartbeat = undefined;
-      this.#settle(router);
+      this.#update(router);
     }
   }
 
@@ -137,7 +137,7 @@ export class StatesService {
     const { routers, clock } = this.#deps;
     for (const { name, reachable, reason_code: reason } of reports) {
       const router = this.#routers.get(routers.routerIdOf(agentId, name) ?? '');
-      if (router) this.#hear(router, { reachable, reason: reason ?? 'unknown', at: clock.monotonic() });
+      if (router) this.#onHeard(router, { reachable, reason: reason ?? 'unknown', at: clock.monotonic() });
     }
   }
 
@@ -151,8 +151,12 @@ export class StatesService {
     // Before the inventory it was not known which router the agent spoke of.
     const heartbeat = this.#deps.routers.lastHeartbeatOf(agentId, record.agent_router);
     if (heartbeat && !router.heartbeat)
-      this.#hear(router, { reachable: heartbeat.reachable, reason: heartbeat.reasonCode ?? 'unknown', at: this.#elapsedAt(heartbeat.at) });
-    else this.#settle(router);
+      this.#onHeard(router, {
+        reachable: heartbeat.reachable,
+        reason: heartbeat.reasonCode ?? 'unknown',
+        at: this.#elapsedAt(heartbeat.at),
+      });
+    else this.#update(router);
   }
 
   /** Something else answers behind this name: what is said of the name is no word on the router that had it. */
@@ -179,7 +183,7 @@ export class StatesService {
       name: successor.agent_router,
       current,
     });
-    this.#tell(next, (former?.current.state ?? state) as RouterStateName);
+    this.#publish(next, (former?.current.state ?? state) as RouterStateName);
   }
 
   /** The wall clock was set: a state goes on for so long as before. The database's rows are moved by storage/move-plans.ts. */
@@ -192,18 +196,18 @@ export class StatesService {
     await this.history.sweep();
   }
 
-  #hear(router: Tracked, heartbeat: NonNullable<Tracked['heartbeat']>): void {
+  #onHeard(router: Tracked, heartbeat: NonNullable<Tracked['heartbeat']>): void {
     router.heartbeat = heartbeat;
     router.heardAt = heartbeat.at;
-    this.#settle(router);
+    this.#update(router);
   }
 
-  #settleAll(): void {
-    for (const router of this.#routers.values()) this.#settle(router);
+  #updateAll(): void {
+    for (const router of this.#routers.values()) this.#update(router);
   }
 
-  /** Writes down what follows from the facts by now, and tells of it. */
-  #settle(router: Tracked): void {
+  /** Computes the state from the facts, and publishes a change. */
+  #update(router: Tracked): void {
     const { clock, offlineAfterMs } = this.#deps;
     const { current } = router;
     const agent = this.#agents.get(router.agentId);
@@ -220,10 +224,10 @@ export class StatesService {
         current,
       );
     }
-    this.#tell(router, current.state as RouterStateName);
+    this.#publish(router, current.state as RouterStateName);
   }
 
-  #tell({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName): void {
+  #publish({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName): void {
     const { state, since, reason } = current;
     this.changes.publish({ teamId, routerId: id, identity, agentId, before, state: state as RouterStateName, since, reason });
   }
@@ -263,7 +267,7 @@ export class StatesService {
     for (const router of this.#byAgent.get(agentId) ?? []) {
       if (router.name !== name || router.id === exceptId) continue;
       Object.assign(router, { name: '', named: false, heartbeat: undefined });
-      this.#settle(router);
+      this.#update(router);
     }
   }
 

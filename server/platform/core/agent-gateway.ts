@@ -84,7 +84,7 @@ export interface AgentConnection {
  */
 export interface AgentEvents {
   /**
-   * The tunnel is ready: settles the agent's list of open jobs, after which new offers may follow. Until this resolves, job
+   * The tunnel is ready: reconciles the agent's list of open jobs, after which new offers may follow. Until this resolves, job
    * messages of the agent wait, and offers are held back. It must not wait for requests to the same agent: the tunnel may
    * not be read while many messages wait.
    */

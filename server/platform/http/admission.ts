@@ -46,7 +46,7 @@ export type Leave = () => void;
 
 interface Waiter {
   /** @param isIn false: it has waited for too long */
-  settle: (isIn: boolean) => void;
+  resolve: (isIn: boolean) => void;
   timer: NodeJS.Timeout;
 }
 
@@ -109,7 +109,7 @@ export class Admission {
       return 'refused';
     }
     return new Promise((resolve) => {
-      const waiter: Waiter = { settle: resolve, timer: setTimeout(() => this.#giveUp(caller, waiter), this.#limits.waitMs) };
+      const waiter: Waiter = { resolve, timer: setTimeout(() => this.#giveUp(caller, waiter), this.#limits.waitMs) };
       const network = this.#queues.get(caller.party) ?? new Map<string | undefined, Waiter[]>();
       const queue = network.get(caller.member) ?? [];
       queue.push(waiter);
@@ -164,7 +164,7 @@ export class Admission {
       if (network.size > 0) this.#queues.set(party, network);
       clearTimeout(waiter.timer);
       this.#shares.giveBack({ party, member });
-      waiter.settle(true);
+      waiter.resolve(true);
     }
   }
 
@@ -178,7 +178,7 @@ export class Admission {
     if (network.size === 0) this.#queues.delete(caller.party);
     this.#shares.giveBack(caller);
     this.#refused += 1;
-    waiter.settle(false);
+    waiter.resolve(false);
   }
 }
 

@@ -23,13 +23,13 @@ const MAX_UNSETTLED_CHARS = 32 * 1024 * 1024;
 const SWEEP_CHUNK = 500;
 
 /** The result of a request whose row still says that it is in progress. */
-type Unsettled = { state: 'free' } | { state: 'finished'; status: number; response: string };
+type Unstored = { state: 'free' } | { state: 'finished'; status: number; response: string };
 
 /**
  * A key belongs to one request at a time, by its claim. Invariants:
  * - an active claim is in memory (`#held`) from before its row is written until the request has ended, so a repeat knows whether
  *   the first request still runs without relying on the row;
- * - for a claim of this process that has ended and is not settled in its row, either its result is in memory, or repeats learn that
+ * - for a claim of this process that has ended and whose end is not stored, either its result is in memory, or repeats learn that
  *   the result is unknown. It never counts as in progress: that would lock the key for a day;
  * - one conditional update transfers a key, so that only one of several repeats proceeds.
  */
@@ -42,7 +42,7 @@ export class IdempotencyStore implements IdempotencyKeys {
   #claims = 0;
   readonly #kept: KeptAnswers;
   readonly #held = new Set<string>();
-  readonly #unsettled = new LRUCache<string, Unsettled>({
+  readonly #unstored = new LRUCache<string, Unstored>({
     max: MAX_UNSETTLED,
     maxSize: MAX_UNSETTLED_CHARS,
     sizeCalculation: (end) => (end.state === 'finished' ? end.response.length : 0) + 1,
@@ -135,15 +135,15 @@ export class IdempotencyStore implements IdempotencyKeys {
     // Released between the insert and this read: the next repeat finds it free.
     if (!first) return { state: 'running' };
     if (!fingerprints.includes(first.fingerprint)) return { state: 'other_payload' };
-    if (first.status === null) return this.#afterUnsettled(tx, held, first.claim, resumable);
+    if (first.status === null) return this.#afterUnstored(tx, held, first.claim, resumable);
     if (first.status !== INTERRUPTED) return { state: 'finished', status: first.status, response: first.response ?? '' };
     return resumable ? this.#takeOver(tx, held, first) : { state: 'interrupted' };
   }
 
   /** The row says that the first request is in progress: true only while this process also holds its claim. */
-  async #afterUnsettled(tx: Tx, held: HeldKey, claim: string | null, resumable: boolean): Promise<Claim> {
+  async #afterUnstored(tx: Tx, held: HeldKey, claim: string | null, resumable: boolean): Promise<Claim> {
     if (claim === null || this.#held.has(claim) || !claim.startsWith(this.#process)) return { state: 'running' };
-    const end = this.#unsettled.get(claim);
+    const end = this.#unstored.get(claim);
     if (end?.state === 'finished') {
       const { status, response } = end;
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), { ...held, claim }).execute();
@@ -164,21 +164,21 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   async finish(held: HeldKey, status: number, response: string): Promise<void> {
-    await this.#settle(held, { state: 'finished', status, response }, async (tx) => {
+    await this.#storeEnd(held, { state: 'finished', status, response }, async (tx) => {
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), held).execute();
     });
     this.#kept.count(held, Buffer.byteLength(response));
   }
 
   async release(held: HeldKey): Promise<void> {
-    await this.#settle(held, { state: 'free' }, async (tx) => {
+    await this.#storeEnd(held, { state: 'free' }, async (tx) => {
       await whereHeld(tx.deleteFrom('idempotency_keys'), held).execute();
     });
     this.#kept.count(held, -BYTES_OF_KEY);
   }
 
   /** Keeps a result that cannot be stored in memory until a repeat asks for it. */
-  async #settle({ claim }: HeldKey, end: Unsettled, work: (tx: Tx) => Promise<void>): Promise<void> {
+  async #storeEnd({ claim }: HeldKey, end: Unstored, work: (tx: Tx) => Promise<void>): Promise<void> {
     try {
       await this.#storage.writes.write(work);
       this.#held.delete(claim);
@@ -188,8 +188,8 @@ export class IdempotencyStore implements IdempotencyKeys {
     }
   }
 
-  #over(claim: string, end: Unsettled): void {
-    this.#unsettled.set(claim, end);
+  #over(claim: string, end: Unstored): void {
+    this.#unstored.set(claim, end);
     this.#held.delete(claim);
   }
 

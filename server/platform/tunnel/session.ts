@@ -28,7 +28,7 @@ const MAX_UNSENT_PONGS = 64 * 1024;
  * One agent's tunnel. Invariants:
  * - hello, ready and job messages are handled strictly in order of arrival; replies, heartbeats and pings never wait for
  *   them;
- * - no offer leaves before the agent's list of open jobs is settled;
+ * - no offer leaves before the agent's list of open jobs is reconciled;
  * - after `closed` nothing is sent and no request is open; every onReady is followed by one onGone.
  */
 export class TunnelSession {
@@ -48,12 +48,12 @@ export class TunnelSession {
   readonly #liveness: Liveness;
   readonly #logbook: Logbook;
   readonly #resolveEnded: () => void;
-  #state: 'connecting' | 'welcomed' | 'settling' | 'ready' | 'closed' = 'connecting';
+  #state: 'connecting' | 'welcomed' | 'reconciling' | 'ready' | 'closed' = 'connecting';
   /** Deadline for hello, then for ready. */
   #deadline: Timer | undefined;
   #older: Promise<void> | undefined;
   /** Set when `ready` arrives: resolves when it is handled. */
-  #settled: Promise<void> | undefined;
+  #reconciled: Promise<void> | undefined;
   /** The features know this connection. */
   #announced = false;
   #requests: AgentRequests | undefined;
@@ -117,10 +117,10 @@ export class TunnelSession {
     return this.#requests.ask(method, params, options);
   }
 
-  /** Sends without waiting. Offers are held back until the agent's list of open jobs is settled. */
+  /** Sends without waiting. Offers are held back until the agent's list of open jobs is reconciled. */
   notify(message: Notice): boolean {
     if (!this.#isOpen()) return false;
-    if (this.#state === 'settling' && message.type === 'job.offer') return this.#sendQueue.hold(message);
+    if (this.#state === 'reconciling' && message.type === 'job.offer') return this.#sendQueue.hold(message);
     return this.#send(message) === 'sent';
   }
 
@@ -205,7 +205,7 @@ export class TunnelSession {
   }
 
   #isOpen(): boolean {
-    return this.#state === 'settling' || this.#state === 'ready';
+    return this.#state === 'reconciling' || this.#state === 'ready';
   }
 
   #receive(message: AgentMessage, bytes: number): void {
@@ -215,8 +215,8 @@ export class TunnelSession {
         return;
       case 'ready':
         this.#intake.push('ordered', bytes, () => this.#onReady(message));
-        // A `ready` before welcome is ignored and must not count as settling.
-        if (this.#state === 'welcomed') this.#settled ??= this.#intake.done('ordered');
+        // A `ready` before welcome is ignored and must not count as reconciled.
+        if (this.#state === 'welcomed') this.#reconciled ??= this.#intake.done('ordered');
         return;
       case 'reply':
         this.#requests?.onReply(message);
@@ -233,15 +233,15 @@ export class TunnelSession {
   }
 
   #onEvent(message: EventMessage, bytes: number): void {
-    const settled = this.#settled;
+    const reconciled = this.#reconciled;
     // Before ready an agent may send no events; it repeats important ones afterwards.
-    if (!settled) this.#ignore(message.type);
+    if (!reconciled) this.#ignore(message.type);
     else if (message.type.startsWith('job.')) this.#intake.push('ordered', bytes, () => this.#notify(message));
     else if (!isWritten(message) && this.#state === 'ready') this.#notifyNow(message);
     else {
       this.#announceInventory(message);
       this.#intake.push('facts', bytes, async () => {
-        await settled;
+        await reconciled;
         await this.#notify(message);
       });
     }
@@ -303,24 +303,24 @@ export class TunnelSession {
       return;
     }
     await this.#older;
-    if (!this.#startSettling()) return;
+    if (!this.#startReconciling()) return;
     await this.#deps.callbacks.events.onReady(connection, connection.reset ? [] : ready.jobs);
-    this.#finishSettling();
+    this.#finishReconciling();
   }
 
-  #startSettling(): boolean {
+  #startReconciling(): boolean {
     if (this.#state !== 'welcomed') return false;
     this.#deadline?.cancel();
     this.#deadline = undefined;
     this.#older = undefined;
     this.#announced = true;
-    this.#state = 'settling';
+    this.#state = 'reconciling';
     this.#logbook.ready();
     return true;
   }
 
-  #finishSettling(): void {
-    if (this.#state !== 'settling') return;
+  #finishReconciling(): void {
+    if (this.#state !== 'reconciling') return;
     this.#state = 'ready';
     this.#sendQueue.release();
   }

@@ -233,7 +233,7 @@ export class JobsService implements JobEvents {
   // Messages of agents. A failed write rejects: the tunnel is then closed, and the agent repeats the message at its next `ready`.
 
   async onReady(connection: AgentConnection, entries: OpenJob[]): Promise<void> {
-    await this.#handOver.settle(connection, entries);
+    await this.#handOver.reconcile(connection, entries);
     this.#dispatcher.agentIsReady(connection);
   }
 

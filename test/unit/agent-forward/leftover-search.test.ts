@@ -41,7 +41,7 @@ beforeEach(() => {
 const searches = (): number => router.commands.filter(({ path }) => path === `${NAT}/print`).length;
 const removed = (): Promise<unknown> => waitUntil('it is removed', () => !rules.includes(`${TAG}-1`));
 /** Waits until the work of a timer is over: it has set the next one, or there is none to set. */
-const turn = (): Promise<void> => search.settle();
+const turn = (): Promise<void> => search.searchNow();
 
 describe('a router with leftovers', () => {
   it('is searched soon, without a change of its state', async () => {
@@ -75,17 +75,17 @@ describe('a router with leftovers', () => {
 
   it('is searched before the end of a forward is confirmed', async () => {
     search.suspect(router);
-    await search.settle();
+    await search.searchNow();
     expect(rules).toEqual(['defconf']);
-    await search.settle();
+    await search.searchNow();
     expect(searches()).toBe(1);
   });
 
   it('does not delay the end of a forward after it refused: the timer retries', async () => {
     failure = new AgentError('outcome_unknown', 'no answer');
     search.suspect(router);
-    await search.settle();
-    await search.settle();
+    await search.searchNow();
+    await search.searchNow();
     expect(searches()).toBe(1);
     expect(clock.pending).toBe(1);
   });
@@ -97,7 +97,7 @@ describe('a router with leftovers', () => {
     await waitUntil('it looks', () => searches() === 1);
     rules = [`${TAG}-1`];
     search.suspect(router);
-    await search.settle();
+    await search.searchNow();
     await first;
     expect(rules).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe('a router with leftovers', () => {
   it('keeps everything that belongs to an open forward', async () => {
     open = ['1'];
     search.suspect(router);
-    await search.settle();
+    await search.searchNow();
     expect(rules).toEqual([`${TAG}-1`, 'defconf']);
   });
 
@@ -113,10 +113,10 @@ describe('a router with leftovers', () => {
     router.reachable = false;
     search.suspect(router);
     clock.advance(600_000);
-    await search.settle();
+    await search.searchNow();
     router.reachable = true;
     await search.stop();
-    await search.settle();
+    await search.searchNow();
     expect(router.commands).toEqual([]);
     expect(clock.pending).toBe(0);
   });
@@ -156,7 +156,7 @@ it('a concurrent removal by somebody else is not an error', async () => {
     return answer(command);
   };
   search.suspect(router);
-  await search.settle();
+  await search.searchNow();
   expect(rules).toEqual(['defconf']);
   expect(clock.pending).toBe(0);
 });

@@ -197,7 +197,7 @@ describe('job messages', () => {
     expect(bench.events.lines.slice(4)).toEqual(['began #1 aaaa', 'began #1 bbbb']);
   });
 
-  test('no offer is sent before the list is settled; go and ack may be', async () => {
+  test('no offer is sent before the list is reconciled; go and ack may be', async () => {
     const gate = Promise.withResolvers<void>();
     const bench = new TunnelBench(new RecordedEvents({ onReady: () => gate.promise }));
     const socket = await bench.ready();

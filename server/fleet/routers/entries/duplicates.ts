@@ -65,13 +65,13 @@ export class DuplicateEntries {
     this.changes.publish({ routerId, hardwareId: '', holder: { name: '', host: null }, others: [] });
   }
 
-  /** The inventory of a duplicate whose router no other entry has any more. Each is returned once. */
+  /** The inventory of a duplicate entry after its rival entry has let go of the router. Each is returned once. */
   takeFreed(agentId: string): Inventory | undefined {
     const agent = this.#agents.get(agentId);
     if (!agent) return undefined;
     const taken = new Set(agent.held.values());
     const freed = agent.reports.duplicates.find(({ routerId }) => !taken.has(routerId));
-    if (freed) agent.reports.settle(freed.name);
+    if (freed) agent.reports.clearDuplicate(freed.name);
     return freed?.inventory;
   }
 

@@ -54,8 +54,8 @@ export class EntryReports {
     return [...this.#reported].filter(([, { refusal }]) => refusal !== null).map(([name]) => name);
   }
 
-  /** The entry has its router now. */
-  settle(name: string): void {
+  /** The entry has got its router, so it is no duplicate any longer. */
+  clearDuplicate(name: string): void {
     const known = this.#reported.get(name);
     if (known) known.duplicate = null;
   }

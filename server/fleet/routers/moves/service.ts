@@ -143,7 +143,7 @@ export class RouterMoves {
       };
     });
     this.publish(changes);
-    if (state === 'approved') await this.#settle(move);
+    if (state === 'approved') await this.#carryOut(move);
   }
 
   /** Newest first, including refused ones. */
@@ -160,7 +160,7 @@ export class RouterMoves {
   async sweep(): Promise<void> {
     const { storage, log } = this.#deps;
     try {
-      for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#settle(move);
+      for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#carryOut(move);
     } catch (error) {
       log.warn({ err: error }, 'the check of claims on routers failed; it is retried');
     }
@@ -170,7 +170,7 @@ export class RouterMoves {
     for (const change of changes) this.changes.publish(change);
   }
 
-  async #settle(move: MoveRecord): Promise<void> {
+  async #carryOut(move: MoveRecord): Promise<void> {
     const { storage } = this.#deps;
     const parties = await selectParties(storage.db, move);
     if (!parties) return;

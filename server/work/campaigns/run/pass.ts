@@ -23,15 +23,15 @@ import {
   selectCorrected,
   selectEnded,
   selectJobsToTakeBack,
-  settleTargets,
-  settleWithoutJob,
+  recordResults,
+  recordWithoutJob,
   startTarget,
   stopCampaign,
 } from './store.ts';
-import type { EndedTarget, Settlement } from './store.ts';
+import type { EndedTarget, TargetResult } from './store.ts';
 
 /** Results written down in one transaction: each may bring 64 kB of output. */
-const SETTLED_AT_ONCE = 100;
+const RECORDED_AT_ONCE = 100;
 /** Jobs made at the same time: one group commit, and not too much for a small pool of connections. */
 const JOBS_AT_ONCE = 100;
 
@@ -106,9 +106,9 @@ async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round
   const campaign = await holdCampaign(tx, campaignId);
   if (!campaign) return undefined;
   if (campaign.state === 'stopped' || campaign.state === 'canceled') await releaseClaims(tx, campaignId);
-  const { settled, again } = await settle(tx, campaignId, now);
+  const { recorded, again } = await recordEnded(tx, campaignId, now);
   const isFinished = campaign.finished_at !== null;
-  if (isFinished ? settled === 0 : again) return { campaign, steps: [], again };
+  if (isFinished ? recorded === 0 : again) return { campaign, steps: [], again };
   const counts = (await selectCounts(tx, campaign.team_id, [campaignId])).get(campaignId) ?? [];
   if (isFinished) await correctCounts(tx, campaignId, counts);
   const steps = isFinished ? [] : nextSteps(campaign, progressOf(counts), now);
@@ -143,25 +143,25 @@ async function act(
   }
 }
 
-/** @returns how many targets it wrote down, and whether there may be more */
-async function settle(tx: Tx, campaignId: string, now: number): Promise<{ settled: number; again: boolean }> {
-  const ended = await selectEnded(tx, campaignId, SETTLED_AT_ONCE);
-  const corrected = await selectCorrected(tx, campaignId, SETTLED_AT_ONCE);
+/** @returns how many results it recorded, and whether there may be more */
+async function recordEnded(tx: Tx, campaignId: string, now: number): Promise<{ recorded: number; again: boolean }> {
+  const ended = await selectEnded(tx, campaignId, RECORDED_AT_ONCE);
+  const corrected = await selectCorrected(tx, campaignId, RECORDED_AT_ONCE);
   // Most routers answer alike: a handful of statements for a hundred results.
-  const alike = new Map<string, { settlement: Settlement; routerIds: string[] }>();
+  const alike = new Map<string, { result: TargetResult; routerIds: string[] }>();
   for (const target of [...ended, ...corrected]) {
-    const settlement = settlementOf(target);
-    const key = JSON.stringify(settlement);
-    const entry = alike.get(key) ?? { settlement, routerIds: [] };
+    const result = resultOf(target);
+    const key = JSON.stringify(result);
+    const entry = alike.get(key) ?? { result, routerIds: [] };
     entry.routerIds.push(target.router_id);
     alike.set(key, entry);
   }
-  for (const { settlement, routerIds } of alike.values()) await settleTargets(tx, campaignId, routerIds, settlement, now);
-  const again = ended.length === SETTLED_AT_ONCE || corrected.length === SETTLED_AT_ONCE;
-  return { settled: ended.length + corrected.length, again };
+  for (const { result, routerIds } of alike.values()) await recordResults(tx, campaignId, routerIds, result, now);
+  const again = ended.length === RECORDED_AT_ONCE || corrected.length === RECORDED_AT_ONCE;
+  return { recorded: ended.length + corrected.length, again };
 }
 
-function settlementOf(job: EndedTarget): Settlement {
+function resultOf(job: EndedTarget): TargetResult {
   // That somebody has removed the record from the list says nothing about how the job ended.
   const status = statusOf({ ...job, deleted_at: null }) as Outcome;
   return { status, jobVersion: job.version, reason: job.reason, outputHash: outputHash(job) };
@@ -170,8 +170,8 @@ function settlementOf(job: EndedTarget): Settlement {
 /** Makes jobs for claimed targets. @returns how many were claimed, and how many of them have to be tried again */
 async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; left: number }> {
   const routerIds = await selectClaimed(deps.storage.db, campaign.id, JOBS_AT_ONCE);
-  const isSettled = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
-  return { claimed: routerIds.length, left: isSettled.filter((settled) => !settled).length };
+  const isDone = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
+  return { claimed: routerIds.length, left: isDone.filter((done) => !done).length };
 }
 
 /** @returns false when it has to be tried again; never rejects, so that the others are not held up */
@@ -187,7 +187,7 @@ async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: Campai
     if (error instanceof AppError && error.code === 'conflict') return true;
     if (isFinal(error)) {
       const why = { reason: error.code, outputHash: outputHash({ output: null, error: null, reason: error.code }) };
-      await storage.writes.write((tx) => settleWithoutJob(tx, campaign.id, routerId, why, clock.now()));
+      await storage.writes.write((tx) => recordWithoutJob(tx, campaign.id, routerId, why, clock.now()));
       return true;
     }
     log.warn({ err: error, campaign_id: campaign.id, router_id: routerId }, 'a job of a campaign could not be made');

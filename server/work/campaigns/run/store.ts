@@ -55,19 +55,19 @@ export async function selectCorrected(db: DbOrTx, id: string, limit: number): Pr
     .execute();
 }
 
-export interface Settlement {
+export interface TargetResult {
   status: Outcome;
   jobVersion: number;
   reason: string | null;
   outputHash: string;
 }
 
-/** Writes down how jobs ended, all alike. */
-export async function settleTargets(
+/** Records the same result for several routers. */
+export async function recordResults(
   db: DbOrTx,
   id: string,
   routerIds: readonly string[],
-  { status, jobVersion, reason, outputHash }: Settlement,
+  { status, jobVersion, reason, outputHash }: TargetResult,
   now: number,
 ): Promise<void> {
   await db
@@ -78,12 +78,12 @@ export async function settleTargets(
     .execute();
 }
 
-/** Settles a target for which no job can be made. */
-export async function settleWithoutJob(
+/** Records the result of a target for which no job can be made. */
+export async function recordWithoutJob(
   db: DbOrTx,
   id: string,
   routerId: string,
-  why: Pick<Settlement, 'outputHash'> & { reason: string },
+  why: Pick<TargetResult, 'outputHash'> & { reason: string },
   now: number,
 ): Promise<void> {
   await db

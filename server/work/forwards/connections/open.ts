@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
-import { settleOpenConnections, writeOpenConnections } from './store.ts';
+import { closeInterruptedConnections, writeOpenConnections } from './store.ts';
 import type { LoggedConnection } from './store.ts';
 
 export interface OpenConnectionsDeps {
@@ -45,7 +45,7 @@ export class OpenConnections {
   /** Call it before the first connection of this process. @throws a storage error */
   async start(): Promise<void> {
     const { storage, clock } = this.#deps;
-    await storage.writes.write((tx) => settleOpenConnections(tx, clock.now() - LOOK_BACK_MS));
+    await storage.writes.write((tx) => closeInterruptedConnections(tx, clock.now() - LOOK_BACK_MS));
     this.#writes.start();
   }
 

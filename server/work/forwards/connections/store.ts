@@ -48,15 +48,15 @@ function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver
 }
 
 /** Ends the rows that a killed control plane left open, and adds their counts to their forwards. */
-export async function settleOpenConnections(tx: DbOrTx, openedAfter: number): Promise<void> {
-  const settled = await tx
+export async function closeInterruptedConnections(tx: DbOrTx, openedAfter: number): Promise<void> {
+  const closed = await tx
     .updateTable('forward_connections')
     .set({ ended_by: 'unknown' })
     .where('id', '>', idFloor(openedAfter))
     .where('ended_by', '=', 'open')
     .returning(['team_id', 'forward_id', 'bytes_in', 'bytes_out'])
     .execute();
-  for (const row of settled) {
+  for (const row of closed) {
     const counts = { refused: 0, connections: 1, bytesIn: row.bytes_in, bytesOut: row.bytes_out };
     await addCounts(tx, { teamId: row.team_id, id: row.forward_id }, counts);
   }

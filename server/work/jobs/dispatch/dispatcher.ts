@@ -66,7 +66,7 @@ export class Dispatcher {
   readonly #working = new Set<Promise<void>>();
   #reads = 0;
   readonly #backOff: BackOff;
-  /** Agents whose job list is settled, with the epoch of that tunnel. */
+  /** Agents whose job list is reconciled, with the epoch of that tunnel. */
   readonly #agents = new Map<string, { teamId: string; epoch: number }>();
   /** At most one offer per router, by router id: from the moment it waits for its turn until it is answered. */
   readonly #offers = new Map<string, Offer>();
@@ -101,7 +101,7 @@ export class Dispatcher {
     this.#polls.start();
   }
 
-  /** Ends every wait. An agent may still accept what was offered; its next `ready` settles that. */
+  /** Ends every wait. An agent may still accept what was offered; its next `ready` reconciles that. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#polls.stop();

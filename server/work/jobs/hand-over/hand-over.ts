@@ -10,8 +10,8 @@ import type { JobRecord, JobRules } from '../types.ts';
 import { acceptJob, beginJob, endJob, forgetJobs, refuseJob, selectHeldBefore } from './store.ts';
 import type { Reporter } from './store.ts';
 
-/** Entries of an agent's list that are settled together: they share group commits. */
-const SETTLE_AT_ONCE = 100;
+/** Entries of an agent's list that are reconciled together: they share group commits. */
+const RECONCILED_AT_ONCE = 100;
 /** Ids in one statement. */
 const FORGET_AT_ONCE = 500;
 
@@ -39,12 +39,12 @@ export class HandOver {
   }
 
   /**
-   * Settles an agent's job list: every entry in it, and every job that the agent should hold but does not list.
+   * Reconciles an agent's job list with the database: every entry in it, and every job that the agent should hold but does not list.
    * @throws AppError when the database cannot be used. Then do not offer anything on this tunnel
    */
-  async settle(connection: AgentConnection, entries: readonly OpenJob[]): Promise<void> {
-    for (let start = 0; start < entries.length; start += SETTLE_AT_ONCE) {
-      await Promise.all(entries.slice(start, start + SETTLE_AT_ONCE).map((entry) => this.#settleEntry(connection, entry)));
+  async reconcile(connection: AgentConnection, entries: readonly OpenJob[]): Promise<void> {
+    for (let start = 0; start < entries.length; start += RECONCILED_AT_ONCE) {
+      await Promise.all(entries.slice(start, start + RECONCILED_AT_ONCE).map((entry) => this.#reconcileEntry(connection, entry)));
     }
     const named = new Set(entries.map((entry) => entry.job_id));
     const held = await selectHeldBefore(this.#deps.storage.db, connection);
@@ -54,10 +54,10 @@ export class HandOver {
     );
   }
 
-  async #settleEntry(connection: AgentConnection, entry: OpenJob): Promise<void> {
+  async #reconcileEntry(connection: AgentConnection, entry: OpenJob): Promise<void> {
     switch (entry.state) {
       case 'accepted':
-        return this.#settleAccepted(connection, entry.job_id);
+        return this.#reconcileAccepted(connection, entry.job_id);
       case 'begun':
         return this.began(connection, entry.job_id);
       case 'refused':
@@ -74,7 +74,7 @@ export class HandOver {
   }
 
   /** Like {@link accepted}, but the agent's list is its present state: a job that has begun must not be listed as accepted. */
-  async #settleAccepted(connection: AgentConnection, jobId: string): Promise<void> {
+  async #reconcileAccepted(connection: AgentConnection, jobId: string): Promise<void> {
     const job = await this.#accept(connection, jobId);
     // The agent's journal has lost the BEGIN, so the job must not get a second permission to run.
     if (job?.phase === 'running' && job.agent_id === connection.agentId) await this.#forget(connection, [jobId]);
