@@ -1225,7 +1225,7 @@ export interface WebhookSecretRotation {
 export interface Operations {
   /** Approve a move: the agent that reports the router gets it at once */
   approveRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
-  /** End a campaign: take back what has not begun, leave alone what runs */
+  /** Cancel a campaign: jobs that have not begun are canceled, running ones continue */
   cancelCampaign: { input: { path: { campaign_id: string } }; result: Success<CanceledCampaign> };
   /** Cancel a pending job, or mark a finished one as deleted */
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };

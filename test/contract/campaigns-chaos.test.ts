@@ -23,7 +23,7 @@ const losing =
   (jobs: JobsService): CampaignsDeps['jobs'] => ({
     changes: jobs.changes,
     checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
-    takeBackJob: (...args) => jobs.takeBackJob(...args),
+    cancelIfOpen: (...args) => jobs.cancelIfOpen(...args),
     createJob: async (...args) => {
       if (chance.happens(0.3)) await turns(chance.int(0, 200));
       if (chance.happens(0.1)) throw new AppError('unavailable', 'the database is away');

@@ -48,7 +48,7 @@ class Gate {
 const passing = (jobs: JobsService): Jobs => ({
   changes: jobs.changes,
   checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
-  takeBackJob: (...args) => jobs.takeBackJob(...args),
+  cancelIfOpen: (...args) => jobs.cancelIfOpen(...args),
   createJob: (...args) => jobs.createJob(...args),
 });
 

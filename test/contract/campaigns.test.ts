@@ -273,7 +273,7 @@ describeEachDatabase('a campaign', (open) => {
         return {
           changes: jobs.changes,
           checkNotifyUrl: (url) => jobs.checkNotifyUrl(url),
-          takeBackJob: (...args) => jobs.takeBackJob(...args),
+          cancelIfOpen: (...args) => jobs.cancelIfOpen(...args),
           createJob: async (...args) => {
             count += 1;
             if (count >= at && when === 'before') throw new AppError('unavailable', 'killed');

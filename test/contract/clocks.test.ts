@@ -215,7 +215,7 @@ const SERVER: Record<string, Scenario> = {
         final_counts: null,
       })
       .execute();
-    const none = { waiting: 0, underWay: 0, completed: 0, failed: 0, withdrawn: 0 };
+    const none = { waiting: 0, underWay: 0, completed: 0, failed: 0, canceled: 0 };
     return run.until(SECOND, async () => {
       const plan = await run.storage.db.selectFrom('campaigns').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
       return nextSteps(plan, { canaries: none, others: { ...none, waiting: 9 } }, run.clock.now())[0]?.kind === 'start';

@@ -173,7 +173,7 @@ function keyRevocation(app: App, { credentials, onRevoked }: KeyRoutesDeps): voi
         summary: 'Revoke an API key, and end what it opened',
         description:
           'Its next request is refused. Its open forwards are revoked, its event streams and connections are closed, its jobs that have not ' +
-          'begun are withdrawn and its campaigns are canceled. GET /api/revocations lists what ended and what continues: jobs that have ' +
+          'begun are canceled, like its campaigns. GET /api/revocations lists what ended and what continues: jobs that have ' +
           'begun, and keys created with this key, unless revoke_keys is set.',
         params: keyParams,
         querystring: z.object({ revoke_keys: z.enum(['true', 'false']).optional().describe('Also revoke the keys created with this key') }),

@@ -32,7 +32,7 @@ export interface RevocationsDeps {
   log: Log;
   credentials: Pick<CredentialsService, 'revokeApiKey'>;
   forwards: Pick<ForwardsService, 'revoke' | 'dropAgent'>;
-  jobs: Pick<JobsService, 'takeBackJob'>;
+  jobs: Pick<JobsService, 'cancelIfOpen'>;
   campaigns: Pick<CampaignsService, 'cancelCampaign'>;
   gateway: Pick<AgentGateway, 'disconnect'>;
 }
@@ -50,7 +50,7 @@ const LONGEST_WAIT_MS = 5000;
 const AT_ONCE = 100;
 /** Revocations of one team whose connections are closed at the same time: as many as it may have API keys. */
 const CUT_AT_ONCE = 1000;
-/** Jobs per read. Withdrawing a job that an agent holds may take seconds, so they run in parallel. */
+/** Jobs per read. Canceling a job that an agent holds may take seconds, so they run in parallel. */
 const JOBS_AT_ONCE = 50;
 /** Same as the audit log. */
 const KEPT_MS = 400 * 24 * 3_600_000;
@@ -258,7 +258,7 @@ export class RevocationsService {
       const jobs = await selectOpenJobs(this.#deps.storage.db, revocation, after, JOBS_AT_ONCE);
       await Promise.all(
         jobs.map(async ({ id, router_id: routerId }) => {
-          const result = await this.#deps.jobs.takeBackJob(revocation.teamId, routerId, id).catch(unlessConflict);
+          const result = await this.#deps.jobs.cancelIfOpen(revocation.teamId, routerId, id).catch(unlessConflict);
           (result?.state === 'deleted' ? ended : goesOn).push(id);
         }),
       );

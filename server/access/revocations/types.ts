@@ -10,7 +10,7 @@ export type Some = z.infer<typeof some>;
 export const reportSchema = z.object({
   ended: z.object({ forwards: some, jobs: some, campaigns: some, api_keys: some }),
   goes_on: z.object({
-    /** Their scripts have begun, or may have: they cannot be withdrawn. */
+    /** Their scripts have begun, or may have: they cannot be canceled. */
     jobs: some,
     /** Created by the subject of the revocation. */
     api_keys: some,

@@ -117,7 +117,7 @@ export class RemovalsService {
     const why = agentRevoked ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
     if (why !== undefined) throw new AppError('conflict', why);
     await this.#refuseClaimed(tx, router);
-    const jobs = await this.#deps.jobs.withdrawFrom(tx, {
+    const jobs = await this.#deps.jobs.endJobsOf(tx, {
       ...target,
       agentRevoked,
       reason: 'router_removed',

@@ -9,7 +9,7 @@ export interface RemovalsDeps {
   storage: Storage;
   clock: Clock;
   routers: Pick<RoutersService, 'reasonStillHeld' | 'presence'>;
-  jobs: Pick<JobsService, 'withdrawFrom' | 'changes'>;
+  jobs: Pick<JobsService, 'endJobsOf' | 'changes'>;
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
 }
 

@@ -16,11 +16,11 @@ const TALLY_OF: Record<TargetState, keyof Tally> = {
   failed: 'failed',
   expired: 'failed',
   unknown: 'failed',
-  deleted: 'withdrawn',
+  deleted: 'canceled',
 };
 
 export function progressOf(counts: readonly StatusCount[]): Progress {
-  const empty = (): Tally => ({ waiting: 0, underWay: 0, completed: 0, failed: 0, withdrawn: 0 });
+  const empty = (): Tally => ({ waiting: 0, underWay: 0, completed: 0, failed: 0, canceled: 0 });
   const progress = { canaries: empty(), others: empty() };
   for (const { status, canary, count } of counts) progress[canary === 1 ? 'canaries' : 'others'][TALLY_OF[status]] += count;
   return progress;

@@ -257,7 +257,7 @@ function canceling(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'cancelCampaign',
-        summary: 'End a campaign: take back what has not begun, leave alone what runs',
+        summary: 'Cancel a campaign: jobs that have not begun are canceled, running ones continue',
         params: campaignParams,
         response: { 200: envelope(canceledSchema), ...commonErrors, ...hasEnded },
       },

@@ -49,7 +49,7 @@ export const MOST_TARGETS_A_DAY = 200_000;
 
 export interface CampaignsDeps {
   storage: Storage;
-  jobs: Pick<JobsService, 'createJob' | 'takeBackJob' | 'checkNotifyUrl' | 'changes'>;
+  jobs: Pick<JobsService, 'createJob' | 'cancelIfOpen' | 'checkNotifyUrl' | 'changes'>;
   clock: Clock;
   log: Log;
   counters?: Counters | undefined;

@@ -28,7 +28,7 @@ export interface Tally {
   completed: number;
   /** failed, expired or unknown */
   failed: number;
-  withdrawn: number;
+  canceled: number;
 }
 
 export interface Progress {
@@ -42,7 +42,7 @@ export type Step =
   | { kind: 'wait'; until: number }
   | { kind: 'stop'; reason: StopReason; message: string }
   /** The campaign has ended early: what waits for its router is to be taken back. */
-  | { kind: 'take_back' }
+  | { kind: 'cancel_jobs' }
   /** Nothing is under way any more. */
   | { kind: 'finish' };
 
@@ -54,7 +54,7 @@ export const MOST_CLAIMED = 100;
 export function nextSteps(plan: Plan, progress: Progress, now: number): Step[] {
   const underWay = progress.canaries.underWay + progress.others.underWay;
   if (plan.state === 'finished') return [];
-  if (plan.state === 'stopped' || plan.state === 'canceled') return [{ kind: underWay > 0 ? 'take_back' : 'finish' }];
+  if (plan.state === 'stopped' || plan.state === 'canceled') return [{ kind: underWay > 0 ? 'cancel_jobs' : 'finish' }];
   const stop = whyStop(plan, progress);
   if (stop) return [stop];
   const waiting = progress.canaries.waiting + progress.others.waiting;
@@ -64,7 +64,7 @@ export function nextSteps(plan: Plan, progress: Progress, now: number): Step[] {
 
 /** Why it must not go on; also asked while it is paused, because its jobs go on. */
 function whyStop(plan: Plan, { canaries, others }: Progress): Extract<Step, { kind: 'stop' }> | undefined {
-  const lost = canaries.failed + canaries.withdrawn;
+  const lost = canaries.failed + canaries.canceled;
   if (lost > 0) return { kind: 'stop', reason: 'canary_failed', message: `${lost} of ${sizeOf(canaries)} canaries did not complete` };
   // Nothing is left that could be stopped.
   if (canaries.waiting + canaries.underWay + others.waiting + others.underWay === 0) return undefined;
@@ -97,13 +97,13 @@ function startOrWait(plan: Plan, { canaries, others }: Progress, now: number): S
   return [{ kind: 'start', count, canaries: isCanaryTurn, nextStartAt: now + pace.everyMs }];
 }
 
-export function sizeOf({ waiting, underWay, completed, failed, withdrawn }: Tally): number {
-  return waiting + underWay + completed + failed + withdrawn;
+export function sizeOf({ waiting, underWay, completed, failed, canceled }: Tally): number {
+  return waiting + underWay + completed + failed + canceled;
 }
 
 export function canaryState(canaries: Tally): CanaryState {
   const size = sizeOf(canaries);
   if (size === 0) return 'none';
-  if (canaries.failed + canaries.withdrawn > 0) return 'failed';
+  if (canaries.failed + canaries.canceled > 0) return 'failed';
   return canaries.completed === size ? 'passed' : 'running';
 }

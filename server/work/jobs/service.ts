@@ -27,8 +27,8 @@ import { isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
 import { insertJob, isRouterThere, selectJob, selectJobByKey, selectJobs } from './store.ts';
 import { JobDeadlines } from './deadlines.ts';
-import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './withdrawal/store.ts';
-import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, Withdrawal } from './types.ts';
+import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/store.ts';
+import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
 
 export { statusOf } from './state.ts';
 
@@ -206,7 +206,7 @@ export class JobsService implements JobEvents {
    * Like {@link cancelJob}, but leaves a finished job unchanged and returns undefined for it.
    * @throws AppError like {@link cancelJob}
    */
-  async takeBackJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation | undefined> {
+  async cancelIfOpen(teamId: string, routerId: string, jobId: string): Promise<Cancellation | undefined> {
     const job = await this.getJob(teamId, routerId, jobId);
     return isFinished(job.phase as Phase) ? undefined : this.#canceller.cancel(job);
   }
@@ -215,7 +215,7 @@ export class JobsService implements JobEvents {
    * Ends the jobs of a router, in the transaction that removes or replaces it. Publish the returned jobs in {@link changes} after
    * the commit. @throws AppError `conflict` while an agent holds a job and can still report its result
    */
-  async withdrawFrom(tx: Tx, { agentRevoked, keepQueued = false, reason, error, ...target }: Withdrawal): Promise<JobRecord[]> {
+  async endJobsOf(tx: Tx, { agentRevoked, keepQueued = false, reason, error, ...target }: RouterJobsEnd): Promise<JobRecord[]> {
     const held = await selectHeldOf(tx, target, 1);
     if (held.length > 0 && !agentRevoked) {
       throw new AppError('conflict', `job ${held[0]} is under way: wait for its end, or cancel it if its script has not begun`);

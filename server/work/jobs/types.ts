@@ -98,7 +98,7 @@ export const JOB_LIMITS = {
 } as const;
 
 /** How to end the jobs of a router that is removed or replaced. */
-export interface Withdrawal {
+export interface RouterJobsEnd {
   teamId: string;
   routerId: string;
   now: number;

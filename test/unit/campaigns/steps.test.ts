@@ -6,7 +6,7 @@ import type { Plan, Progress, Step, Tally } from '../../../server/work/campaigns
 
 const NOW = 1_700_000_000_000;
 
-const tally = (some: Partial<Tally> = {}): Tally => ({ waiting: 0, underWay: 0, completed: 0, failed: 0, withdrawn: 0, ...some });
+const tally = (some: Partial<Tally> = {}): Tally => ({ waiting: 0, underWay: 0, completed: 0, failed: 0, canceled: 0, ...some });
 const plan = (some: Partial<Plan> = {}): Plan => ({
   state: 'running',
   rate_per_minute: null,
@@ -41,12 +41,12 @@ describe('the next step of a campaign', () => {
       { waiting: 50 },
       start(1, false, NOW + 10_000),
     ],
-    ['finishes when all have a result', {}, { completed: 1 }, { completed: 5, failed: 2, withdrawn: 1 }, [{ kind: 'finish' }]],
+    ['finishes when all have a result', {}, { completed: 1 }, { completed: 5, failed: 2, canceled: 1 }, [{ kind: 'finish' }]],
     ['starts nothing in a pause', { state: 'paused' }, {}, { waiting: 50, underWay: 1 }, []],
     ['finishes in a pause too', { state: 'paused' }, {}, { completed: 50 }, [{ kind: 'finish' }]],
     ['stops in a pause too', { state: 'paused', abort_after_failures: 1 }, {}, { waiting: 50, failed: 1 }, stop('failures')],
     ['stops for a canary that failed', {}, { waiting: 1, failed: 1 }, { waiting: 50 }, stop('canary_failed')],
-    ['stops for a canary that was taken back', {}, { completed: 1, withdrawn: 1 }, { waiting: 50 }, stop('canary_failed')],
+    ['stops for a canary that was canceled', {}, { completed: 1, canceled: 1 }, { waiting: 50 }, stop('canary_failed')],
     ['stops for a canary even when all routers are canaries', {}, { completed: 2, failed: 1 }, {}, stop('canary_failed')],
     ['goes on below the limit of failures', { abort_after_failures: 3 }, {}, { waiting: 50, failed: 2 }, start(10)],
     ['stops at the limit of failures', { abort_after_failures: 3 }, {}, { waiting: 50, failed: 3 }, stop('failures')],
@@ -66,7 +66,7 @@ describe('the next step of a campaign', () => {
       'counts jobs that were taken back neither as results nor as failures',
       { abort_at_percent: 1, abort_after_failures: 1 },
       {},
-      { waiting: 9, withdrawn: 9 },
+      { waiting: 9, canceled: 9 },
       start(9),
     ],
     [
@@ -74,10 +74,10 @@ describe('the next step of a campaign', () => {
       { state: 'stopped' },
       {},
       { waiting: 5, underWay: 1, failed: 3 },
-      [{ kind: 'take_back' }],
+      [{ kind: 'cancel_jobs' }],
     ],
-    ['takes back what waits after it was canceled', { state: 'canceled' }, { underWay: 1 }, { waiting: 5 }, [{ kind: 'take_back' }]],
-    ['is over when nothing is under way any more', { state: 'canceled' }, {}, { waiting: 5, withdrawn: 2 }, [{ kind: 'finish' }]],
+    ['cancels the waiting jobs after it was canceled', { state: 'canceled' }, { underWay: 1 }, { waiting: 5 }, [{ kind: 'cancel_jobs' }]],
+    ['is over when no job is under way', { state: 'canceled' }, {}, { waiting: 5, canceled: 2 }, [{ kind: 'finish' }]],
     ['does nothing after its end', { state: 'finished' }, {}, { completed: 5 }, []],
   ])('%s', (_name, some, canaries, others, expected) => {
     expect(ask(some, canaries, others)).toEqual(expected);
@@ -89,7 +89,7 @@ describe('the next step of a campaign', () => {
     ['running', { underWay: 1 }],
     ['passed', { completed: 2 }],
     ['failed', { completed: 1, failed: 1, waiting: 1 }],
-    ['failed', { withdrawn: 1 }],
+    ['failed', { canceled: 1 }],
   ])('calls canaries %s: %j', (state, canaries) => {
     expect(canaryState(tally(canaries))).toBe(state);
   });
@@ -115,7 +115,7 @@ interface Played {
   routers: number;
   canaries: number;
   /** How each job ends, in the order of starting. */
-  ends: ('completed' | 'failed' | 'withdrawn')[];
+  ends: ('completed' | 'failed' | 'canceled')[];
   /** What happens between two looks: time passes, and so many jobs end. */
   turns: { ms: number; ended: number }[];
 }
@@ -128,7 +128,7 @@ const played: fc.Arbitrary<Played> = fc
     rate: fc.option(fc.integer({ min: 1, max: 600 })),
     failures: fc.option(fc.integer({ min: 1, max: 6 })),
     percent: fc.option(fc.integer({ min: 1, max: 100 })),
-    ends: fc.array(fc.constantFrom('completed', 'completed', 'completed', 'completed', 'failed', 'withdrawn'), {
+    ends: fc.array(fc.constantFrom('completed', 'completed', 'completed', 'completed', 'failed', 'canceled'), {
       minLength: 40,
       maxLength: 40,
     }),
@@ -167,7 +167,7 @@ class Play {
       const [step] = nextSteps(this.plan, this.progress, this.now);
       if (step === undefined || step.kind === 'wait') return;
       this.#act(step);
-      if (step.kind === 'take_back') return;
+      if (step.kind === 'cancel_jobs') return;
     }
   }
 
@@ -188,7 +188,7 @@ class Play {
   #check(step: Extract<Step, { kind: 'start' }>): void {
     const { canaries, others } = this.progress;
     expect(step.count).toBeGreaterThan(0);
-    if (!step.canaries) expect(canaries).toMatchObject({ waiting: 0, underWay: 0, failed: 0, withdrawn: 0 });
+    if (!step.canaries) expect(canaries).toMatchObject({ waiting: 0, underWay: 0, failed: 0, canceled: 0 });
     expect(canaries.failed).toBe(0);
     const { abort_after_failures: most, abort_at_percent: percent } = this.plan;
     if (most !== null) expect(others.failed).toBeLessThan(most);

@@ -31,17 +31,17 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
   const campaign = await selectCampaignAhead(tx, teamId, [old.id, fresh.id]);
   if (campaign !== undefined)
     throw new AppError('conflict', `campaign ${campaign} has not reached this router yet: wait for it, or cancel it`);
-  const withdrawal = { teamId, now, reason: 'router_replaced', error: 'the router was replaced by other hardware' };
+  const ending = { teamId, now, reason: 'router_replaced', error: 'the router was replaced by other hardware' };
   const jobs = [
-    ...(await deps.jobs.withdrawFrom(tx, {
-      ...withdrawal,
+    ...(await deps.jobs.endJobsOf(tx, {
+      ...ending,
       routerId,
       keepQueued: keepJobs,
       agentRevoked: await isAgentRevoked(tx, teamId, old.agent_id),
     })),
     // These were meant for the new hardware.
-    ...(await deps.jobs.withdrawFrom(tx, {
-      ...withdrawal,
+    ...(await deps.jobs.endJobsOf(tx, {
+      ...ending,
       routerId: replacedBy,
       keepQueued: true,
       agentRevoked: await isAgentRevoked(tx, teamId, fresh.agent_id),

@@ -22,7 +22,7 @@ import {
   selectClaimed,
   selectCorrected,
   selectEnded,
-  selectJobsToTakeBack,
+  selectJobsToCancel,
   recordResults,
   recordWithoutJob,
   startTarget,
@@ -37,7 +37,7 @@ const JOBS_AT_ONCE = 100;
 
 export interface PassDeps {
   storage: Storage;
-  jobs: Pick<JobsService, 'createJob' | 'takeBackJob'>;
+  jobs: Pick<JobsService, 'createJob' | 'cancelIfOpen'>;
   clock: Clock;
   log: Log;
   onChange: (change: CampaignChange) => void;
@@ -66,7 +66,7 @@ export async function runPass(
   signal: AbortSignal,
   inTurn: <T>(round: () => Promise<T>) => Promise<T>,
 ): Promise<number | undefined> {
-  const pass: Pass = { deps, campaignId, signal, hasTakenBack: false };
+  const pass: Pass = { deps, campaignId, signal, hasCanceledJobs: false };
   while (!signal.aborted) {
     const next = await inTurn(() => goOneRound(pass));
     if (next !== 'again') return next;
@@ -78,7 +78,7 @@ interface Pass {
   deps: PassDeps;
   campaignId: string;
   signal: AbortSignal;
-  hasTakenBack: boolean;
+  hasCanceledJobs: boolean;
 }
 
 /** @returns `again` when the next round can follow at once, otherwise as {@link runPass} */
@@ -91,9 +91,9 @@ async function goOneRound(pass: Pass): Promise<number | 'again' | undefined> {
   if (change) deps.onChange(change);
   // Claims that were left over when it was paused or ended must not become jobs.
   const { claimed, left } = campaign.state === 'running' ? await makeJobs(deps, campaign) : { claimed: 0, left: 0 };
-  if (step?.kind === 'take_back' && !pass.hasTakenBack) {
-    pass.hasTakenBack = true;
-    await takeBack(deps, campaign, signal);
+  if (step?.kind === 'cancel_jobs' && !pass.hasCanceledJobs) {
+    pass.hasCanceledJobs = true;
+    await cancelJobs(deps, campaign, signal);
     return 'again';
   }
   if (left > 0) return undefined;
@@ -138,7 +138,7 @@ async function act(
       return campaign.state === state ? { campaign } : { campaign, change: { kind: 'completed', campaign } };
     }
     case 'wait':
-    case 'take_back':
+    case 'cancel_jobs':
       return undefined;
   }
 }
@@ -220,11 +220,11 @@ function jobOf(campaign: CampaignRecord): NewJob {
 }
 
 /** Asks for every job that has not begun; what an agent holds may take some seconds to answer, or begin meanwhile. */
-async function takeBack({ storage, jobs, log }: PassDeps, campaign: CampaignRecord, signal: AbortSignal): Promise<void> {
-  const waiting = await selectJobsToTakeBack(storage.db, campaign.id);
+async function cancelJobs({ storage, jobs, log }: PassDeps, campaign: CampaignRecord, signal: AbortSignal): Promise<void> {
+  const waiting = await selectJobsToCancel(storage.db, campaign.id);
   while (waiting.length > 0 && !signal.aborted) {
     const results = await Promise.allSettled(
-      waiting.splice(0, JOBS_AT_ONCE).map(({ routerId, jobId }) => jobs.takeBackJob(campaign.team_id, routerId, jobId)),
+      waiting.splice(0, JOBS_AT_ONCE).map(({ routerId, jobId }) => jobs.cancelIfOpen(campaign.team_id, routerId, jobId)),
     );
     for (const result of results) {
       const hasBegun = result.status === 'rejected' && result.reason instanceof AppError && result.reason.code === 'conflict';

@@ -28,7 +28,7 @@ export interface CampaignKey {
 
 export interface RunnerDeps {
   storage: Storage;
-  jobs: Pick<JobsService, 'createJob' | 'takeBackJob' | 'changes'>;
+  jobs: Pick<JobsService, 'createJob' | 'cancelIfOpen' | 'changes'>;
   clock: Clock;
   log: Log;
   onChange: (change: CampaignChange) => void;

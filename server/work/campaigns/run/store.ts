@@ -175,7 +175,7 @@ export async function releaseClaims(db: DbOrTx, id: string): Promise<void> {
 }
 
 /** Jobs of the campaign that have not begun and have not been asked back yet. */
-export async function selectJobsToTakeBack(db: DbOrTx, id: string): Promise<{ routerId: string; jobId: string }[]> {
+export async function selectJobsToCancel(db: DbOrTx, id: string): Promise<{ routerId: string; jobId: string }[]> {
   const rows = await db
     .selectFrom('campaign_targets as targets')
     .innerJoin('jobs', 'jobs.id', 'targets.job_id')
