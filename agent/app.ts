@@ -125,7 +125,7 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
         await forwards.close(params.forward_id);
         return {};
       },
-      ...createBackupHandlers(routers, (router) => jobs.exported(router)),
+      ...createBackupHandlers(routers, (router) => jobs.whenExported(router)),
     },
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),

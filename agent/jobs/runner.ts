@@ -202,7 +202,7 @@ export class JobRunner {
     const { offer } = entry;
     const permittedAt = this.#deps.clock.monotonic();
     this.#tasks.start(offer.job_id, 'run', async (signal) => {
-      await (entry.state === 'accepted' ? this.#untilFree(offer, signal) : this.exported(offer.router));
+      await (entry.state === 'accepted' ? this.#untilFree(offer, signal) : this.whenExported(offer.router));
       if (signal.aborted) return;
       const result = await this.#conclude(entry, permittedAt, signal);
       const hasRun = await this.#afterExecution(offer.job_id);
@@ -215,7 +215,7 @@ export class JobRunner {
 
   /** Settles when no earlier work is running on the router, when it is too late to begin, or on abort. */
   async #untilFree(offer: StoredOffer, signal: AbortSignal): Promise<void> {
-    const isFree = Promise.all([this.exported(offer.router), this.#cleared.get(offer.router)]);
+    const isFree = Promise.all([this.whenExported(offer.router), this.#cleared.get(offer.router)]);
     const done = new AbortController();
     await Promise.race([isFree, sleep(this.#deps.clock, longestStartMs(offer, this.#times) + 1, AbortSignal.any([signal, done.signal]))]);
     done.abort();
@@ -231,7 +231,7 @@ export class JobRunner {
   }
 
   /** Settles when no export after a job is in progress on the router; its next job waits for that. */
-  async exported(router: string): Promise<void> {
+  async whenExported(router: string): Promise<void> {
     await this.#exporting.get(router);
   }
 

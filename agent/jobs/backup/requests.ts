@@ -25,14 +25,14 @@ const ROW_BYTES = 36 * 1024;
 
 /**
  * Handles `backup.read` and `backup.remove`.
- * @param exported settles when no export after a job of this router is in progress
+ * @param whenExported resolves when no export after a job of this router is in progress
  */
-export function createBackupHandlers(routers: Routers, exported: (router: string) => Promise<void>) {
+export function createBackupHandlers(routers: Routers, whenExported: (router: string) => Promise<void>) {
   return {
     'backup.read': async (params: OnRouter & { part: BackupPart }, context: Context): Promise<{ size: number; sha256: string }> => {
       const router = findRouter(routers, params.router, params.hardware_id);
       const deadline = { timeoutMs: context.timeoutMs, signal: context.signal };
-      if (params.part === 'export_after') await exported(router.name);
+      if (params.part === 'export_after') await whenExported(router.name);
       const files = await menuOf(router).listFiles(backupNameOf(params.job_id), deadline);
       const name = findPart(files, params.job_id, params.part);
       if (name === undefined) throw new AgentError('invalid', 'the router has no such file');
