@@ -31,6 +31,6 @@ export function notifyFeatures(events: AgentEvents, from: AgentConnection, messa
 }
 
 /** True for messages that are handled one after the other. */
-export function isWritten(message: EventMessage): boolean {
+export function isOrdered(message: EventMessage): boolean {
   return message.type === 'inventory' || message.type === 'devices';
 }

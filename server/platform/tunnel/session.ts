@@ -8,7 +8,7 @@ import { CLOSED_FOR_PROTOCOL } from './budget.ts';
 import type { AgentBudget } from './budget.ts';
 import { goaway } from './closing.ts';
 import type { CloseReason } from './closing.ts';
-import { isWritten, notifyFeatures } from './events.ts';
+import { isOrdered, notifyFeatures } from './events.ts';
 import type { EventMessage } from './events.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
@@ -237,7 +237,7 @@ export class TunnelSession {
     // Before ready an agent may send no events; it repeats important ones afterwards.
     if (!reconciled) this.#ignore(message.type);
     else if (message.type.startsWith('job.')) this.#intake.push('ordered', bytes, () => this.#notify(message));
-    else if (!isWritten(message) && this.#state === 'ready') this.#notifyNow(message);
+    else if (!isOrdered(message) && this.#state === 'ready') this.#notifyNow(message);
     else {
       this.#announceInventory(message);
       this.#intake.push('facts', bytes, async () => {
