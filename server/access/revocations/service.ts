@@ -67,7 +67,7 @@ const OPERATING: ReadonlySet<string | undefined> = new Set(['operator', 'admin']
  */
 export class RevocationsService {
   /** A right in this team was revoked: connections that outlive their request must be checked again. */
-  readonly noticed = new Listeners<{ teamId: string }>();
+  readonly revoked = new Listeners<{ teamId: string }>();
   readonly #deps: RevocationsDeps;
   readonly #poll: Periodic;
   /**
@@ -173,7 +173,7 @@ export class RevocationsService {
   }
 
   async #cutNow(revocation: Revocation): Promise<string[]> {
-    this.noticed.publish(revocation);
+    this.revoked.publish(revocation);
     const { teamId, kind, subjectId } = revocation;
     if (kind === 'agent') {
       this.#deps.gateway.disconnect(subjectId, 'revoked');

@@ -53,7 +53,7 @@ export const announcements = feature({
     announceChanges(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));
     teams.losses.subscribe(({ teamId }) => void revocations.enforce(teamId));
-    revocations.noticed.subscribe(({ teamId }) => {
+    revocations.revoked.subscribe(({ teamId }) => {
       void events.recheck(teamId);
       void connectEndpoint.recheck(teamId);
     });
