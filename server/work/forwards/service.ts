@@ -33,7 +33,7 @@ import type {
   ForwardView,
   ListedConnection,
 } from './types.ts';
-import { WayKeeper, newChannelToken } from './way-keeper.ts';
+import { WayOpener, newChannelToken } from './way-opener.ts';
 
 export interface ForwardsDeps {
   storage: Storage;
@@ -54,7 +54,7 @@ export class ForwardsService {
   readonly portsUse: PortsUse;
   readonly #deps: ForwardsDeps & { limits: ForwardLimits; portsUse: PortsUse };
   readonly #live = new Map<string, LiveForward>();
-  readonly #ways: WayKeeper;
+  readonly #ways: WayOpener;
   readonly #entries: ForwardEntries;
   readonly #connectionLog: ConnectionLog;
   readonly #sweep: ConnectionSweep;
@@ -66,7 +66,7 @@ export class ForwardsService {
     const limits = deps.limits ?? FORWARD_LIMITS;
     this.portsUse = unusedPorts(deps.settings, limits);
     this.#deps = { ...deps, limits, portsUse: this.portsUse };
-    this.#ways = new WayKeeper({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
+    this.#ways = new WayOpener({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
     const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);

@@ -4,12 +4,12 @@ import { AppError } from '../../../server/platform/core/errors.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { LiveForward } from '../../../server/work/forwards/live-forward.ts';
 import type { ForwardRecord } from '../../../server/work/forwards/types.ts';
-import { WayKeeper } from '../../../server/work/forwards/way-keeper.ts';
+import { WayOpener } from '../../../server/work/forwards/way-opener.ts';
 import type { Storage } from '../../../server/platform/storage/db.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
-/** A keeper whose agent can be reached, and answers `forward.open` as `onOpen` says. */
+/** A opener whose agent can be reached, and answers `forward.open` as `onOpen` says. */
 function setUp(onOpen: () => Promise<never>) {
   const clock = new ManualClock();
   const asked: string[] = [];
@@ -21,7 +21,7 @@ function setUp(onOpen: () => Promise<never>) {
       return (method === 'forward.open' ? await onOpen() : {}) as never;
     },
   };
-  const keeper = new WayKeeper({
+  const opener = new WayOpener({
     // What is stored is shown by the tests of the store.
     storage: { writes: { write: async () => undefined } } as unknown as Storage,
     routers: { getRouter: async () => ({ agent_id: 'agent', agent_router: 'gw', hardware_id: 'H' }) as never },
@@ -49,7 +49,7 @@ function setUp(onOpen: () => Promise<never>) {
     onExpired: () => undefined,
   });
   const record = { dst_address: '192.168.88.10', dst_port: 443 } as ForwardRecord;
-  return { keeper, clock, asked, reopened, live, open: () => keeper.open(live, record) };
+  return { opener, clock, asked, reopened, live, open: () => opener.open(live, record) };
 }
 
 const unreachable = async (): Promise<never> => {

@@ -11,7 +11,7 @@ import type { LiveForward } from './live-forward.ts';
 import { markAuthorized, markNoWay, selectEndedEarly, updateChannelToken } from './store.ts';
 import type { ForwardChange, ForwardRecord } from './types.ts';
 
-export interface WayKeeperDeps {
+export interface WayOpenerDeps {
   storage: Storage;
   routers: Pick<RoutersService, 'getRouter'>;
   gateway: AgentGateway;
@@ -19,7 +19,7 @@ export interface WayKeeperDeps {
   log: Log;
   limits: ForwardLimits;
   changes: Pick<Listeners<ForwardChange>, 'publish'>;
-  /** Calls {@link WayKeeper.open} with the present record, as work that has an owner. */
+  /** Calls {@link WayOpener.open} with the present record, as work that has an owner. */
   reopen: (live: LiveForward) => void;
 }
 
@@ -30,7 +30,7 @@ const CHANNEL_SECRET_LENGTH = 48;
 const MOST_ENDED = 1000;
 
 /** Also includes forwards that expired this recently, because timers of a machine that slept are late. */
-const LATELY_MS = 24 * 3_600_000;
+const ENDED_WITHIN_MS = 24 * 3_600_000;
 
 /** A channel bearer is `<forward id>:<secret>`, so that its forward is found without a query. */
 export function newChannelToken(forwardId: string): { token: string; hash: string } {
@@ -39,10 +39,10 @@ export function newChannelToken(forwardId: string): { token: string; hash: strin
 }
 
 /** Asks agents to open their side of every open forward: again on every new tunnel and after temporary failures. */
-export class WayKeeper {
-  readonly #deps: WayKeeperDeps;
+export class WayOpener {
+  readonly #deps: WayOpenerDeps;
 
-  constructor(deps: WayKeeperDeps) {
+  constructor(deps: WayOpenerDeps) {
     this.#deps = deps;
   }
 
@@ -97,7 +97,7 @@ export class WayKeeper {
   /** Notifies an agent that is online again which forwards ended meanwhile. @throws a storage error */
   async closeEnded({ agentId, teamId, epoch }: AgentConnection): Promise<void> {
     const { storage, clock, gateway } = this.#deps;
-    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now() - LATELY_MS, MOST_ENDED);
+    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now() - ENDED_WITHIN_MS, MOST_ENDED);
     for (const { id } of ended) {
       if (gateway.epoch(agentId) !== epoch) return;
       await this.close({ id, agentId });
