@@ -1,6 +1,6 @@
 import type { RouterStateName } from './types.ts';
 
-/** Moments here are milliseconds of a clock that nobody sets. */
+/** All times here are monotonic milliseconds. */
 
 /** What is known that decides the state of a router. */
 export interface RouterFacts {

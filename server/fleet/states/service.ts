@@ -33,7 +33,7 @@ export interface StatesDeps {
   keepMs: number;
 }
 
-/** Moments of facts are of the clock that nobody sets, those of the state are since 1970. */
+/** The times of facts are monotonic; those of the state are milliseconds since 1970. */
 interface Tracked extends Omit<RouterFacts, 'agent'> {
   id: string;
   teamId: string;

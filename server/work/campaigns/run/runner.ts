@@ -48,7 +48,7 @@ export class CampaignRunner {
   /** Campaigns that want a pass that has not begun. */
   readonly #due = new Set<string>();
   readonly #working = new Map<string, Promise<void>>();
-  /** `at` by the clock that nobody sets. */
+  /** `at` in monotonic time. */
   readonly #timers = new Map<string, { at: number; timer: Timer }>();
   readonly #polls: Periodic;
   #starting: Promise<void> = Promise.resolve();
