@@ -1,7 +1,7 @@
 import type { Tx } from './db.ts';
 
 /** Ports closed longer ago than this are reused anyway (forwards/entry/ports.ts has ten minutes). */
-const CLOSED_LATELY_MS = 3_600_000;
+const CLOSED_WITHIN_MS = 3_600_000;
 
 /**
  * Shifts every stored due time by the step of the wall clock, so that remaining waits stay the same. Times that people or other
@@ -64,7 +64,7 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
   await tx
     .updateTable('forwards')
     .set((eb) => ({ closed_at: eb('closed_at', '+', stepMs) }))
-    .where('closed_at', '>', now - CLOSED_LATELY_MS)
+    .where('closed_at', '>', now - CLOSED_WITHIN_MS)
     .execute();
 }
 

@@ -9,7 +9,7 @@ import type { Storage } from '../../../server/platform/storage/db.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
-/** A opener whose agent can be reached, and answers `forward.open` as `onOpen` says. */
+/** An opener whose agent can be reached, and answers `forward.open` as `onOpen` says. */
 function setUp(onOpen: () => Promise<never>) {
   const clock = new ManualClock();
   const asked: string[] = [];
