@@ -5,64 +5,63 @@ import { AppError } from '../core/errors.ts';
 import { Arrivals } from './arrivals.ts';
 
 export interface AdmissionLimits {
-  /** Requests that are worked on at the same time. */
+  /** Requests in progress at the same time. */
   atOnce: number;
-  /** While connections wait to be accepted (arrivals.ts): so many requests are let in after so many connections. */
+  /** While connections wait to be accepted (arrivals.ts): admit `requests` after each `connections` accepted. */
   rush: { requests: number; connections: number };
-  /** Requests that wait for that: all together, of one network, and of one credential in it. */
+  /** Waiting requests: in total, per network, and per credential within a network. */
   waiting: ShareLimits;
-  /** Longest wait, milliseconds: whoever cannot be served is to know it within a second. */
+  /** Longest wait, milliseconds: a caller that cannot be served gets its refusal within a second. */
   waitMs: number;
   /**
-   * So often a request that is worked on is asked whether it waits for its client, milliseconds. Well below `waitMs`: otherwise a team
-   * that opens a hundred event streams would be refused, and everybody else with it.
+   * How often to check whether a request in progress only waits for its client, milliseconds. Well below `waitMs`: otherwise a team
+   * that opens a hundred event streams would block everybody.
    */
-  lookMs: number;
+  checkMs: number;
   /**
-   * Longest time for which a request counts as worked on, milliseconds. What takes longer waits for something that nobody named
-   * (core/request-place.ts), and must not keep everybody out.
+   * Longest time for which a request holds its slot, milliseconds. A longer one waits for something outside that did not release the
+   * slot (core/admission-slot.ts), and must not block others.
    */
   workMs: number;
 }
 
 /**
- * 64: more than commits and database connections can share (a group commit gains little beyond it, a pool has ten
- * connections), and at some 3 ms of work each a new request is behind 0.2 s of others. 512 waiting are 1.5 s of work, of which what has
- * not begun after 0.8 s is refused. 64 requests take 5 s only on a machine that is 25 times slower. 32 requests after 256 connections: what is
- * accepted and refused takes about as long as the work that is let in, so that a rush costs half of what can be done, and 3,000 callers
- * are accepted within seconds; 32 still share a commit.
+ * 64 in progress: a group commit gains little beyond that and a pool has ten connections; at about 3 ms each, a new request waits
+ * behind 0.2 s of others. 512 waiting are 1.5 s of work; those that have not begun after 0.8 s are refused. 64 requests take 5 s only
+ * on a machine that is 25 times slower. 32 requests after 256 connections: accepting and refusing then takes about as long as the
+ * admitted work. So a rush costs half of the capacity, 3,000 callers are accepted within seconds, and 32 still share a commit.
  */
 export const ADMISSION: AdmissionLimits = {
   atOnce: 64,
   rush: { requests: 32, connections: 256 },
   waiting: { total: 512, perParty: 384, perMember: 256 },
   waitMs: 800,
-  lookMs: 150,
+  checkMs: 150,
   workMs: 5000,
 };
 
-/** Tells the process that a request is over; may be called again. */
-export type Leave = () => void;
+/** Releases the slot of a request; repeated calls have no effect. */
+export type ReleaseSlot = () => void;
 
 interface Waiter {
-  /** @param isIn false: it has waited for too long */
-  resolve: (isIn: boolean) => void;
+  /** @param isAdmitted false: it has waited too long */
+  resolve: (isAdmitted: boolean) => void;
   timer: NodeJS.Timeout;
 }
 
 /**
- * The one queue in front of the HTTP interface. Without it 3,000 requests at once are all begun, share the processor, and the last is
- * answered after half a minute, when its caller has gone. Networks take turns, and in each the credentials that come from there: one
- * that sends a thousand requests delays itself, and whoever makes up a credential for each request delays their own network. No network
- * waits with more than it leaves to others. An idle process admits in the same turn of the event loop.
+ * The one queue in front of the HTTP interface. Without it, 3,000 simultaneous requests would all start, share the processor, and the
+ * last would be answered after half a minute, when its caller has given up. Networks take turns, and so do the credentials within each
+ * network: a caller with a thousand requests delays itself, and one that invents a credential for each request delays its own network.
+ * No network may hold more of the queue than it leaves to others. An idle process admits in the same turn of the event loop.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;
-  /** By network and credential, both in the order of their turns; first come, first served within each credential. */
+  /** By network and credential, both in round-robin order; first come, first served within each credential. */
   readonly #queues = new Map<string, Map<string | undefined, Waiter[]>>();
   readonly #shares: FairShares;
   readonly #arrivals: Arrivals;
-  /** Requests that may still be let in while connections wait to be accepted. */
+  /** Requests that may still be admitted while connections wait to be accepted. */
   #bunch = 0;
   #working = 0;
   #refused = 0;
@@ -78,7 +77,7 @@ export class Admission {
     this.#arrivals = new Arrivals(connections, { onBunch, onOver: () => this.#admitNext() });
   }
 
-  /** The requests of this server's connections pass here. */
+  /** Counts this server's connections, to detect a rush. */
   watch(server: Server): void {
     this.#arrivals.watch(server);
   }
@@ -97,11 +96,11 @@ export class Admission {
   }
 
   /**
-   * Without a promise when the process is not busy, or when too many wait: then it is answered in the same turn of the event loop.
-   * @returns a promise of whether the request was admitted, for one that has to wait. It never rejects
+   * Decides at once when the process is not busy or when too many wait.
+   * @returns for a request that has to wait, a promise of whether it was admitted. It never rejects
    */
   enter(caller: Holder): 'admitted' | 'refused' | Promise<boolean> {
-    if (this.waiting === 0 && this.#takePlace()) {
+    if (this.waiting === 0 && this.#takeSlot()) {
       return 'admitted';
     }
     if (!this.#shares.take(caller)) {
@@ -119,30 +118,30 @@ export class Admission {
   }
 
   /**
-   * For a request that was admitted: call the result when it is over, or when it waits for somebody outside.
-   * @param waitsForClient whether the rest of the request or the reading of the answer is all that it waits for
+   * Starts an admitted request. Call the result when it is over, or when it waits for something outside.
+   * @param waitsForClient whether it only waits for its client to send the rest or to read the answer
    */
-  begin(waitsForClient: () => boolean = () => false): Leave {
-    const { lookMs, workMs } = this.#limits;
-    let looks = 0;
-    // Forgotten with the place: a forward that this request opens may keep `leave` for days.
+  begin(waitsForClient: () => boolean = () => false): ReleaseSlot {
+    const { checkMs, workMs } = this.#limits;
+    let checks = 0;
+    // Dropped with the slot: a forward that this request opens may keep `release` for days.
     let work: { timer: NodeJS.Timeout; waitsForClient: () => boolean } | undefined;
-    const leave = (): void => {
+    const release = (): void => {
       if (work === undefined) return;
       clearInterval(work.timer);
       work = undefined;
       this.#working -= 1;
       this.#admitNext();
     };
-    const look = (): void => {
-      looks += 1;
-      if (looks * lookMs >= workMs || work?.waitsForClient()) leave();
+    const check = (): void => {
+      checks += 1;
+      if (checks * checkMs >= workMs || work?.waitsForClient()) release();
     };
-    work = { timer: setInterval(look, lookMs).unref(), waitsForClient };
-    return leave;
+    work = { timer: setInterval(check, checkMs).unref(), waitsForClient };
+    return release;
   }
 
-  #takePlace(): boolean {
+  #takeSlot(): boolean {
     if (this.#working >= this.#limits.atOnce) return false;
     if (this.#arrivals.isRush) {
       if (this.#bunch === 0) return false;
@@ -153,11 +152,11 @@ export class Admission {
   }
 
   #admitNext(): void {
-    while (this.waiting > 0 && this.#takePlace()) {
+    while (this.waiting > 0 && this.#takeSlot()) {
       const [party, network] = this.#queues.entries().next().value!;
       const [member, queue] = network.entries().next().value!;
       const waiter = queue.shift()!;
-      // To the end of the turns, of the network as well.
+      // Both the credential and its network go to the end of the round.
       network.delete(member);
       if (queue.length > 0) network.set(member, queue);
       this.#queues.delete(party);
@@ -182,8 +181,8 @@ export class Admission {
   }
 }
 
-/** What a refused request is told. */
+/** Answer to a refused request. */
 export const OVERLOADED = new AppError(
   'unavailable',
-  'the control plane has more requests than it can answer in time; come back in a moment',
+  'the control plane has more requests than it can answer in time; try again in a moment',
 );

@@ -5,7 +5,7 @@ import type { RequestOptions, RequestParams, RequestResult } from '../core/agent
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Counters } from '../core/counters.ts';
 import { AppError } from '../core/errors.ts';
-import { leavePlace } from '../core/request-place.ts';
+import { releaseAdmissionSlot } from '../core/admission-slot.ts';
 import type { Sent } from './send-queue.ts';
 import { replyErrorToAppError } from './reply-errors.ts';
 import type { TunnelReplies } from './reply-memory.ts';
@@ -84,7 +84,7 @@ export class AgentRequests {
     });
     const request = { type: 'request', id, remaining_ms: agentTimeoutMs(options.timeoutMs), method, params } as Request;
     const sent = this.#deps.send(request);
-    if (sent === 'sent') leavePlace();
+    if (sent === 'sent') releaseAdmissionSlot();
     else this.#pending.reject(id, notSent(sent));
     try {
       const { method: _, ...result } = await answer;

@@ -6,10 +6,10 @@ import { Admission } from '../../../server/platform/http/admission.ts';
 import { admitRequests } from '../../../server/platform/http/admission-gate.ts';
 import { createApp } from '../../../server/platform/http/app.ts';
 import type { App } from '../../../server/platform/http/app.ts';
-import { leavePlace } from '../../../server/platform/core/request-place.ts';
+import { releaseAdmissionSlot } from '../../../server/platform/core/admission-slot.ts';
 import { listen } from '../../../server/platform/http/listen.ts';
 
-/** An application with one place and nobody who may wait, whose one place is taken: what comes next is refused. */
+/** An application with one slot, which is taken, and no room to wait: the next request is refused. */
 
 vi.mock('node:dns/promises', { spy: true });
 
@@ -19,7 +19,7 @@ const limits = {
   rush: { requests: 1, connections: 2 },
   waiting: { total: 0, perParty: 0, perMember: 0 },
   waitMs: 800,
-  lookMs: 10,
+  checkMs: 10,
   workMs: 60_000,
 };
 
@@ -71,7 +71,7 @@ test('a refused request never becomes one of the application', async () => {
   expect((await post(`${url}/api/echo`)).body['request_id']).not.toBe(body['request_id']);
 });
 
-test('an admitted one does, and leaves its place when it is answered', async () => {
+test('an admitted one does, and releases its slot when it is answered', async () => {
   const url = await listen(app, { host: '127.0.0.1', port: 0 });
   for (const _ of [1, 2]) {
     expect((await post(`${url}/api/echo`)).body).toEqual({ got: 'hello' });
@@ -80,10 +80,10 @@ test('an admitted one does, and leaves its place when it is answered', async () 
   expect(seen).toEqual(['/api/echo', '/api/echo']);
 });
 
-test('one that waits for a router gives its place up, and one that works keeps it', async () => {
+test('one that waits for a router releases its slot, and one in progress keeps it', async () => {
   const [router, database] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   app.post('/api/router', async () => {
-    leavePlace();
+    releaseAdmissionSlot();
     await router.promise;
     return {};
   });
@@ -105,7 +105,7 @@ test('one that waits for a router gives its place up, and one that works keeps i
   expect((await asking).status).toBe(200);
 });
 
-test('one whose client is slow to send or to read gives its place up', async () => {
+test('one whose client is slow to send or to read releases its slot', async () => {
   app.get('/api/stream', (_request, reply) => {
     reply.hijack();
     reply.raw.writeHead(200).write('the first of many');
@@ -122,7 +122,7 @@ test('one whose client is slow to send or to read gives its place up', async () 
   for (const request of [slow, stream]) request.destroy();
 });
 
-test('whoever watches the process is answered while all places are taken', async () => {
+test('monitoring is answered while all slots are taken', async () => {
   const url = await listen(app, { host: '127.0.0.1', port: 0 });
   void admission.enter({ party: 'x', member: 'x' });
   expect((await post(`${url}/healthz?verbose`)).status).toBe(200);

@@ -6,7 +6,7 @@ const limits = {
   rush: { requests: 1, connections: 2 },
   waiting: { total: 12, perParty: 9, perMember: 4 },
   waitMs: 800,
-  lookMs: 150,
+  checkMs: 150,
   workMs: 900,
 };
 
@@ -100,19 +100,19 @@ test('refuses what has not begun within its time, and nobody is left behind', as
   expect(admission.waiting).toBe(0);
 });
 
-test('what takes very long gives its place to others, once', async () => {
+test('a request that takes very long releases its slot, once', async () => {
   const leave = (admission.enter(at('x')), admission.begin());
   expect(admission.enter(at('x'))).toBe('admitted');
   admission.begin();
-  await vi.advanceTimersByTimeAsync(limits.workMs - limits.lookMs);
+  await vi.advanceTimersByTimeAsync(limits.workMs - limits.checkMs);
   expect(admission.working).toBe(2);
-  await vi.advanceTimersByTimeAsync(limits.lookMs);
+  await vi.advanceTimersByTimeAsync(limits.checkMs);
   expect(admission.working).toBe(0);
   leave();
   expect(admission.working).toBe(0);
 });
 
-test('what waits for the processor or the database keeps its place, so that no more is begun than can be done', async () => {
+test('a request that waits for the processor or the database keeps its slot, so that no more work starts than can be done', async () => {
   admission = new Admission();
   let admitted = 0;
   for (let index = 0; index < 200; index += 1) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors as joseErrors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../../../platform/core/errors.ts';
-import { leavePlace } from '../../../platform/core/request-place.ts';
+import { releaseAdmissionSlot } from '../../../platform/core/admission-slot.ts';
 import type { UpstreamSettings } from '../types.ts';
 
 /** A slow provider must not hold a request for long. */
@@ -103,7 +103,7 @@ export class UpstreamProvider {
   }
 
   async #fetchJson<T>(url: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T> {
-    leavePlace();
+    releaseAdmissionSlot();
     try {
       const answer = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
       const text = await readShort(answer);
