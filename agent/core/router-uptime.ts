@@ -1,4 +1,4 @@
-import { formatTime } from '../../routeros-text/durations.ts';
+import { formatTime, parseDuration } from '../../routeros-text/durations.ts';
 
 /**
  * Deadlines that a router keeps by its own uptime, so that a wrong, unset or changed wall clock has no effect. Pure.
@@ -18,4 +18,11 @@ export function whenUptimeIsOver({ armedAt, allowed }: UptimeSpan, over: string)
   const due = `($signalboxUptime >= ${formatTime(armedAt + allowed)})`;
   const dueAfterReboot = `(($signalboxUptime < ${formatTime(armedAt)}) && ($signalboxUptime >= ${formatTime(allowed)}))`;
   return `:local signalboxUptime [/system resource get uptime]; :if (${due} || ${dueAfterReboot}) do={ ${over} }`;
+}
+
+/** @returns the time in a source that {@link whenUptimeIsOver} wrote, undefined for any other source */
+export function uptimeSpanIn(source: string): UptimeSpan | undefined {
+  const [, armed, after] = /\$signalboxUptime < ([\dd:]+)\) && \(\$signalboxUptime >= ([\dd:]+)\)/.exec(source) ?? [];
+  const [armedAt, allowed] = [parseDuration(armed ?? ''), parseDuration(after ?? '')];
+  return armedAt === undefined || allowed === undefined ? undefined : { armedAt, allowed };
 }

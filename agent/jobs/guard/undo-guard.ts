@@ -1,6 +1,7 @@
 import type { JobResult } from '../../../protocol/index.ts';
 import { type Clock, sleep } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
+import { uptimeSpanIn } from '../../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { hasRebooted, momentNow, recalled } from '../boot.ts';
 import type { Moment } from '../boot.ts';
@@ -12,6 +13,7 @@ import type { BackupTimes } from '../backup/take.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';
 import { reachesAll } from './reach.ts';
 import type { Reach } from './reach.ts';
+import { notUndone, rolledBack } from './results.ts';
 import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
 import type { GuardTime } from './timing.ts';
 
@@ -76,11 +78,15 @@ export class UndoGuard {
   readonly #deps: GuardDeps;
   readonly #name: string;
   #boot: Moment | undefined;
+  /** As this process armed it, or as its entry says. */
+  #time: GuardTime | undefined;
+  /** Since when the entry is known to have gone, by the clock's `monotonic`. */
+  #goneSince: number | undefined;
   #version = '';
   #undoneSince: number | undefined;
   #mayFire: boolean;
 
-  /** @param boot the journal's record of a guard that an earlier process began to arm */
+  /** @param boot the journal's record of a guard that an earlier process began to arm; older than the guard if the disk was restored */
   constructor(offer: StoredOffer, boot: BootMark | undefined, deps: GuardDeps) {
     this.#offer = offer;
     this.#deps = deps;
@@ -122,8 +128,10 @@ export class UndoGuard {
       await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#operation());
       const file = await this.#saveRestorePoint();
       this.#boot = await this.#noteBoot();
+      // The wait for the first tick does not count as the script's time.
+      this.#time = { armedAt: this.#boot.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
       this.#mayFire = true;
-      await menu.addEntry(this.#entry(file, this.#boot), this.#operation());
+      await menu.addEntry(this.#entry(file, this.#time), this.#operation());
       await this.#waitForTick();
       // Another agent with the same credentials may have armed one meanwhile: at least one of the two sees the other.
       await this.#refuseOther();
@@ -178,14 +186,23 @@ export class UndoGuard {
       return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
     const entry = await menu.findEntry(this.#name, this.#operation());
     if (facts.uptimeSeconds === null) return WAIT;
-    const left = secondsLeft(this.#time(this.#boot), facts.uptimeSeconds);
-    // The entry is gone. If the load had begun before that, it would be over by now.
-    if (!entry) return left > 0 || left < -times.graceSeconds ? { result: verdict, isOver: true } : WAIT;
+    if (entry) this.#time = uptimeSpanIn(entry.source);
+    const left = this.#time && secondsLeft(this.#time, facts.uptimeSeconds);
+    if (!entry) return this.#isLoadExcluded(left) ? { result: verdict, isOver: true } : WAIT;
+    if (left === undefined) throw new AgentError('rejected', `somebody has changed the scheduler entry ${this.#name} of the undo guard`);
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
     if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.reachMs, signal }))) return WAIT;
     await menu.removeEntry(this.#name, this.#operation());
     // Checked again: only an entry that was removed before its time cannot have fired.
     return this.#examine(verdict);
+  }
+
+  /** Without its entry: a load that had begun before the entry went would be over by now. */
+  #isLoadExcluded(left: number | undefined): boolean {
+    const { clock, times } = this.#deps;
+    this.#goneSince ??= clock.monotonic();
+    if (left === undefined) return clock.monotonic() - this.#goneSince >= times.graceSeconds * 1000;
+    return left > 0 || left < -times.graceSeconds;
   }
 
   /**
@@ -201,17 +218,12 @@ export class UndoGuard {
     return this.#offer.undo_unless_reachable_seconds ?? 0;
   }
 
-  #time(boot: Moment | undefined): GuardTime {
-    // The wait for the first tick does not count as the script's time.
-    return { armedAt: boot?.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
-  }
-
-  #entry(file: string, boot: Moment): NewEntry {
+  #entry(file: string, time: GuardTime): NewEntry {
     return {
       name: this.#name,
       everySeconds: this.#deps.times.tickSeconds,
       startDate: dateFor(this.#version, '1970-01-01'),
-      source: tickSource(this.#name, file, this.#time(boot)),
+      source: tickSource(this.#name, file, time),
       policy: POLICY,
     };
   }
@@ -279,22 +291,4 @@ export async function disarmGuard(menu: RouterMenu, jobId: string, deadline: Dea
   const name = guardNameOf(jobId);
   await menu.removeEntry(name, deadline);
   for (const file of await menu.listFiles(name, deadline)) await menu.removeFile(file, deadline);
-}
-
-const ROLLED_BACK =
-  'the router or the control plane could not be reached after the script; the router has restored its configuration from before it';
-
-/** @param isKnown false: the journal is older than the guard, so it is unknown whether the script ran before */
-function rolledBack(verdict: JobResult, isKnown: boolean): JobResult {
-  // It certainly never ran.
-  if (verdict.reason === 'rejected') return verdict;
-  if (!isKnown) return { ...verdict, outcome: 'unknown', reason: 'interrupted', error: 'the script was undone or never ran' };
-  const error = verdict.outcome === 'failed' && verdict.error !== null ? `${ROLLED_BACK}. The script: ${verdict.error}` : ROLLED_BACK;
-  return { ...verdict, outcome: 'failed', reason: 'rolled_back', error: error.slice(0, 4000) };
-}
-
-function notUndone(verdict: JobResult): JobResult {
-  if (verdict.outcome !== 'completed') return verdict;
-  const error = 'the script completed, but its guard could not be disarmed in time, and the router did not undo it';
-  return { ...verdict, outcome: 'unknown', reason: 'interrupted', error };
 }

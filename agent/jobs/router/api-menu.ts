@@ -35,10 +35,10 @@ export function apiMenu(router: RouterAdapter): RouterMenu {
       await run('/system/scheduler/add', [`=name=${name}`, ...when, `=on-event=${source}`, `=policy=${policy}`], deadline);
     },
     findEntry: async (name, deadline) => {
-      const words = [`?=name=${name}`, '=.proplist=run-count,next-run,disabled'];
+      const words = [`?=name=${name}`, '=.proplist=run-count,next-run,disabled,on-event'];
       const [row] = await run('/system/scheduler/print', words, deadline);
-      const { 'run-count': runCount, 'next-run': nextRun = '', disabled } = row ?? {};
-      return row && { runCount: Number(runCount ?? '0'), nextRun, disabled: disabled === 'true' };
+      const { 'run-count': runCount, 'next-run': nextRun = '', disabled, 'on-event': source = '' } = row ?? {};
+      return row && { runCount: Number(runCount ?? '0'), nextRun, disabled: disabled === 'true', source };
     },
     removeEntry: (name, deadline) => removeAll('/system/scheduler', 'name', name, deadline),
     listEntries: async (containing, deadline) => {

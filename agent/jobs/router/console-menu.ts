@@ -64,10 +64,11 @@ export function consoleMenu(router: RouterAdapter): RouterMenu {
     },
     findEntry: async (name, deadline) => {
       const get = (what: string): string => `[/system scheduler get $i ${what}]`;
-      const shown = [quote(TAG), get('run-count'), '","', get('disabled'), '","', get('next-run')].join(' . ');
+      const shown = [quote(TAG), get('run-count'), '","', get('disabled'), '","', get('next-run'), '","', get('on-event')].join(' . ');
       const text = await ask(`:foreach i in=[/system scheduler find where name=${quote(name)}] do={:put (${shown})}`, deadline);
-      const [runCount, disabled, nextRun = ''] = text?.split(',') ?? [];
-      return text === undefined ? undefined : { runCount: Number(runCount), disabled: disabled !== 'false', nextRun: nextRun.trim() };
+      if (text === undefined) return undefined;
+      const [runCount, disabled, nextRun = '', ...source] = text.split(',');
+      return { runCount: Number(runCount), disabled: disabled !== 'false', nextRun: nextRun.trim(), source: source.join(',') };
     },
     removeEntry: (name, deadline) => change(`/system scheduler remove [find where name=${quote(name)}]`, deadline),
     listEntries: (containing, deadline) => list('/system scheduler', containing, deadline),

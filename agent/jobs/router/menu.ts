@@ -20,6 +20,8 @@ export interface SchedulerEntry {
   /** Time of the next run in the router's format; empty for never. */
   nextRun: string;
   disabled: boolean;
+  /** Script source, or the name of a stored script. */
+  source: string;
 }
 
 /**

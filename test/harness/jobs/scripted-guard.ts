@@ -43,6 +43,7 @@ export class ScriptedScheduler {
         'run-count': String(this.entries.get(each)!.runCount),
         'next-run': 'soon',
         disabled: 'false',
+        'on-event': this.entries.get(each)!.source,
       })),
     };
   }

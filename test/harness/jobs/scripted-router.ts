@@ -22,6 +22,12 @@ export interface Run {
   undone: boolean;
 }
 
+interface RestorePoint {
+  scripts: Map<string, string>;
+  /** Runs that it does not undo. */
+  runs: number;
+}
+
 /**
  * A router with as much script language as `wrapScript` writes: it keeps stored scripts and markers over reboots, and
  * remembers what really ran. A job's script is `run <milliseconds> <ok|fail|lock>`; `lock` keeps everybody out from then on.
@@ -36,9 +42,11 @@ export class ScriptedRouter {
   /** By its own configuration. */
   locked = false;
   readonly scheduler: ScriptedScheduler;
-  readonly #restorePoints = new Map<string, { scripts: Map<string, string>; runs: number }>();
+  readonly #restorePoints = new Map<string, RestorePoint>();
   /** False: the guard on the router is gone, and a script that is run twice runs twice. */
   keepsMarkers = true;
+  /** From the load of a restore point to its effect, in milliseconds. Until then the router answers as before. */
+  loadMs = 0;
   readonly #clock: Clock;
   readonly #chance: Chance;
   readonly #running = new Map<string, { run: Run; finish: (text: string) => void }>();
@@ -85,6 +93,11 @@ export class ScriptedRouter {
   #load(file: string): void {
     const point = this.#restorePoints.get(file);
     if (!point) return;
+    if (this.loadMs === 0) this.#restore(point);
+    else this.#clock.setTimeout(() => this.#restore(point), this.loadMs);
+  }
+
+  #restore(point: RestorePoint): void {
     for (const name of this.#running.keys()) this.#end(name, 'cut', '');
     this.scripts.clear();
     for (const [name, source] of point.scripts) this.scripts.set(name, source);

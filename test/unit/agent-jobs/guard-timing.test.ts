@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { uptimeSpanIn } from '../../../agent/core/router-uptime.ts';
 import { secondsLeft, tickSource } from '../../../agent/jobs/guard/timing.ts';
 import { startSimulator } from '../../simulator/index.ts';
 
@@ -24,6 +25,15 @@ describe('the time of an undo guard', () => {
         expect(uptimes.some((uptime) => secondsLeft({ armedAt, allowed }, uptime) <= 0)).toBe(true);
       }),
     );
+  });
+
+  it('is read back from the source of its entry, and from no other source', () => {
+    fc.assert(
+      fc.property(fc.nat(100_000_000), fc.integer({ min: 30, max: 3600 }), (armedAt, allowed) => {
+        expect(uptimeSpanIn(tickSource('guard', 'flash/x.backup', { armedAt, allowed }))).toEqual({ armedAt, allowed });
+      }),
+    );
+    for (const other of ['', 'backup-script', ':if ($signalboxUptime < 1) do={}']) expect(uptimeSpanIn(other)).toBeUndefined();
   });
 
   it.each(['6.49.10', '7.18.2'])('is computed by the entry on RouterOS %s', async (version) => {
