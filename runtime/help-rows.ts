@@ -11,12 +11,15 @@ export function helpRows(rows: readonly (readonly [name: string, description: st
   });
 }
 
-/** Breaks text between words. A word that is longer than the width gets a line of its own. */
-export function wrapText(text: string, width: number): string[] {
+/**
+ * Breaks text between words. A word that is longer than the width gets a line of its own.
+ * @param widthOf cells of a text on the screen; by default one for each character
+ */
+export function wrapText(text: string, width: number, widthOf = (part: string): number => part.length): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
     const line = lines.at(-1);
-    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    if (line !== undefined && widthOf(line) + 1 + widthOf(word) <= width) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word);
   }
   return lines;

@@ -1,4 +1,5 @@
 import { wrapText } from '../../runtime/help-rows.ts';
+import { displayWidth, padToWidth } from './display-width.ts';
 
 /** Output for people. */
 
@@ -18,20 +19,40 @@ export function printableLines(text: string): string {
     .join('\n');
 }
 
-export type Column<T> = readonly [title: string, value: (row: T) => unknown];
+/** With a number, a column is left out when a terminal is too narrow for all of them: the smallest number first. */
+export type Column<T> = readonly [title: string, value: (row: T) => unknown, leaveOut?: number];
 
 /**
- * A table with a title line; `none` when there is no row. On a terminal of less width, texts of several words wrap inside
- * their column. If that is not enough, each row becomes a block of lines.
- * @param width characters of a line; Infinity when the output is not a terminal
+ * A table with a title line; `none` when there is no row. On a terminal of less width, texts of several words wrap inside their
+ * column. If that is not enough, columns that may be left out are, and a last line names them. If even that is not enough, each
+ * row becomes a block of lines.
+ * @param width cells of a line; Infinity when the output is not a terminal
  */
 export function table<T>(rows: readonly T[], columns: readonly Column<T>[], none: string, width: number): string {
   if (rows.length === 0) return `${none}\n`;
-  const titles = columns.map(([title]) => title);
-  const cells = rows.map((row) => columns.map(([, value]) => withoutMilliseconds(printable(value(row)))));
-  const widths = fittingWidths([titles, ...cells], width);
-  if (widths !== undefined) return [titles, ...cells].map((row) => tableRow(row, widths)).join('');
-  return cells.map((row) => record(titles.map((title, index) => [title, row[index]] as const))).join('\n');
+  const all = columns.map(([title, value, leaveOut]) => ({
+    title,
+    leaveOut,
+    cells: [title, ...rows.map((row) => withoutMilliseconds(printable(value(row))))],
+  }));
+  const order = all.filter(({ leaveOut }) => leaveOut !== undefined).toSorted((a, b) => a.leaveOut! - b.leaveOut!);
+  for (let count = 0; count <= order.length; count += 1) {
+    const left = new Set(order.slice(0, count));
+    const shown = all.filter((column) => !left.has(column));
+    const widths = fittingWidths(
+      shown.map(({ cells }) => cells),
+      width,
+    );
+    if (widths === undefined) continue;
+    const missing = all.filter((column) => left.has(column)).map(({ title }) => title);
+    const note = missing.length === 0 ? '' : noteOf(missing, width);
+    return all[0]!.cells.map((_title, index) => tableRow(shown, widths, index)).join('') + note;
+  }
+  return rows.map((_row, index) => record(all.map(({ title, cells }) => [title, cells[index + 1]] as const))).join('\n');
+}
+
+function noteOf(missing: readonly string[], width: number): string {
+  return `\n${wrapText(`Too narrow for ${missing.join(', ')}: use a wider terminal, or --json.`, width).join('\n')}\n`;
 }
 
 /** `2031-05-01T12:00:00.123Z` without `.123`: nobody reads it, and JSON output has it. */
@@ -43,11 +64,11 @@ function withoutMilliseconds(text: string): string {
 const GAP = '  ';
 
 /** Width of each column so that the table fits, or undefined when some words are too long for that. */
-function fittingWidths(cells: readonly (readonly string[])[], width: number): number[] | undefined {
-  const columns = cells[0]!.map((_cell, column) => cells.map((row) => row[column]!));
-  const widths = columns.map((texts) => Math.max(...texts.map((text) => text.length)));
-  const narrowest = columns.map((texts) => Math.max(...texts.flatMap((text) => text.split(' ').map((word) => word.length))));
-  let excess = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length) - width;
+function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] | undefined {
+  const widths = columns.map((texts) => greatest(texts, displayWidth));
+  let excess = totalWidth(widths) - width;
+  if (excess <= 0) return widths;
+  const narrowest = columns.map((texts) => greatest(texts, (text) => greatest(text.split(' '), displayWidth)));
   while (excess > 0) {
     const slack = widths.map((each, column) => each - narrowest[column]!);
     const loosest = slack.indexOf(Math.max(...slack));
@@ -58,11 +79,22 @@ function fittingWidths(cells: readonly (readonly string[])[], width: number): nu
   return widths;
 }
 
-function tableRow(row: readonly string[], widths: readonly number[]): string {
-  const wrapped = row.map((text, column) => (text.length <= widths[column]! ? [text] : wrapText(text, widths[column]!)));
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length);
+}
+
+function greatest(texts: readonly string[], valueOf: (text: string) => number): number {
+  return texts.reduce((most, text) => Math.max(most, valueOf(text)), 0);
+}
+
+function tableRow(columns: readonly { cells: readonly string[] }[], widths: readonly number[], index: number): string {
+  const wrapped = columns.map(({ cells }, column) => {
+    const text = cells[index]!;
+    return displayWidth(text) <= widths[column]! ? [text] : wrapText(text, widths[column]!, displayWidth);
+  });
   const height = Math.max(...wrapped.map((lines) => lines.length));
-  const line = (index: number): string => wrapped.map((lines, column) => (lines[index] ?? '').padEnd(widths[column]!)).join(GAP);
-  return Array.from({ length: height }, (_none, index) => `${line(index).trimEnd()}\n`).join('');
+  const line = (number: number): string => wrapped.map((lines, column) => padToWidth(lines[number] ?? '', widths[column]!)).join(GAP);
+  return Array.from({ length: height }, (_none, number) => `${line(number).trimEnd()}\n`).join('');
 }
 
 /** For the output of routers, when it goes to a program: the width of an ordinary terminal window. */
@@ -72,16 +104,18 @@ const DEFAULT_WIDTH = 120;
 export function rowsText(rows: readonly Readonly<Record<string, string>>[], width: number): string {
   if (rows.length === 0) return '(no rows)\n';
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const cells = [names.map((name) => name.toUpperCase()), ...rows.map((row) => names.map((name) => printable(row[name])))];
-  const widths = names.map((_name, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const total = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length);
-  if (rows.length > 1 && total <= (Number.isFinite(width) ? width : DEFAULT_WIDTH))
-    return cells.map((row) => tableRow(row, widths)).join('');
+  const columns = names.map((name) => ({ cells: [name.toUpperCase(), ...rows.map((row) => printable(row[name]))] }));
+  const widths = columns.map(({ cells }) => greatest(cells, displayWidth));
+  if (rows.length > 1 && totalWidth(widths) <= (Number.isFinite(width) ? width : DEFAULT_WIDTH))
+    return columns[0]!.cells.map((_title, index) => tableRow(columns, widths, index)).join('');
   return rows.map((row) => record(Object.entries(row))).join('\n');
 }
 
 /** One record, a line for each field. */
 export function record(fields: readonly (readonly [string, unknown])[]): string {
-  const nameWidth = Math.max(...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) => `${name.padEnd(nameWidth)}  ${printable(value)}\n`).join('');
+  const nameWidth = greatest(
+    fields.map(([name]) => name),
+    displayWidth,
+  );
+  return fields.map(([name, value]) => `${padToWidth(name, nameWidth)}  ${printable(value)}\n`).join('');
 }

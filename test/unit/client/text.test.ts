@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { joinParameters } from '../../../client/cli/router-commands.ts';
-import { printable, rowsText, table } from '../../../client/cli/text.ts';
+import { printable, record, rowsText, table } from '../../../client/cli/text.ts';
 import { splitConsoleWords } from '../../../server/work/commands/console-words.ts';
 
 describe('words of a shell become parameters of the service', () => {
@@ -89,4 +89,55 @@ describe('a table that is wider than the terminal', () => {
       }),
     );
   });
+});
+
+describe('wide characters', () => {
+  const rows = [
+    { name: '東京本社', state: 'answering' },
+    { name: 'gw-🚀', state: 'agent_away' },
+    { name: 'berlin', state: 'never_seen' },
+  ];
+  const columns = [['ROUTER', (row: (typeof rows)[0]) => row.name] as const, ['STATE', (row: (typeof rows)[0]) => row.state] as const];
+
+  test('take two cells, so columns stay aligned', () => {
+    expect(table(rows, columns, 'none', 80)).toBe('ROUTER    STATE\n東京本社  answering\ngw-🚀     agent_away\nberlin    never_seen\n');
+    expect(rowsText([{ 名: '1' }, { 名: '2' }], 80)).toBe('名\n1\n2\n');
+    expect(record([['名前', 'x'] as const, ['id', 'y'] as const])).toBe('名前  x\nid    y\n');
+  });
+
+  test('count two also when a table is fitted into the terminal', () => {
+    const text = table([{ name: '東京 本社', state: 'x' }], columns, 'none', 13);
+    expect(text).toBe('ROUTER  STATE\n東京    x\n本社\n');
+  });
+});
+
+describe('a terminal that is too narrow for every column', () => {
+  const rows = [{ id: '01a1fba0-5b1e-7354', name: 'edge-berlin', from: '203.0.113.7' }];
+  const shown = (width: number) =>
+    table(
+      rows,
+      [
+        ['ID', (row) => row.id, 1],
+        ['ROUTER', (row) => row.name],
+        ['FROM', (row) => row.from, 2],
+      ],
+      'none',
+      width,
+    );
+
+  test('gets those that matter most, and a line that names the others', () => {
+    expect(shown(80)).toMatch(/^ID +ROUTER +FROM\n.*\n$/);
+    expect(shown(30)).toBe('ROUTER       FROM\nedge-berlin  203.0.113.7\n\nToo narrow for ID: use a wider\nterminal, or --json.\n');
+    expect(shown(20)).toMatch(/^ROUTER\nedge-berlin\n\nToo narrow for ID,\nFROM: /);
+  });
+
+  test('gets one block per row when even that is too wide', () => {
+    expect(shown(8)).toBe('ID      01a1fba0-5b1e-7354\nROUTER  edge-berlin\nFROM    203.0.113.7\n');
+  });
+});
+
+test('a table of 5,000 rows of many words is laid out', () => {
+  const text = 'a word '.repeat(60).trim();
+  const rows = Array.from({ length: 5000 }, () => ({ text }));
+  expect(table(rows, [['TEXT', (row) => row.text]], 'none', 100).split('\n').length).toBe(1 + 5000 * 5 + 1);
 });
