@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Campaign, NewCampaign } from '../generated.ts';
 import type { Command, Context, Input, Outcome } from './command.ts';
 import { UsageError } from './command.ts';
-import { identities, nameOf, siteNames } from './names.ts';
+import { idOf, identities, nameOf, siteNames } from './names.ts';
 import { printable, record, table } from './text.ts';
 
 const CAMPAIGN = '01a1fba0-5b1e-7354-a8b1-996d0b28db1a';
@@ -110,22 +110,16 @@ async function newCampaign(context: Context, input: Input): Promise<NewCampaign>
   };
 }
 
+/** @throws UsageError for a name that is unknown or not unique */
+function idsOf(kind: string, names: string, known: ReadonlyMap<string, string>): string[] {
+  return names.split(',').map((name) => idOf(kind, name, known));
+}
+
 async function readScript({ surroundings }: Context, input: Input): Promise<string> {
   const [script, file] = [input.optional(0), input.option('file')];
   if ((script === undefined) === (file === undefined)) throw new UsageError('give SCRIPT or --file');
   if (script !== undefined) return script;
   return file === '-' ? surroundings.readInput() : readFile(file!, 'utf8');
-}
-
-/** @throws UsageError for a name that is unknown or not unique */
-function idsOf(kind: string, names: string, known: ReadonlyMap<string, string>): string[] {
-  return names.split(',').map((name) => {
-    if (known.has(name)) return name;
-    const ids = [...known].filter(([, value]) => value === name).map(([id]) => id);
-    if (ids.length > 1) throw new UsageError(`several ${kind}s are called ${name}; give one of these ids: ${ids.join(', ')}`);
-    if (ids[0] === undefined) throw new UsageError(`no ${kind} is called ${name}`);
-    return ids[0];
-  });
 }
 
 function stateChange(

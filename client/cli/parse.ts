@@ -74,10 +74,27 @@ function readWords(command: Command, words: readonly string[]): { values: Values
     entries.map(([name, { value }]) => [name, { type: value === undefined ? ('boolean' as const) : ('string' as const) }]),
   );
   try {
-    return parseArgs({ args: [...words], options: { ...options, help: { type: 'boolean', short: 'h' } }, allowPositionals: true });
+    return parseArgs({
+      args: joinMinusValues(words, options),
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+/** `--sort -since` as `--sort=-since`: the parser would ask the user to write it so. `-` alone is standard input. */
+function joinMinusValues(words: readonly string[], options: Readonly<Record<string, { type: string }>>): string[] {
+  const joined: string[] = [];
+  for (const [index, word] of words.entries()) {
+    if (word === '--') return [...joined, ...words.slice(index)];
+    const before = /^--([\w-]+)$/.exec(joined.at(-1) ?? '')?.[1];
+    const isValue = before !== undefined && Object.hasOwn(options, before) && options[before]!.type === 'string';
+    if (isValue && /^-[^-]/.test(word)) joined.push(`${joined.pop()}=${word}`);
+    else joined.push(word);
+  }
+  return joined;
 }
 
 function textOf(value: string | boolean | undefined): string | undefined {

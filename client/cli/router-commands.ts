@@ -1,31 +1,6 @@
 import type { Command } from './command.ts';
-import { printableLines, rowsText, table } from './text.ts';
-
-const routers: Command = {
-  name: 'routers',
-  summary: 'list the routers',
-  positionals: [],
-  options: {},
-  examples: ['routers', 'routers --json'],
-  async run({ signalbox, surroundings: { signal, columns } }) {
-    const found = await signalbox.all('listRouters', {}, { signal });
-    const text = table(
-      found,
-      [
-        ['ID', (router) => router.id],
-        ['IDENTITY', (router) => router.identity],
-        ['MODEL', (router) => router.model ?? router.board_name],
-        ['VERSION', (router) => router.software_version],
-        ['ONLINE', (router) => router.has_pulse],
-        ['LAST SEEN', (router) => router.last_seen],
-        ['FROM', (router) => router.last_seen_from],
-      ],
-      'no routers yet',
-      columns,
-    );
-    return { json: found, text };
-  },
-};
+import { routerList } from './router-list-command.ts';
+import { printableLines, rowsText } from './text.ts';
 
 const run: Command = {
   name: 'run',
@@ -72,4 +47,4 @@ function quoteAgain(word: string): string {
   return `${name}="${value.replaceAll(/["\\$?]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
 }
 
-export const routerCommands: readonly Command[] = [routers, run];
+export const routerCommands: readonly Command[] = [routerList, run];

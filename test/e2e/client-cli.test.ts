@@ -139,8 +139,8 @@ test('an incomplete command lists its commands, and a refusal names each field o
 describe('routers', () => {
   test('are printed as a table', async () => {
     const { stdout } = await run('routers');
-    expect(stdout).toMatch(/^ID +IDENTITY +MODEL +VERSION +ONLINE +LAST SEEN +FROM\n/);
-    expect(stdout).toMatch(new RegExp(`^${ids[0]} +router-0 .* 7\\.18\\.2 +yes +`, 'm'));
+    expect(stdout).toMatch(/^ID +IDENTITY +STATE +SINCE +REASON +MODEL +VERSION +AGENT +FROM\n/);
+    expect(stdout).toMatch(new RegExp(`^${ids[0]} +router-0 +answering +\\S+Z +- .* 7\\.18\\.2 +test +127`, 'm'));
   });
 
   test('are printed as a JSON list', async () => {
@@ -217,7 +217,7 @@ describe('jobs', () => {
   test('are listed, shown and canceled while pending', async () => {
     world.simulators[1]!.faults.refuseConnections = true;
     world.simulators[1]!.faults.resetConnections();
-    await waitUntil('the router is away', async () => (await run('routers')).stdout.includes(' no '));
+    await waitUntil('the router is away', async () => (await run('routers', '--state', 'not_answering')).stdout.includes(ids[1]!));
     const { job_id: id } = await json<{ job_id: string }>('job', 'submit', ids[1]!, ':put 1', '--at-check-in', '--description', 'later');
     expect((await run('job', 'list', ids[1]!, '--status', 'pending')).stdout).toMatch(new RegExp(`^${id} +pending .*later$`, 'm'));
     expect(await json('job', 'show', ids[1]!, id)).toMatchObject({ id, status: 'pending' });

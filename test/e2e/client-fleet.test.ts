@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runSignalbox } from '../harness/run-cli.ts';
+import type { Ran } from '../harness/run-cli.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+/** Commands that show the whole fleet. Two routers stand in Berlin; the third refuses connections. */
+
+let world: World;
+let ids: string[];
+beforeAll(async () => {
+  world = await World.start({ routers: [{ version: '7.18.2' }, { version: '6.49.18' }, { version: '7.18.2' }] });
+  ids = await world.routerIds();
+  const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'Berlin', time_zone: 'Europe/Berlin' });
+  for (const id of ids.slice(0, 2)) await world.caller.call('PATCH', `/api/routers/${id}`, { site_id: body.data.id });
+  world.simulators[2]!.faults.refuseConnections = true;
+  world.simulators[2]!.faults.resetConnections();
+  await waitUntil('the third router does not answer', async () => (await run('routers', '--state', 'down')).stdout.includes(ids[2]!));
+});
+afterAll(async () => world.close());
+
+const run = (...words: string[]): Promise<Ran> => runSignalbox(words, { server: world.server.url, key: world.caller.apiKey });
+
+async function json<T>(...words: string[]): Promise<T> {
+  const { code, stdout, stderr } = await run(...words, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+interface Listed {
+  id: string;
+  identity: string;
+  state: string;
+}
+
+const names = async (...words: string[]): Promise<string[]> =>
+  (await json<Listed[]>('routers', ...words)).map(({ identity }) => identity).toSorted();
+
+describe('routers', () => {
+  test.each([
+    [
+      ['--state', 'up'],
+      ['router-0', 'router-1'],
+    ],
+    [['--state', '!answering'], ['router-2']],
+    [['--state', 'not-answering,away'], ['router-2']],
+    [['--state', 'unseen'], []],
+    [
+      ['--site', 'Berlin'],
+      ['router-0', 'router-1'],
+    ],
+    [['--site', '!Berlin'], ['router-2']],
+    [['--site', 'none'], ['router-2']],
+    [['--agent', 'test', '--version', '<7'], ['router-1']],
+    [
+      ['--version', '>=7.10,<7.20'],
+      ['router-0', 'router-2'],
+    ],
+    [['--q', 'ROUTER-1'], ['router-1']],
+    [['--model', 'no such model'], []],
+  ])('%j', async (words, expected) => {
+    expect(await names(...words)).toEqual(expected);
+  });
+
+  test('are sorted by a short word, in both directions', async () => {
+    const order = async (sort: string): Promise<string[]> =>
+      (await json<Listed[]>('routers', '--sort', sort)).map(({ identity }) => identity);
+    expect(await order('name')).toEqual(['router-0', 'router-1', 'router-2']);
+    expect(await order('-name')).toEqual(['router-2', 'router-1', 'router-0']);
+    // It was the last to change.
+    expect((await order('since')).at(-1)).toBe('router-2');
+    expect((await order('-since'))[0]).toBe('router-2');
+  });
+
+  test('have the fields that were asked for, as text and as JSON', async () => {
+    expect((await run('routers', '--fields', 'identity,software_version', '--sort', 'name')).stdout).toBe(
+      'IDENTITY  SOFTWARE VERSION\nrouter-0  7.18.2\nrouter-1  6.49.18\nrouter-2  7.18.2\n',
+    );
+    expect(await json('routers', '--fields', 'identity', '--q', 'router-1')).toEqual([{ identity: 'router-1' }]);
+  });
+
+  test('with a limit say how many there are', async () => {
+    expect((await run('routers', '--limit', '2', '--fields', 'identity')).stdout).toMatch(
+      /^IDENTITY\nrouter-\d\nrouter-\d\n\n2 of 3 routers\n$/,
+    );
+    expect((await run('routers', '--limit', '3', '--fields', 'identity')).stdout).not.toContain(' of ');
+  });
+
+  test.each([
+    [['--state', 'asleep'], 2, 'there is no state "asleep"; states are answering (up)'],
+    [['--sort', 'colour'], 2, 'there is no order "colour"'],
+    [['--site', 'Paris'], 2, 'no site is called Paris'],
+    [['--fields', 'colour'], 1, 'fields'],
+    [['--version', 'new'], 1, 'version'],
+  ])('%j is refused', async (words, code, message) => {
+    expect(await run('routers', ...words)).toMatchObject({ code, stderr: expect.stringContaining(message) as string });
+  });
+
+  test('none is not the same as none at all', async () => {
+    expect((await run('routers', '--state', 'unseen')).stdout).toBe('no such routers\n');
+  });
+});
