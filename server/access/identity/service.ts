@@ -54,8 +54,8 @@ export interface IdentityDeps {
   counters?: Counters | undefined;
 }
 
-/** Everything that depends on one set of keys; replaced as a whole when they change. */
-interface Open {
+/** The OpenID provider and what depends on its keys; replaced as a whole when the keys change. */
+interface ProviderInstance {
   version: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   verifier: AccessTokenVerifier;
@@ -81,7 +81,7 @@ export class IdentityService {
   readonly #attempts: SignInAttempts;
   readonly #upstream: UpstreamProvider | undefined;
   #baseUrl = '';
-  #open: Open | undefined;
+  #instance: ProviderInstance | undefined;
   readonly #refreshes: Periodic;
 
   constructor(deps: IdentityDeps) {
@@ -102,7 +102,7 @@ export class IdentityService {
   /** @param baseUrl the public URL, without a slash at the end. @throws AppError `internal` when the keys cannot be read */
   async start(baseUrl: string): Promise<void> {
     this.#baseUrl = baseUrl;
-    this.#open = this.#openWith(await this.#keyring.load());
+    this.#instance = this.#createInstance(await this.#keyring.load());
     this.#refreshes.start();
   }
 
@@ -121,23 +121,23 @@ export class IdentityService {
 
   /** @throws AppError `unavailable` during start-up */
   get interactions(): Interactions {
-    return this.#opened().interactions;
+    return this.#started().interactions;
   }
 
   /** A name for the browser with this `Cookie` header, if somebody has signed in there before. */
   knownBrowser(cookieHeader: string | undefined): string | undefined {
-    const browser = this.#opened().devices.read(cookieHeader);
+    const browser = this.#started().devices.read(cookieHeader);
     return browser && `browser:${browser.id}`;
   }
 
   /** @throws AppError `unavailable` during start-up */
   get links(): Links {
-    return this.#opened().links;
+    return this.#started().links;
   }
 
   /** Handles the requests of the protocol itself. @throws AppError `unavailable` during start-up */
-  get handler(): Open['handle'] {
-    return this.#opened().handle;
+  get handler(): ProviderInstance['handle'] {
+    return this.#started().handle;
   }
 
   /** True for a bearer that {@link authenticate} must check. */
@@ -147,7 +147,7 @@ export class IdentityService {
 
   /** The person of an access token, with their current role. Undefined for an invalid token. */
   async authenticate(bearer: string): Promise<Principal | undefined> {
-    return this.#principalOf(await this.#opened().verifier.verify(bearer, this.#deps.clock.now()));
+    return this.#principalOf(await this.#started().verifier.verify(bearer, this.#deps.clock.now()));
   }
 
   /** The same for an open connection: its token may have expired since, but the person must still have a role. */
@@ -155,7 +155,7 @@ export class IdentityService {
     const begun = issuedAtOf(bearer);
     const now = this.#deps.clock.now();
     if (begun === undefined || begun + LONGEST_CONNECTION_MS < now) return undefined;
-    return this.#principalOf(await this.#opened().verifier.verify(bearer, begun));
+    return this.#principalOf(await this.#started().verifier.verify(bearer, begun));
   }
 
   /**
@@ -207,12 +207,12 @@ export class IdentityService {
     return found?.client.teamId === teamId ? { ...holder, role: lesser(holder.role, found.client.role) } : undefined;
   }
 
-  #opened(): Open {
-    if (!this.#open) throw new AppError('unavailable', 'the server is starting; try again in a moment');
-    return this.#open;
+  #started(): ProviderInstance {
+    if (!this.#instance) throw new AppError('unavailable', 'the server is starting; try again in a moment');
+    return this.#instance;
   }
 
-  #openWith(keys: ProviderKeys): Open {
+  #createInstance(keys: ProviderKeys): ProviderInstance {
     const { storage, secrets, clock, log, teams, audit } = this.#deps;
     const provider = createProvider({
       baseUrl: this.#baseUrl,
@@ -269,8 +269,8 @@ export class IdentityService {
 
   /** A provider cannot change its keys: a new one replaces it on the same records. */
   async #refresh(): Promise<void> {
-    if ((await this.#keyring.version()) === this.#open?.version) return;
-    this.#open = this.#openWith(await this.#keyring.load());
+    if ((await this.#keyring.version()) === this.#instance?.version) return;
+    this.#instance = this.#createInstance(await this.#keyring.load());
     this.#deps.log.info({}, 'signing keys have changed');
   }
 }
