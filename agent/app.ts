@@ -6,7 +6,7 @@ import { readNamedFile } from './core/file-errors.ts';
 import type { Log } from './core/log.ts';
 import type { Routers } from './core/routers.ts';
 import { prepareStateFolder } from './core/state-folder.ts';
-import { ForwardAcceptor } from './forward/acceptor.ts';
+import { AgentForwards } from './forward/agent-forwards.ts';
 import { createCollector } from './telemetry/collector.ts';
 import type { Collector } from './telemetry/collector.ts';
 import { createBackupHandlers, openJobRunner } from './jobs/index.ts';
@@ -66,7 +66,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     await closeRouters();
     throw error;
   });
-  const forwards = new ForwardAcceptor({
+  const forwards = new AgentForwards({
     routers,
     dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
     allow: config.forwards.allow,
@@ -101,7 +101,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
 interface Features {
   routers: Routers;
   jobs: JobRunner;
-  forwards: ForwardAcceptor;
+  forwards: AgentForwards;
   collector: Collector;
   send: AgentLink['send'];
   log: Log;

@@ -6,12 +6,12 @@ import type { AgentErrorCode } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import type { AllowList } from './allowlist.ts';
-import type { EntryPorts } from './entry-ports.ts';
+import type { NatPorts } from './nat-ports.ts';
 import { isRouterItself } from './router-addresses.ts';
 import type { SshForwarding } from './ssh-forwarding.ts';
 import { answersTcp } from './tcp.ts';
 import type { Target, Way, WayName } from './types.ts';
-import { ApiWay } from './ways/api.ts';
+import { DstNatWay } from './ways/dst-nat.ts';
 import { DirectWay } from './ways/direct.ts';
 import { SshWay } from './ways/ssh.ts';
 
@@ -19,7 +19,7 @@ export interface WayDeps {
   sshForwarding: SshForwarding;
   /** Checks addresses that the agent itself dials; the target was checked before. */
   allow: AllowList;
-  entryPorts: EntryPorts;
+  natPorts: NatPorts;
   clock: Clock;
   log: Log;
   /** Comment or name of everything written on the router for this forward. */
@@ -167,7 +167,7 @@ async function openSsh(
 }
 
 async function openApi(router: RouterAdapter, target: Target, context: OpenContext, deadline: Deadline): Promise<OpenedWay> {
-  const way = await ApiWay.open({ ...context, router, target }, deadline);
+  const way = await DstNatWay.open({ ...context, router, target }, deadline);
   const targetReachable = await answersTcp(way.entry, { timeoutMs: TARGET_CHECK_MS });
   return { way, targetReachable, ...(way.failSafe === 'scheduler' ? {} : { reason: FAIL_SAFE_NOTES[way.failSafe] }) };
 }

@@ -8,7 +8,7 @@ export const NAT = '/ip/firewall/nat';
 
 export interface NatRules {
   /** Port on the router, open for the agent's source address only. */
-  entryPort: number;
+  natPort: number;
   mark: string;
   source: string;
   target: Target;
@@ -55,7 +55,7 @@ function portRange(item: string): [first: number, last: number] {
  */
 export async function addRules(router: RouterAdapter, rules: NatRules, deadline: Deadline): Promise<void> {
   const first = await firstRule(router, deadline);
-  const { source, target, mark, entryPort } = rules;
+  const { source, target, mark, natPort } = rules;
   const common = ['=protocol=tcp', `=src-address=${source}`, `=comment=${mark}`];
   await addFirst(
     router,
@@ -65,7 +65,7 @@ export async function addRules(router: RouterAdapter, rules: NatRules, deadline:
       '=action=dst-nat',
       ...common,
       '=dst-address-type=local',
-      `=dst-port=${entryPort}`,
+      `=dst-port=${natPort}`,
       `=to-addresses=${target.host}`,
       `=to-ports=${target.port}`,
     ],
@@ -109,11 +109,11 @@ export async function cutConnections(router: RouterAdapter, rules: NatRules, dea
   await removeFound(router, CONNECTION, () => findConnections(router, rules, deadline), deadline);
 }
 
-async function findConnections(router: RouterAdapter, { source, entryPort }: NatRules, deadline: Deadline): Promise<string[]> {
+async function findConnections(router: RouterAdapter, { source, natPort }: NatRules, deadline: Deadline): Promise<string[]> {
   const words = ['=.proplist=.id,src-address,dst-address,dst-port', '?protocol=tcp'];
   const { rows } = await runCommand(router, { path: `${CONNECTION}/print`, words }, deadline);
   const isOurs = (row: RouterRow): boolean =>
-    row['src-address']?.split(':')[0] === source && (row['dst-port'] ?? row['dst-address']?.split(':')[1]) === String(entryPort);
+    row['src-address']?.split(':')[0] === source && (row['dst-port'] ?? row['dst-address']?.split(':')[1]) === String(natPort);
   return rows.filter(isOurs).flatMap((row) => row['.id'] ?? []);
 }
 
@@ -121,11 +121,11 @@ async function findConnections(router: RouterAdapter, { source, entryPort }: Nat
  * RouterOS script source for {@link cutConnections}. No error in it, not even a parse error, ends the surrounding script:
  * connections come and go meanwhile, and only late v7 versions have separate properties for ports.
  */
-export function connectionCut({ source, entryPort }: NatRules): string {
+export function connectionCut({ source, natPort }: NatRules): string {
   const menu = '/ip firewall connection';
-  // Entry ports have five digits, so none is a prefix of another.
-  const joined = `${menu} find protocol=tcp src-address~"^${source.replaceAll('.', '[.]')}:" dst-address~":${entryPort}"`;
-  const apart = `[:parse ":return [${menu} find protocol=tcp src-address=${source} dst-port=${entryPort}]"]`;
+  // NAT ports have five digits, so none is a prefix of another.
+  const joined = `${menu} find protocol=tcp src-address~"^${source.replaceAll('.', '[.]')}:" dst-address~":${natPort}"`;
+  const apart = `[:parse ":return [${menu} find protocol=tcp src-address=${source} dst-port=${natPort}]"]`;
   const removed = `:do { ${menu} remove $signalboxConnection } on-error={}`;
   return [joined, apart].map((found) => `:do { :foreach signalboxConnection in=[${found}] do={ ${removed} } } on-error={}`).join('; ');
 }

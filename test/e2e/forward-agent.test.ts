@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
-import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import type { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { entriesOf, forwardingOf, FORWARD_ID, ForwardBranches, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
 import { ManualTime } from '../simulator/index.ts';
@@ -64,7 +64,7 @@ describe('the agent', () => {
   });
 
   /** Asks for a forward and gives it up as soon as the router has the first of its rules, as when the tunnel breaks. */
-  async function openAndGiveUp(agent: ForwardAcceptor, router: RouterAdapter, port: number): Promise<void> {
+  async function openAndGiveUp(agent: AgentForwards, router: RouterAdapter, port: number): Promise<void> {
     const abort = new AbortController();
     const command = router.command.bind(router);
     const spy = vi.spyOn(router, 'command').mockImplementation(async (asked, deadline) => {
@@ -94,7 +94,7 @@ describe('the agent', () => {
   });
 
   /** A router that is there, and does not let go of its rules for a while. */
-  async function leaveBehind(router: RouterAdapter, agent: ForwardAcceptor): Promise<void> {
+  async function leaveBehind(router: RouterAdapter, agent: AgentForwards): Promise<void> {
     await agent.open(openParams(router, await branches.echoService()), SOON);
     const command = router.command.bind(router);
     const refusing = vi

@@ -31,11 +31,11 @@ afterEach(async () => {
 
 /** A client connected to the WebSocket entry of this forward. */
 async function inside({ team_id: team, router_id: router, id }: ForwardRecord): Promise<WebSocket> {
-  const entrance = await world.forwards.acceptor(team, router, id, 'client');
+  const acceptor = await world.forwards.acceptor(team, router, id, 'client');
   const sockets = new WebSocketServer({ noServer: true });
   server.once('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (ws) =>
-      endpoint.carry(entrance, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }),
+      endpoint.carry(acceptor, ws, { teamId: 'team', source: 'client', isStillAllowed: async () => true }),
     );
   });
   const ws = new WebSocket(`ws://127.0.0.1:${(server.address() as net.AddressInfo).port}`);

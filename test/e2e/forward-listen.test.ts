@@ -119,9 +119,9 @@ describe('a forward whose port another program took while the control plane was 
 
   it('is still reachable through the other entries', async () => {
     const { team_id: team, router_id: router, id } = await restartWhileTaken();
-    const entrance = await world.forwards.acceptor(team, router, id, 'by WebSocket');
+    const acceptor = await world.forwards.acceptor(team, router, id, 'by WebSocket');
     const stream = Object.assign(new PassThrough(), { resetAndDestroy: () => stream.destroy() });
-    const ended = new Promise((resolve) => entrance.accept(stream, 'by WebSocket', resolve));
+    const ended = new Promise((resolve) => acceptor.accept(stream, 'by WebSocket', resolve));
     expect(await ended).toBe('closed');
   });
 });

@@ -21,7 +21,7 @@ describe('a lost way', () => {
     closers.push(() => world.close());
     const changes: string[] = [];
     world.forwards.changes.subscribe(({ kind, forward }: ForwardChange) => changes.push(`${kind} ${forward.way}`));
-    const asking = vi.spyOn(world.gateway.acceptor!, 'open');
+    const asking = vi.spyOn(world.gateway.agentForwards!, 'open');
     return { world, clock, changes, asked: () => asking.mock.calls.length };
   }
 
@@ -39,7 +39,7 @@ describe('a lost way', () => {
     const client = await echoed(record.port);
     clock.advance(60_000);
     const broken = new Promise((resolve) => client.once('close', resolve));
-    await world.gateway.acceptor!.close(record.id, 'lost');
+    await world.gateway.agentForwards!.close(record.id, 'lost');
     await broken;
     world.forwards.onForwardLost(world.connection, record.id, 'the rules are gone');
     await waitUntil('it is told', async () => (await world.get(record.id)).record.way_reason === 'the rules are gone');

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../agent/core/clock.ts';
-import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
 import { Installation } from '../harness/installation.ts';
 import { NetworkLab, whyNoLab } from '../harness/network-lab.ts';
@@ -201,7 +201,7 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
         forward_way: 'auto',
       });
       await reachable(router);
-      const acceptor = new ForwardAcceptor({
+      const agentForwards = new AgentForwards({
         routers: new Map([['branch', router]]),
         dialChannel: () => Promise.reject(new Error('no control plane here')),
         allow: ['192.168.88.0/24'],
@@ -211,8 +211,8 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
         clock: systemClock,
         log: silentLog,
       });
-      acceptor.start();
-      await acceptor.open(
+      agentForwards.start();
+      await agentForwards.open(
         {
           router: 'branch',
           hardware_id: router.state().facts!.hardwareId,
@@ -228,7 +228,7 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
       );
       expect(await lab.rules()).toContain(`ip saddr ${lab.agentAddress}`);
       await vi.waitFor(async () => expect(await lab.rules()).not.toContain(`ip saddr ${lab.agentAddress}`), { timeout: 10_000 });
-      await acceptor.stop();
+      await agentForwards.stop();
     } finally {
       await routers.close();
       await lab.close();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import type { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import type { ForwardRecord } from '../../server/work/forwards/types.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import type { WorldOptions } from '../harness/forward-world.ts';
@@ -36,14 +36,14 @@ async function connected(port: number): Promise<net.Socket> {
 
 const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 
-function goAway(): ForwardAcceptor {
-  const acceptor = world.gateway.acceptor!;
-  world.gateway.acceptor = undefined;
-  return acceptor;
+function goAway(): AgentForwards {
+  const agentForwards = world.gateway.agentForwards!;
+  world.gateway.agentForwards = undefined;
+  return agentForwards;
 }
 
-function comeBack(acceptor: ForwardAcceptor): void {
-  world.gateway.acceptor = acceptor;
+function comeBack(agentForwards: AgentForwards): void {
+  world.gateway.agentForwards = agentForwards;
   world.gateway.currentEpoch += 1;
   world.forwards.onReady(world.connection);
 }
@@ -58,11 +58,11 @@ describe('a revocation', () => {
     async (restarted) => {
       await open();
       const record = await echoForward();
-      const acceptor = goAway();
-      const close = vi.spyOn(acceptor, 'close');
+      const agentForwards = goAway();
+      const close = vi.spyOn(agentForwards, 'close');
       await revoke(record);
       if (restarted) await world.restartServer();
-      comeBack(acceptor);
+      comeBack(agentForwards);
       await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
     },
   );
@@ -71,12 +71,12 @@ describe('a revocation', () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const [early, late] = [await echoForward(), (await world.create({ dstPort: 9, expireAfterMinutes: 60 })).record];
-    const acceptor = goAway();
-    const close = vi.spyOn(acceptor, 'close');
+    const agentForwards = goAway();
+    const close = vi.spyOn(agentForwards, 'close');
     await revoke(early);
     await revoke(late);
     clock.advance(10 * 60_000 + 24 * 3_600_000);
-    comeBack(acceptor);
+    comeBack(agentForwards);
     await waitUntil('the agent is told', () => close.mock.calls.length > 0);
     await world.forwards.stop();
     expect(close.mock.calls.map(([id]) => id)).toEqual([late.id]);
@@ -86,7 +86,7 @@ describe('a revocation', () => {
     const clock = new ManualClock(Date.now());
     await open({ clock });
     const record = await echoForward();
-    const close = vi.spyOn(world.gateway.acceptor!, 'close');
+    const close = vi.spyOn(world.gateway.agentForwards!, 'close');
     failNextWrite();
     await expect(revoke(record)).rejects.toThrow('the disk is full');
     expect(await closedAt(record)).toBeNull();
@@ -110,7 +110,7 @@ describe('a revocation', () => {
     const record = await echoForward();
     await revoke(record);
     await world.restartServer();
-    const close = vi.spyOn(world.gateway.acceptor!, 'close');
+    const close = vi.spyOn(world.gateway.agentForwards!, 'close');
     await revoke(record);
     await waitUntil('the agent is told', () => close.mock.calls.some(([id]) => id === record.id));
   });
@@ -133,7 +133,7 @@ it('an expiry that could not be stored is stored later', async () => {
 describe('an agent that no longer has the router', () => {
   it('carries nothing once it is revoked, and its token is refused, also after a restart', async () => {
     await open({ limits: { channelWaitMs: 50 } });
-    const asked = vi.spyOn(world.gateway.acceptor!, 'open');
+    const asked = vi.spyOn(world.gateway.agentForwards!, 'open');
     const record = await echoForward();
     const token = asked.mock.calls[0]![0].channel_token;
     const client = await connected(record.port);

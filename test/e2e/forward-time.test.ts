@@ -71,12 +71,12 @@ describe('a forward of ten minutes', () => {
   it("that expired while the agent's machine slept is closed at the agent when it wakes up", async () => {
     const clock = await open();
     const { record } = await world.create({ dstPort: 9 });
-    const agent = world.gateway.acceptor!;
+    const agent = world.gateway.agentForwards!;
     world.gateway.disconnect();
     clock.advance(11 * MINUTES);
     await waitUntil('the forward is closed', () => isClosed(record.id));
     const close = vi.spyOn(agent, 'close');
-    world.gateway.acceptor = agent;
+    world.gateway.agentForwards = agent;
     world.gateway.currentEpoch += 1;
     world.forwards.onReady(world.connection);
     await vi.waitFor(() => expect(close).toHaveBeenCalledWith(record.id));

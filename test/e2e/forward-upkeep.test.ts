@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
-import type { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import type { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import { within } from '../../server/platform/core/within.ts';
 import { echo, entriesOf, FORWARD_ID, ForwardBranches, LAN_HOST, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
 import type { Branch, Sessions } from '../harness/forward-branch.ts';
@@ -38,7 +38,7 @@ describe('an open forward', () => {
     );
   }
 
-  async function opened(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: ForwardAcceptor }> {
+  async function opened(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: AgentForwards }> {
     const found = await branches.branch(sessions, options);
     const agent = await branches.agent(found.router);
     await agent.open(openParams(found.router, await branches.echoService()), SOON);

@@ -261,11 +261,11 @@ describe('a forward', () => {
   it('waits for an offline agent and opens when it connects', async () => {
     await open();
     const port = await world.target((socket) => socket.pipe(socket));
-    const acceptor = world.gateway.acceptor!;
-    world.gateway.acceptor = undefined;
+    const agentForwards = world.gateway.agentForwards!;
+    world.gateway.agentForwards = undefined;
     const { record } = await world.create({ dstPort: port });
     expect(record.authorized_at).toBeNull();
-    world.gateway.acceptor = acceptor;
+    world.gateway.agentForwards = agentForwards;
     world.gateway.currentEpoch += 1;
     world.forwards.onReady(world.connection);
     expect(String(await exchange(record.port, 'late'))).toBe('late');
@@ -276,7 +276,7 @@ describe('a forward', () => {
     await open();
     const port = await world.target((socket) => socket.pipe(socket));
     const { record } = await world.create({ dstPort: port });
-    await world.gateway.acceptor!.stop();
+    await world.gateway.agentForwards!.stop();
     world.connectAgent();
     world.gateway.currentEpoch += 1;
     world.forwards.onReady(world.connection);
@@ -301,7 +301,7 @@ describe('a forward', () => {
 
   it('resets a client that gets no channel', async () => {
     await open({ limits: { channelWaitMs: 50 } });
-    world.gateway.acceptor = undefined;
+    world.gateway.agentForwards = undefined;
     const { record } = await world.create({ dstPort: 9 });
     expect(await brokenBy(connect(record.port))).toBe('ECONNRESET');
   });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import { AllowList } from '../../agent/forward/allowlist.ts';
 import { chooseWay } from '../../agent/forward/choose-way.ts';
 import type { ChosenWay, WayDeps } from '../../agent/forward/choose-way.ts';
-import { EntryPorts } from '../../agent/forward/entry-ports.ts';
+import { NatPorts } from '../../agent/forward/nat-ports.ts';
 import { ForwardingMemory } from '../../agent/forward/forwarding-memory.ts';
 import { SshForwarding } from '../../agent/forward/ssh-forwarding.ts';
 import type { ForwardOpenParams } from '../../agent/forward/types.ts';
@@ -36,7 +36,7 @@ export interface Sessions {
 export class ForwardBranches {
   readonly #routers = new AgentRouters();
   readonly #servers: net.Server[] = [];
-  #agents: ForwardAcceptor[] = [];
+  #agents: AgentForwards[] = [];
   /** Forwards that an agent could not serve any more. */
   readonly lost: { id: string; reason: string }[] = [];
 
@@ -90,7 +90,7 @@ export class ForwardBranches {
         agentTag: () => Promise.resolve('signalbox-test'),
       }),
       allow: new AllowList(allow),
-      entryPorts: new EntryPorts(),
+      natPorts: new NatPorts(),
       clock: this.clock,
       log: silentLog,
       mark: 'signalbox-test-1',
@@ -103,8 +103,8 @@ export class ForwardBranches {
   }
 
   /** What in an agent opens forwards and closes them. */
-  async agent(router: RouterAdapter, stateFolder?: string): Promise<ForwardAcceptor> {
-    const agent = new ForwardAcceptor({
+  async agent(router: RouterAdapter, stateFolder?: string): Promise<AgentForwards> {
+    const agent = new AgentForwards({
       routers: new Map([[router.name, router]]),
       dialChannel: () => Promise.reject(new Error('no control plane here')),
       allow: ['192.168.0.0/16'],

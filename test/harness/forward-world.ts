@@ -8,7 +8,7 @@ import path from 'node:path';
 import { WebSocketServer } from 'ws';
 import { systemClock as agentClock } from '../../agent/core/clock.ts';
 import { AgentError } from '../../agent/core/errors.ts';
-import { ForwardAcceptor } from '../../agent/forward/acceptor.ts';
+import { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import { Dialer } from '../../agent/link/dialer.ts';
 import { StreamingWebSocket, SUBPROTOCOL, upgradeResponse } from '../../protocol/index.ts';
 import { adoptWithPooledReads } from '../../runtime/pooled-reads.ts';
@@ -31,12 +31,12 @@ import { seedRouter } from './seed.ts';
 import type { SeededRouter } from './seed.ts';
 import { silentLog } from './silent-log.ts';
 
-/** The tunnel cut short: requests go straight to the acceptor of an agent in this process, channels over real WebSockets. */
+/** The tunnel cut short: requests go straight to the agentForwards of an agent in this process, channels over real WebSockets. */
 class DirectGateway implements AgentGateway {
   /** Undefined while the agent is away. */
-  acceptor: ForwardAcceptor | undefined;
+  agentForwards: AgentForwards | undefined;
   /** Agents besides that one, by id. */
-  readonly others = new Map<string, ForwardAcceptor>();
+  readonly others = new Map<string, AgentForwards>();
   currentEpoch = 1;
 
   async request<M extends Parameters<AgentGateway['request']>[1]>(
@@ -45,11 +45,11 @@ class DirectGateway implements AgentGateway {
     params: RequestParams<M>,
     { timeoutMs }: { timeoutMs: number },
   ): Promise<never> {
-    const acceptor = this.others.get(agentId) ?? this.acceptor;
-    if (!acceptor) throw new AppError('agent_offline', 'the agent is not connected');
+    const agentForwards = this.others.get(agentId) ?? this.agentForwards;
+    if (!agentForwards) throw new AppError('agent_offline', 'the agent is not connected');
     try {
-      if (method === 'forward.open') return (await acceptor.open(params as RequestParams<'forward.open'>, { timeoutMs })) as never;
-      await acceptor.close((params as RequestParams<'forward.close'>).forward_id);
+      if (method === 'forward.open') return (await agentForwards.open(params as RequestParams<'forward.open'>, { timeoutMs })) as never;
+      await agentForwards.close((params as RequestParams<'forward.close'>).forward_id);
       return {} as never;
     } catch (error) {
       if (error instanceof AgentError) throw replyErrorToAppError({ code: error.code, message: error.message });
@@ -58,17 +58,17 @@ class DirectGateway implements AgentGateway {
   }
 
   notify(_agentId: string, message: Notice): boolean {
-    if (!this.acceptor || message.type !== 'channel.dial') return false;
-    this.acceptor.dial(message.forward_id, message.count);
+    if (!this.agentForwards || message.type !== 'channel.dial') return false;
+    this.agentForwards.dial(message.forward_id, message.count);
     return true;
   }
 
   epoch(): number | undefined {
-    return this.acceptor ? this.currentEpoch : undefined;
+    return this.agentForwards ? this.currentEpoch : undefined;
   }
 
   disconnect(): void {
-    this.acceptor = undefined;
+    this.agentForwards = undefined;
   }
 }
 
@@ -140,9 +140,9 @@ export class ForwardWorld {
   }
 
   /** Starts an agent; its predecessor, if there is one, is forgotten without a goodbye. */
-  connectAgent(port = this.channelPort): ForwardAcceptor {
+  connectAgent(port = this.channelPort): AgentForwards {
     const dialer = new Dialer({ server: `http://127.0.0.1:${port}`, agentId: this.seeded.agentId, secret: 'x' });
-    const acceptor = new ForwardAcceptor({
+    const agentForwards = new AgentForwards({
       routers: new Map([[this.router.name, this.router]]),
       dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
       allow: ['127.0.0.0/8', '192.168.0.0/16'],
@@ -152,10 +152,10 @@ export class ForwardWorld {
       clock: agentClock,
       log: silentLog,
     });
-    acceptor.start();
-    this.gateway.acceptor = acceptor;
-    this.#closers.push(() => acceptor.stop());
-    return acceptor;
+    agentForwards.start();
+    this.gateway.agentForwards = agentForwards;
+    this.#closers.push(() => agentForwards.stop());
+    return agentForwards;
   }
 
   /** The control plane stops and starts again on the same database. */

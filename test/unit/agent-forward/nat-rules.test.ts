@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { EntryPorts } from '../../../agent/forward/entry-ports.ts';
+import { NatPorts } from '../../../agent/forward/nat-ports.ts';
 import { cutConnections, findMarked, removeRules } from '../../../agent/forward/nat-rules.ts';
 import type { RouterAdapter } from '../../../agent/routers/adapter.ts';
 import { AgentRouters, reachable } from '../../harness/agent-router.ts';
@@ -36,18 +36,18 @@ test('only static rules with the exact mark are removed; dynamic rules stay, wha
   expect(simulator.items(NAT).map((item) => item['.id'])).toEqual(others);
 });
 
-test('an entry port is one that no rule uses', async () => {
+test('a NAT port is one that no rule uses', async () => {
   for (const port of ['61000', '61001,61003-61005', '61002']) rule('somebody', { 'dst-port': port });
-  expect(await new EntryPorts(() => 0).take(router, SOON)).toMatchObject({ number: 61_006 });
+  expect(await new NatPorts(() => 0).take(router, SOON)).toMatchObject({ number: 61_006 });
 });
 
-test('entry ports that are chosen at the same time differ, and a released one is free again', async () => {
-  const entryPorts = new EntryPorts(() => 0);
-  const [first, second] = await Promise.all([entryPorts.take(router, SOON), entryPorts.take(router, SOON)]);
+test('NAT ports that are chosen at the same time differ, and a released one is free again', async () => {
+  const natPorts = new NatPorts(() => 0);
+  const [first, second] = await Promise.all([natPorts.take(router, SOON), natPorts.take(router, SOON)]);
   expect(new Set([first.number, second.number])).toEqual(new Set([61_000, 61_001]));
   const lower = first.number === 61_000 ? first : second;
   lower.giveBack();
-  expect(await entryPorts.take(router, SOON)).toMatchObject({ number: 61_000 });
+  expect(await natPorts.take(router, SOON)).toMatchObject({ number: 61_000 });
 });
 
 test('connections are cut even if one of them has just ended', async () => {
@@ -69,6 +69,6 @@ test('connections are cut even if one of them has just ended', async () => {
     if (asked.path.endsWith('/remove') && item) table.remove(item);
     return command(asked, deadline);
   });
-  await cutConnections(router, { mark: MARK, source: '10.0.0.2', entryPort: 61_000, target: { host: '192.168.88.10', port: 443 } }, SOON);
+  await cutConnections(router, { mark: MARK, source: '10.0.0.2', natPort: 61_000, target: { host: '192.168.88.10', port: 443 } }, SOON);
   expect(table.items.map(({ id }) => id)).toEqual(others);
 });

@@ -8,14 +8,14 @@ import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { markOf, readAgentTag } from './agent-tag.ts';
 import { AllowList } from './allowlist.ts';
 import { chooseWay } from './choose-way.ts';
-import { EntryPorts } from './entry-ports.ts';
+import { NatPorts } from './nat-ports.ts';
 import { ForwardingMemory } from './forwarding-memory.ts';
 import { LeftoverSearch } from './leftover-search.ts';
 import { OpenForward } from './open-forward.ts';
 import { SshForwarding } from './ssh-forwarding.ts';
 import type { DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
 
-export interface ForwardAcceptorOptions {
+export interface AgentForwardsOptions {
   routers: Routers;
   dialChannel: DialChannel;
   /** `forwards` of the configuration. */
@@ -33,11 +33,11 @@ export interface ForwardAcceptorOptions {
 const MAX_FORWARDS = 2000;
 
 /** The agent's side of forwards: handles `forward.open`, `forward.close` and `channel.dial`. */
-export class ForwardAcceptor {
-  readonly #options: ForwardAcceptorOptions;
+export class AgentForwards {
+  readonly #options: AgentForwardsOptions;
   readonly #allow: AllowList;
   readonly #sshForwarding: SshForwarding;
-  readonly #entryPorts = new EntryPorts();
+  readonly #natPorts = new NatPorts();
   /** Open and opening forwards; a forward that could not be opened is removed. */
   readonly #forwards = new Map<string, Promise<OpenForward>>();
   readonly #ready = new Map<string, OpenForward>();
@@ -49,7 +49,7 @@ export class ForwardAcceptor {
   #agentTag: Promise<string> | undefined;
   #closed = false;
 
-  constructor(options: ForwardAcceptorOptions) {
+  constructor(options: AgentForwardsOptions) {
     this.#options = options;
     this.#allow = new AllowList(options.allow);
     this.#sshForwarding = new SshForwarding({
@@ -173,7 +173,7 @@ export class ForwardAcceptor {
     const wayDeps = {
       sshForwarding: this.#sshForwarding,
       allow: this.#allow,
-      entryPorts: this.#entryPorts,
+      natPorts: this.#natPorts,
       clock,
       log,
       mark,

@@ -7,7 +7,7 @@ const FIRST_PORT = 61_000;
 const LAST_PORT = 65_535;
 
 /** One port of a router, taken until it is given back. */
-export interface EntryPort {
+export interface NatPort {
   readonly number: number;
   giveBack(): void;
 }
@@ -16,7 +16,7 @@ export interface EntryPort {
  * Allocates the routers' ports for this agent's targets. A port is taken before its rule exists, because forwards open concurrently:
  * with two rules for one port, the upper one would get the connections of both.
  */
-export class EntryPorts {
+export class NatPorts {
   readonly #random: () => number;
   /** By hardware id, because a device may have several names. */
   readonly #taken = new Map<string, Set<number>>();
@@ -26,7 +26,7 @@ export class EntryPorts {
   }
 
   /** Takes a port that no rule and no other forward uses. @throws AgentError `unsupported` when there is none, … */
-  async take(router: RouterAdapter, deadline: Deadline): Promise<EntryPort> {
+  async take(router: RouterAdapter, deadline: Deadline): Promise<NatPort> {
     const isUsed = await usedPorts(router, deadline);
     // No await from here on, so that no other forward can choose the same port.
     const device = router.state().facts?.hardwareId ?? router.name;

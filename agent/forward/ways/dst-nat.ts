@@ -6,7 +6,7 @@ import { AgentError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE } from '../clean-up.ts';
-import type { EntryPort, EntryPorts } from '../entry-ports.ts';
+import type { NatPort, NatPorts } from '../nat-ports.ts';
 import { armFailSafe, disarmFailSafe, isArmed, natUndoing } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
@@ -15,13 +15,13 @@ import { sourceAddress } from '../source-address.ts';
 import { connectTcp, connectedTcp } from '../tcp.ts';
 import type { Target, Way } from '../types.ts';
 
-export interface ApiWayOptions {
+export interface DstNatWayOptions {
   router: RouterAdapter;
   target: Target;
   mark: string;
   /** Time after which the router removes the rules by itself. */
   expiresInMs: number;
-  entryPorts: EntryPorts;
+  natPorts: NatPorts;
   clock: Clock;
   log: Log;
   /** Something may be left on the router: it must be searched later. */
@@ -44,12 +44,12 @@ const CHECK_EVERY_MS = 10_000;
  * again. Rules that a user disabled stay: the way is lost, and the forward is refused this way until they are enabled or removed,
  * or until its time is over, when the router removes them.
  */
-export class ApiWay implements Way {
+export class DstNatWay implements Way {
   readonly name = 'api';
   readonly failSafe: FailSafe;
-  readonly #options: ApiWayOptions;
+  readonly #options: DstNatWayOptions;
   readonly #rules: NatRules;
-  readonly #entryPort: EntryPort;
+  readonly #natPort: NatPort;
   /** By `sinceBoot`, because the router's time continues while the agent's machine is suspended. */
   readonly #endsAt: number;
   readonly #unsubscribe: () => void;
@@ -62,10 +62,10 @@ export class ApiWay implements Way {
   #isDisabled = false;
   #working: Promise<void> = Promise.resolve();
 
-  private constructor(options: ApiWayOptions, rules: NatRules, entryPort: EntryPort, failSafe: FailSafe, endsAt: number) {
+  private constructor(options: DstNatWayOptions, rules: NatRules, natPort: NatPort, failSafe: FailSafe, endsAt: number) {
     this.#options = options;
     this.#rules = rules;
-    this.#entryPort = entryPort;
+    this.#natPort = natPort;
     this.failSafe = failSafe;
     this.#endsAt = endsAt;
     this.#hardwareId = options.router.state().facts?.hardwareId;
@@ -78,27 +78,27 @@ export class ApiWay implements Way {
   }
 
   /** @throws AgentError; then nothing is left on the router, or leftovers are searched later */
-  static async open(options: ApiWayOptions, deadline: Deadline): Promise<ApiWay> {
-    const { router, target, mark, expiresInMs, entryPorts, clock } = options;
+  static async open(options: DstNatWayOptions, deadline: Deadline): Promise<DstNatWay> {
+    const { router, target, mark, expiresInMs, natPorts, clock } = options;
     if (!isIPv4(target.host)) throw new AgentError('unsupported', 'the dst-nat way leads to IPv4 addresses only');
     const endsAt = clock.sinceBoot() + expiresInMs;
     await waitForBoot(options, deadline);
     if (isDisabled(await marked(router, mark, deadline))) throw new AgentError('rejected', DISABLED);
     const source = await sourceAddress(router, deadline);
-    const entryPort = await entryPorts.take(router, deadline);
-    const rules = { mark, source, target, entryPort: entryPort.number };
+    const natPort = await natPorts.take(router, deadline);
+    const rules = { mark, source, target, natPort: natPort.number };
     try {
       const failSafe = await write(options, rules, deadline);
-      return new ApiWay(options, rules, entryPort, failSafe, endsAt);
+      return new DstNatWay(options, rules, natPort, failSafe, endsAt);
     } catch (error) {
-      entryPort.giveBack();
+      natPort.giveBack();
       throw error;
     }
   }
 
   /** The address and port on the router that lead to the target. */
   get entry(): Target {
-    return { host: this.#options.router.host, port: this.#rules.entryPort };
+    return { host: this.#options.router.host, port: this.#rules.natPort };
   }
 
   connect(deadline: Deadline): Promise<Duplex> {
@@ -129,7 +129,7 @@ export class ApiWay implements Way {
       onLeftBehind();
       log.warn({ err: error, router: router.name, mark }, 'the rules of a forward could not be removed from the router yet');
     }
-    this.#entryPort.giveBack();
+    this.#natPort.giveBack();
   }
 
   /** Checks the rules after the router was unreachable, perhaps for a reboot. */
@@ -182,7 +182,7 @@ function isDisabled(rules: readonly MarkedRule[]): boolean {
 }
 
 /** @throws AgentError; then nothing is left on the router, or leftovers are searched later */
-async function write(options: ApiWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
+async function write(options: DstNatWayOptions, rules: NatRules, deadline: Deadline): Promise<FailSafe> {
   const { router, mark, expiresInMs, onLeftBehind, log } = options;
   try {
     return await replace(router, rules, Math.ceil(expiresInMs / 1000), deadline);
@@ -211,7 +211,7 @@ async function undo(router: RouterAdapter, mark: string): Promise<void> {
 }
 
 /** Waits until a router that has just booted has run its startup entries: new entries would run with them. */
-async function waitForBoot({ router, clock }: ApiWayOptions, deadline: Deadline): Promise<void> {
+async function waitForBoot({ router, clock }: DstNatWayOptions, deadline: Deadline): Promise<void> {
   const settled = SETTLED_UPTIMES[0]!;
   if ((router.state().facts?.uptimeSeconds ?? 0) >= settled) return;
   // The known uptime may be old.
