@@ -6,7 +6,6 @@ import { newId, secretMatches } from '../../platform/core/ids.ts';
 import { ChannelPool } from './channel-pool.ts';
 import { ClientConnection } from './connections/client-connection.ts';
 import type { LoggedConnection } from './connections/store.ts';
-import { breakOff } from './entry/entry-port.ts';
 import type { EntryPort, Source } from './entry/entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import { sourceMatcher } from './policy.ts';
@@ -135,27 +134,20 @@ export class LiveForward implements ConnectionAcceptor {
     }, wait);
   }
 
-  /** Whether a client from this address is allowed; counts a refusal. */
-  admits(address: string): boolean {
-    const allowed = this.#allows(address);
-    if (!allowed) this.refused(address);
-    return allowed;
+  /**
+   * Accepts a client if its source is allowed, otherwise counts a refusal.
+   * @returns false when it was refused: the caller closes the socket in the way of its entry
+   */
+  acceptFrom(socket: net.Socket, { address, port }: Source): boolean {
+    const isAllowed = this.#allows(address);
+    if (isAllowed) this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
+    else this.refused(address);
+    return isAllowed;
   }
 
   /** Counts an attempt that was refused. */
   refused(address: string): void {
     this.#options.onRefused(address);
-  }
-
-  /** A client at the forward's own port. */
-  arrive(socket: net.Socket, source: Source): void {
-    if (this.admits(source.address)) this.enter(socket, source);
-    else breakOff(socket);
-  }
-
-  /** Carries an admitted client of any entry. */
-  enter(socket: net.Socket, { address, port }: Source): void {
-    this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
   }
 
   /** The agent of the router; empty while there is none. */
@@ -268,7 +260,7 @@ export class LiveForward implements ConnectionAcceptor {
     return this.#drained.promise;
   }
 
-  /** Carries a connection. The caller has checked its source or its credential. */
+  /** Accepts a client whose source or credential the caller has checked, and carries its connection. */
   accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
     const openedAt = this.#options.clock.now();
     if (openedAt >= this.expiresAt && !this.#ended) this.#options.onExpired();

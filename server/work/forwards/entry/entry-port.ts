@@ -19,7 +19,7 @@ export interface EntryPortOptions {
   pending: PendingConnections;
   /** The team that owns the port; omitted for a port of all teams. */
   teamId?: string | undefined;
-  onArrival: (socket: net.Socket, source: Source) => void;
+  onClient: (socket: net.Socket, source: Source) => void;
   /** A load balancer sent no valid header; the connection is reset. */
   onUnknownSource: (address: string, reason: string) => void;
 }
@@ -66,9 +66,9 @@ export class EntryPort {
 
   #accept(socket: net.Socket): void {
     const { remoteAddress: address, remotePort: port = 0 } = socket;
-    if (address === undefined) breakOff(socket);
+    if (address === undefined) resetSocket(socket);
     else if (this.#options.isProxy?.(address)) this.#readSource(socket, { address, port });
-    else this.#options.onArrival(socket, { address, port });
+    else this.#options.onClient(socket, { address, port });
   }
 
   /** A `local` header is a load balancer's health check: the connection is closed without a warning. */
@@ -76,19 +76,19 @@ export class EntryPort {
     const party = this.#options.teamId ?? networkOf(proxy.address);
     this.#options.pending.read(party, socket, parseProxyHeader, (outcome) => {
       if (!outcome.ok) {
-        breakOff(socket);
+        resetSocket(socket);
         this.#options.onUnknownSource(proxy.address, outcome.reason);
       } else if (outcome.value.kind === 'local') {
         socket.destroy();
       } else {
-        this.#options.onArrival(socket, outcome.value);
+        this.#options.onClient(socket, outcome.value);
       }
     });
   }
 }
 
 /** Resets a connection, so that the client notices at once. */
-export function breakOff(socket: net.Socket): void {
+export function resetSocket(socket: net.Socket): void {
   if (socket.listenerCount('error') === 0) socket.on('error', () => undefined);
   socket.resetAndDestroy();
 }

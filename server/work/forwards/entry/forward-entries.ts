@@ -1,4 +1,4 @@
-import { EntryPort, breakOff } from './entry-port.ts';
+import { EntryPort, resetSocket } from './entry-port.ts';
 import { listenOnFreePort } from '../creation.ts';
 import type { CreationDeps } from '../creation.ts';
 import type { Listeners } from '../../../platform/core/listeners.ts';
@@ -39,7 +39,7 @@ export class ForwardEntries {
         host: listen,
         port: 0,
         pending: this.#pending,
-        onArrival: breakOff,
+        onClient: resetSocket,
         onUnknownSource: () => undefined,
       });
       anyPort.close();
@@ -117,7 +117,9 @@ export class ForwardEntries {
       isProxy: settings.isProxy,
       pending: this.#pending,
       teamId: live.teamId,
-      onArrival: (socket, source) => live.arrive(socket, source),
+      onClient: (socket, source) => {
+        if (!live.acceptFrom(socket, source)) resetSocket(socket);
+      },
       onUnknownSource: (address) => live.refused(address),
     });
     live.attachPort(entry);

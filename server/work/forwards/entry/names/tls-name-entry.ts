@@ -2,17 +2,15 @@ import type net from 'node:net';
 import type { Clock, Timer } from '../../../../platform/core/clock.ts';
 import type { Log } from '../../../../platform/core/log.ts';
 import { networkOf } from '../../../../platform/core/network-of.ts';
-import { EntryPort, breakOff } from '../entry-port.ts';
+import { EntryPort, resetSocket } from '../entry-port.ts';
 import type { Source } from '../entry-port.ts';
 import { parseClientHello } from './client-hello.ts';
 import type { PendingConnections } from './pending-connections.ts';
 
 /** A forward as this entry uses it. */
 export interface NamedForward {
-  /** Whether a client from this address is allowed; a refusal is counted on the record. */
-  admits(address: string): boolean;
-  /** Carries the connection like one of the forward's own port. */
-  enter(socket: net.Socket, source: Source): void;
+  /** Accepts a client like one of the forward's own port. @returns false when its source is not allowed; the refusal is counted */
+  acceptFrom(socket: net.Socket, source: Source): boolean;
 }
 
 export interface TlsNameEntryOptions {
@@ -52,7 +50,7 @@ export class TlsNameEntry {
     const entry = new TlsNameEntry(options);
     entry.#port = await EntryPort.listen({
       ...options,
-      onArrival: (socket, source) => entry.#readName(socket, source),
+      onClient: (socket, source) => entry.#readName(socket, source),
       onUnknownSource: (address, reason) => entry.#countUnrouted(address, reason),
     });
     return entry;
@@ -70,7 +68,7 @@ export class TlsNameEntry {
   #readName(socket: net.Socket, source: Source): void {
     this.#options.pending.read(networkOf(source.address), socket, parseClientHello, (outcome) => {
       if (!outcome.ok) {
-        breakOff(socket);
+        resetSocket(socket);
         this.#countUnrouted(source.address, outcome.reason);
         return;
       }
@@ -78,8 +76,7 @@ export class TlsNameEntry {
       const forward = this.#find(serverName);
       if (!forward)
         this.#countUnrouted(source.address, serverName === undefined ? 'the client sent no server name' : 'no forward has this name');
-      if (forward?.admits(source.address)) forward.enter(socket, source);
-      else sayUnrecognised(socket);
+      if (!forward?.acceptFrom(socket, source)) sendUnrecognisedName(socket);
     });
   }
 
@@ -99,7 +96,7 @@ export class TlsNameEntry {
   }
 }
 
-function sayUnrecognised(socket: net.Socket): void {
+function sendUnrecognisedName(socket: net.Socket): void {
   socket.end(UNRECOGNISED_NAME);
   socket.destroySoon();
 }
