@@ -12,7 +12,7 @@ describeEachDatabase('a router', (open) => {
     teamId: string;
     newAgent: (team?: string) => Promise<string>;
     seen: (agentId: string, name: string, hardware: string, identity?: string, team?: string) => Promise<string>;
-    named: (routerId: string) => Promise<{ agentId: string; agentRouter: string; identity: string }>;
+    named: (routerId: string) => Promise<{ agentId: string; agentEntry: string; identity: string }>;
     otherTeam: () => Promise<string>;
   }> {
     const storage = await open();
@@ -42,8 +42,8 @@ describeEachDatabase('a router', (open) => {
         return (await routers.onInventory(connection, { type: 'inventory', router: name, facts }))!.id;
       },
       named: async (routerId) => {
-        const { agent_id: agentId, agent_router: agentRouter, identity } = await routers.getRouter(teamId, routerId);
-        return { agentId, agentRouter, identity };
+        const { agent_id: agentId, agent_router: agentEntry, identity } = await routers.getRouter(teamId, routerId);
+        return { agentId, agentEntry, identity };
       },
     };
   }
@@ -53,7 +53,7 @@ describeEachDatabase('a router', (open) => {
     const id = await seen(await newAgent(), 'branch', 'SERIAL1');
     const reinstalled = await newAgent();
     expect(await seen(reinstalled, 'Riga office', 'SERIAL1', 'riga-main')).toBe(id);
-    expect(await named(id)).toEqual({ agentId: reinstalled, agentRouter: 'Riga office', identity: 'riga-main' });
+    expect(await named(id)).toEqual({ agentId: reinstalled, agentEntry: 'Riga office', identity: 'riga-main' });
   });
 
   test('that replaces another under its name is a new one; the old one keeps its id for the day on which it is used again', async () => {
@@ -62,9 +62,9 @@ describeEachDatabase('a router', (open) => {
     const old = await seen(agent, 'branch', 'SERIAL1');
     const replacement = await seen(agent, 'branch', 'SERIAL2');
     expect(replacement).not.toBe(old);
-    expect([await named(old), await named(replacement)]).toMatchObject([{ agentRouter: '' }, { agentRouter: 'branch' }]);
+    expect([await named(old), await named(replacement)]).toMatchObject([{ agentEntry: '' }, { agentEntry: 'branch' }]);
     expect(await seen(agent, 'depot', 'SERIAL1')).toBe(old);
-    expect([await named(old), await named(replacement)]).toMatchObject([{ agentRouter: 'depot' }, { agentRouter: 'branch' }]);
+    expect([await named(old), await named(replacement)]).toMatchObject([{ agentEntry: 'depot' }, { agentEntry: 'branch' }]);
   });
 
   test('of another team is another router, whatever its serial number', async () => {

@@ -30,12 +30,12 @@ export function announceChanges(audience: Audience): void {
 }
 
 function announceMove(change: MoveChange, audience: Audience): void {
-  const { kind, router, agentId, agentRouter, reason } = change;
+  const { kind, router, agentId, agentEntry, reason } = change;
   const { routers, faults, forwards, audit, eventSources, tunnels, states } = audience;
   if (kind === 'requested' || kind === 'reported_again' || kind === 'refused') {
     tunnels.notify(agentId, {
       type: 'router.waiting',
-      router: agentRouter,
+      router: agentEntry,
       hardware_id: router.hardware_id,
       reason: reason.slice(0, REASON_CHARS),
     });
@@ -69,7 +69,7 @@ const NAMED = 3;
 
 function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
   if (waiting.length === 0) return null;
-  const claims = waiting.map(({ agentName, address, agentRouter }) => `agent "${agentName}" (${address}) reports it as "${agentRouter}"`);
+  const claims = waiting.map(({ agentName, address, agentEntry }) => `agent "${agentName}" (${address}) reports it as "${agentEntry}"`);
   const holder = `agent "${holderName}" (${holderAddress ?? 'never connected'}) has it as "${router.agent_router}"`;
   return {
     message: 'Another agent reports this router',

@@ -225,7 +225,7 @@ export class RoutersService {
     const now = this.#deps.clock.now();
     const id = newId(now);
     const { teamId, agentId, address } = connection;
-    const sighting = { newId: id, teamId, agentId, agentRouter: inventory.router, address, facts: inventory.facts, now };
+    const sighting = { newId: id, teamId, agentId, agentEntry: inventory.router, address, facts: inventory.facts, now };
     const problem = deviceProblem(inventory.facts);
     if (problem !== undefined) return this.#refuse(connection, inventory, sighting, problem);
     const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.recordSighting(tx, sighting));

@@ -105,7 +105,7 @@ export interface RouterSighting {
   newId: string;
   teamId: string;
   agentId: string;
-  agentRouter: string;
+  agentEntry: string;
   facts: RouterFactsMessage;
   now: number;
   /** The known router, when its hardware id was spelt differently before. */
@@ -115,14 +115,14 @@ export interface RouterSighting {
 /** Another device answers under this name: takes the name from the router that had it. */
 export async function releaseName(
   db: DbOrTx,
-  { teamId, agentId, agentRouter, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>,
+  { teamId, agentId, agentEntry, facts, now }: Omit<RouterSighting, 'newId' | 'routerId'>,
 ): Promise<void> {
   await db
     .updateTable('routers')
     .set({ agent_router: '', updated_at: now })
     .where('team_id', '=', teamId)
     .where('agent_id', '=', agentId)
-    .where('agent_router', '=', agentRouter)
+    .where('agent_router', '=', agentEntry)
     .where('hardware_id', '<>', facts.hardware_id)
     .execute();
 }
@@ -132,7 +132,7 @@ export async function releaseName(
  * another device under a used name becomes a router of its own, and the former router loses the name.
  */
 export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promise<RouterRecord> {
-  const { teamId, agentId, agentRouter, facts, now } = sighting;
+  const { teamId, agentId, agentEntry, facts, now } = sighting;
   await releaseName(db, sighting);
   if (sighting.routerId !== undefined) {
     await db
@@ -145,7 +145,7 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
   const agent = await db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
   const current = {
     agent_id: agentId,
-    agent_router: agentRouter,
+    agent_router: agentEntry,
     serial_number: facts.serial_number,
     software_id: facts.software_id,
     identity: facts.identity,

@@ -52,7 +52,7 @@ export interface WaitingRouter {
   routerId: string;
   agentId: string;
   /** Its name on that agent's tunnel. */
-  agentRouter: string;
+  agentEntry: string;
   /** At least one queued job is an express job. */
   express: boolean;
 }

@@ -57,7 +57,7 @@ export interface Sighting {
   newId: string;
   teamId: string;
   agentId: string;
-  agentRouter: string;
+  agentEntry: string;
   address: string;
   facts: RouterFactsMessage;
   now: number;
@@ -86,14 +86,14 @@ export class RouterMoves {
 
   /** Records that an agent reports a router, inside the transaction that stores it. */
   async recordSighting(tx: Tx, sighting: Sighting): Promise<Sighted> {
-    const { teamId, agentId, agentRouter, facts } = sighting;
+    const { teamId, agentId, agentEntry, facts } = sighting;
     let claimed = await selectClaimed(tx, teamId, facts.hardware_id);
     if (!claimed) {
       // When two agents report a new router at the same time, one of them is first.
       await lockTeam(tx, teamId);
       claimed = await selectClaimed(tx, teamId, facts.hardware_id);
     }
-    const withdrawn = await withdrawClaims(tx, { teamId, agentId, agentRouter, except: claimed?.router.id ?? '' });
+    const withdrawn = await withdrawClaims(tx, { teamId, agentId, agentEntry, except: claimed?.router.id ?? '' });
     const changes: MoveChange[] = [];
     for (const move of withdrawn) changes.push(...(await this.#changeOf(tx, 'withdrawn', move, 'the agent has another device there')));
     if (claimed && this.#isOfOtherEntry(claimed.router, sighting)) {
@@ -125,9 +125,9 @@ export class RouterMoves {
   }
 
   /** Two devices with one serial number, or one device in two entries: the control plane cannot tell which. */
-  #isOfOtherEntry(router: RouterRecord, { agentId, agentRouter, facts }: Sighting): boolean {
+  #isOfOtherEntry(router: RouterRecord, { agentId, agentEntry, facts }: Sighting): boolean {
     const { agent_id: owner, agent_router: name, hardware_id: hardwareId } = router;
-    if (owner !== agentId || hardwareId !== facts.hardware_id || name === '' || name === agentRouter) return false;
+    if (owner !== agentId || hardwareId !== facts.hardware_id || name === '' || name === agentEntry) return false;
     return this.#deps.hasEntry(agentId, name);
   }
 
@@ -189,7 +189,7 @@ export class RouterMoves {
       newId: move.id,
       teamId: move.team_id,
       agentId: move.agent_id,
-      agentRouter: move.agent_router,
+      agentEntry: move.agent_router,
       address: move.address,
       facts: JSON.parse(move.facts) as RouterFactsMessage,
       now: this.#deps.clock.now(),
@@ -204,23 +204,13 @@ export class RouterMoves {
   }
 
   async #take(tx: Tx, sighting: Sighting, before: RouterRecord, reason: string, changes: MoveChange[]): Promise<Sighted> {
-    const { teamId, agentId, agentRouter } = sighting;
+    const { teamId, agentId, agentEntry } = sighting;
     const router = await upsertRouter(tx, { ...sighting, routerId: before.id });
     const claim = await selectMoveOf(tx, { teamId, routerId: before.id, agentId });
     if (claim) await deleteMove(tx, claim);
     const waiting = await selectWaiting(tx, teamId, before.id);
     const holderName = await selectAgentName(tx, teamId, agentId);
-    const moved: MoveChange = {
-      kind: 'moved',
-      teamId,
-      router,
-      agentId,
-      agentRouter,
-      ownerId: before.agent_id,
-      holderName,
-      reason,
-      waiting,
-    };
+    const moved: MoveChange = { kind: 'moved', teamId, router, agentId, agentEntry, ownerId: before.agent_id, holderName, reason, waiting };
     return { router, changes: [...changes, moved] };
   }
 
@@ -256,7 +246,7 @@ export class RouterMoves {
     const waiting = await selectWaiting(tx, move.team_id, move.router_id);
     const { router } = parties;
     const holderName = await selectAgentName(tx, move.team_id, router.agent_id);
-    const { team_id: teamId, agent_id: agentId, agent_router: agentRouter } = move;
-    return [{ kind, teamId, router, agentId, agentRouter, ownerId: router.agent_id, holderName, reason, waiting }];
+    const { team_id: teamId, agent_id: agentId, agent_router: agentEntry } = move;
+    return [{ kind, teamId, router, agentId, agentEntry, ownerId: router.agent_id, holderName, reason, waiting }];
   }
 }

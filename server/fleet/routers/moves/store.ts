@@ -36,7 +36,7 @@ export interface Claim {
   teamId: string;
   routerId: string;
   agentId: string;
-  agentRouter: string;
+  agentEntry: string;
   facts: RouterFactsMessage;
   address: string;
   now: number;
@@ -58,7 +58,7 @@ export async function selectMoveOf(
 /** Inserts a claim, or updates one that waits or was refused. */
 export async function storeClaim(db: DbOrTx, claim: Claim): Promise<MoveRecord> {
   const words = {
-    agent_router: claim.agentRouter,
+    agent_router: claim.agentEntry,
     facts: storableText(JSON.stringify(claim.facts)),
     address: claim.address,
     updated_at: claim.now,
@@ -93,13 +93,13 @@ export async function countMoves(db: DbOrTx, teamId: string, agentId: string): P
  */
 export async function withdrawClaims(
   db: DbOrTx,
-  claim: { teamId: string; agentId: string; agentRouter: string; except: string },
+  claim: { teamId: string; agentId: string; agentEntry: string; except: string },
 ): Promise<MoveRecord[]> {
   return db
     .deleteFrom('router_moves')
     .where('team_id', '=', claim.teamId)
     .where('agent_id', '=', claim.agentId)
-    .where('agent_router', '=', claim.agentRouter)
+    .where('agent_router', '=', claim.agentEntry)
     .where('router_id', '<>', claim.except)
     .where('state', '<>', 'refused')
     .returningAll()
@@ -128,7 +128,7 @@ export async function selectWaiting(db: DbOrTx, teamId: string, routerId: string
     .where('router_moves.state', '=', 'pending')
     .orderBy('router_moves.id')
     .execute();
-  return rows.map((row) => ({ agentId: row.agent_id, agentName: row.name, address: row.address, agentRouter: row.agent_router }));
+  return rows.map((row) => ({ agentId: row.agent_id, agentName: row.name, address: row.address, agentEntry: row.agent_router }));
 }
 
 export async function selectAgentName(db: DbOrTx, teamId: string, agentId: string): Promise<string> {

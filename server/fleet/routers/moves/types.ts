@@ -46,7 +46,7 @@ export interface MoveChange {
   /** The agent that claims it, or has it now. */
   agentId: string;
   /** Its name there. */
-  agentRouter: string;
+  agentEntry: string;
   /** The agent that had it before, or still has it. */
   ownerId: string;
   /** Why, for people. */
@@ -64,5 +64,5 @@ export interface WaitingClaim {
   /** Source address of its tunnel. */
   address: string;
   /** Its name for the router. */
-  agentRouter: string;
+  agentEntry: string;
 }

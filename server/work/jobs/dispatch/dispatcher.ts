@@ -197,7 +197,7 @@ export class Dispatcher {
   }
 
   #consider(router: WaitingRouter, check: Check): void {
-    const hasCheckedIn = check.all || check.names.has(router.agentRouter);
+    const hasCheckedIn = check.all || check.names.has(router.agentEntry);
     if (hasCheckedIn) this.#backOff.checkedIn(router.routerId);
     const expressOnly = !hasCheckedIn && !check.routerIds.has(router.routerId);
     const { agentId, routerId, express } = router;

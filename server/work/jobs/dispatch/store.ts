@@ -24,7 +24,7 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
     .where(nothingUnderWay())
     .groupBy(['routers.id', 'routers.agent_id', 'routers.agent_router'])
     .execute();
-  return rows.map((row) => ({ routerId: row.id, agentId: row.agent_id, agentRouter: row.agent_router, express: row.express === 1 }));
+  return rows.map((row) => ({ routerId: row.id, agentId: row.agent_id, agentEntry: row.agent_router, express: row.express === 1 }));
 }
 
 /** The next job of a router: express jobs first, then in order of creation. Undefined while a job is under way. */
