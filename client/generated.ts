@@ -1000,6 +1000,40 @@ export interface Router {
   agent_name: string | null;
 }
 
+export interface RouterAvailability {
+  router_id: string;
+  /** In which days and weeks begin */
+  time_zone: string;
+  /** Of all buckets together */
+  total: {
+    /** Seconds, to a thousandth */
+    answering: number;
+    /** Seconds, to a thousandth */
+    not_answering: number;
+    /** Seconds, to a thousandth */
+    agent_away: number;
+    /** No control plane was running, or the router was never heard of: neither up nor down */
+    unknown: number;
+    /** `answering` of the time that is not `unknown`, rounded down to a thousandth; null when nothing is known */
+    percent_of_known: number | null;
+  };
+  /** Oldest first, without gaps. The states of a bucket add up to its length */
+  buckets: {
+    from: string;
+    to: string;
+    /** Seconds, to a thousandth */
+    answering: number;
+    /** Seconds, to a thousandth */
+    not_answering: number;
+    /** Seconds, to a thousandth */
+    agent_away: number;
+    /** No control plane was running, or the router was never heard of: neither up nor down */
+    unknown: number;
+    /** `answering` of the time that is not `unknown`, rounded down to a thousandth; null when nothing is known */
+    percent_of_known: number | null;
+  }[];
+}
+
 export interface RouterChange {
   /** Its new site; null: no site */
   site_id?: string | null;
@@ -1301,6 +1335,8 @@ export interface Operations {
   getOverview: { input: Nothing; result: Success<Overview> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
+  /** Read how long a router was in which state, in up to 1000 hours, days or weeks */
+  getRouterAvailability: { input: { path: { router_id: string }; query?: { from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week' } }; result: Success<RouterAvailability> };
   /** Read the location of a router and the address it is reached from */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
   /** Read the maker's information on a router */
@@ -1327,6 +1363,8 @@ export interface Operations {
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List audit entries, newest first */
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
+  /** Read the same for many routers, newest first, in up to 100 hours, days or weeks each */
+  listAvailability: { input: { query?: { limit?: number; cursor?: string; from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week'; router_ids?: string[] } }; result: Success<RouterAvailability[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
   /** List the campaigns of the team and how far they are, newest first */
@@ -1497,6 +1535,7 @@ export const ROUTES = {
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
   getOverview: { method: 'GET', path: '/api/overview' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
+  getRouterAvailability: { method: 'GET', path: '/api/routers/{router_id}/availability' },
   getRouterMetadata: { method: 'GET', path: '/api/routers/{router_id}/metadata' },
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },
@@ -1510,6 +1549,7 @@ export const ROUTES = {
   listAgentSessions: { method: 'GET', path: '/api/agents/{agent_id}/sessions' },
   listApiKeys: { method: 'GET', path: '/api/api-keys' },
   listAuditEntries: { method: 'GET', path: '/api/audit' },
+  listAvailability: { method: 'GET', path: '/api/availability' },
   listBackups: { method: 'GET', path: '/api/routers/{router_id}/backups' },
   listCampaigns: { method: 'GET', path: '/api/campaigns' },
   listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },

@@ -5,6 +5,7 @@ import { revocations } from '../access/revocations/feature.ts';
 import { teams } from '../access/teams/feature.ts';
 import type { Platform } from '../feature.ts';
 import { agents } from '../fleet/agents/feature.ts';
+import { availability } from '../fleet/availability/feature.ts';
 import { catalog } from '../fleet/catalog/feature.ts';
 import type { CatalogService } from '../fleet/catalog/service.ts';
 import { devices } from '../fleet/devices/feature.ts';
@@ -60,6 +61,7 @@ export function buildFeatures(prepared: Prepared) {
     // Placed before the features whose changes it publishes.
     .add(events)
     .add(overview)
+    .add(availability)
     .add(catalog)
     .add(metadata)
     .add(faults)

@@ -44,6 +44,8 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/metadata'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/availability'),
+  row('viewer', 'list', 'GET /api/availability'),
   row('viewer', 'list', 'GET /api/faults'),
   row('viewer', 'list', 'GET /api/jobs'),
   row('viewer', 'list', 'GET /api/overview'),

@@ -41,6 +41,10 @@ export class ServerRuns implements KnownRuns {
     return this.#former;
   }
 
+  get currentId(): string | undefined {
+    return this.#run?.id;
+  }
+
   /** Ends what a former run has left open. */
   async start(): Promise<void> {
     const { storage, clock } = this.#deps;

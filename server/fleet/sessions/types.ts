@@ -16,6 +16,8 @@ export interface FormerRun {
 export interface KnownRuns {
   /** Undefined for the first one. */
   readonly former: FormerRun | undefined;
+  /** The run of this control plane in `server_runs`; undefined before its start. It goes on now, whatever its row says. */
+  readonly currentId: string | undefined;
 }
 
 /** An agent's line to the control plane, as of now. */
