@@ -5,15 +5,12 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
-import { Periodic } from '../../platform/core/periodic.ts';
 import type { TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { RoundTrips } from './round-trips.ts';
 import { deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
 import type { AgentLine, LineChange, SessionRow } from './types.ts';
 
-/** A killed control plane loses so much of the sessions. */
-const FLUSH_EVERY_MS = 2000;
 /** Sessions that wait while the database is away: 20,000 agents that come and go twice; 1 kB each. */
 const MOST_WAITING = 40_000;
 const DAY_MS = 24 * 3_600_000;
@@ -43,35 +40,27 @@ export class SessionsService implements TunnelListener {
   readonly #live = new Map<TunnelRecord, Live>();
   /** The open tunnel of an agent that was ready last. */
   readonly #newest = new Map<string, TunnelRecord>();
-  readonly #flush: Periodic;
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
     const { storage, clock, log, counters } = deps;
     this.#writer = new RecordWriter({
+      clock,
       log,
       counters,
       upsert: (rows) => storage.writes.write((tx) => upsertSessions(tx, rows)),
       most: MOST_WAITING,
       kind: 'sessions',
     });
-    this.#flush = new Periodic({
-      clock,
-      log,
-      everyMs: FLUSH_EVERY_MS,
-      failure: 'sessions could not be stored',
-      run: () => this.#writer.flush(),
-    });
   }
 
   start(): void {
-    this.#flush.start();
+    this.#writer.start();
   }
 
   /** Writes what is still in memory; when every tunnel has ended. */
-  async stop(): Promise<void> {
-    await this.#flush.stop();
-    await this.#writer.flush();
+  stop(): Promise<void> {
+    return this.#writer.stop();
   }
 
   /** Of one agent, newest first; open ones as they stand now. The caller knows that the agent is the team's. */

@@ -2,14 +2,11 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
 import { deleteStates, upsertStates } from './store.ts';
 import type { StateRow } from './types.ts';
 
-/** A killed control plane loses so much of the history. */
-const FLUSH_EVERY_MS = 2000;
 /** States that wait while the database is away: 20,000 routers that come and go twice; 400 bytes each. */
 const MOST_WAITING = 80_000;
 /** Rows of one delete. */
@@ -32,34 +29,26 @@ interface Beginning extends Pick<StateRow, 'state' | 'reason' | 'since'> {
 export class StateHistory {
   readonly #deps: Deps;
   readonly #writer: RecordWriter<StateRow>;
-  readonly #flush: Periodic;
 
   constructor(deps: Deps) {
     this.#deps = deps;
     const { storage, clock, log, counters } = deps;
     this.#writer = new RecordWriter({
+      clock,
       log,
       counters,
       upsert: (rows) => storage.writes.write((tx) => upsertStates(tx, rows)),
       most: MOST_WAITING,
       kind: 'states',
     });
-    this.#flush = new Periodic({
-      clock,
-      log,
-      everyMs: FLUSH_EVERY_MS,
-      failure: 'states of routers could not be stored',
-      run: () => this.#writer.flush(),
-    });
   }
 
   start(): void {
-    this.#flush.start();
+    this.#writer.start();
   }
 
-  async stop(): Promise<void> {
-    await this.#flush.stop();
-    await this.#writer.flush();
+  stop(): Promise<void> {
+    return this.#writer.stop();
   }
 
   /** Settles when what is known so far is stored, or could not be stored now. */

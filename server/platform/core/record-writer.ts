@@ -1,48 +1,61 @@
+import type { Clock } from './clock.ts';
 import type { BatchedRows, Counters } from './counters.ts';
 import type { Log } from './log.ts';
+import { Periodic } from './periodic.ts';
 import { storeApart } from './store-apart.ts';
 
+/** A killed control plane loses the changes of this time. */
+const FLUSH_EVERY_MS = 2000;
 /** Rows of one statement: as many as `PRESENCE_CHUNK`, about a millisecond on SQLite. */
 const CHUNK_ROWS = 500;
 
 export interface RecordWriterOptions<Row> {
+  clock: Pick<Clock, 'setTimeout'>;
   log: Pick<Log, 'warn' | 'error'>;
   /** Inserts the rows in one transaction, or overwrites those that are there by their ids. */
   upsert: (rows: readonly Row[]) => Promise<void>;
-  /** Rows that may wait for the database; the oldest go first. */
+  /** Rows that may wait for the database; the oldest are dropped first. */
   most: number;
-  /** What rows that are never stored are counted as. */
+  /** The metric label of rows that are never stored. */
   kind: BatchedRows;
   counters?: Pick<Counters, 'refuseRows'> | undefined;
 }
 
 /**
- * Rows of a history that wait in memory until their owner flushes them, so that what makes them never waits for the database. A row
+ * Rows of a history that wait in memory and are stored every two seconds, so that what makes them never waits for the database. A row
  * that changes before it is stored is stored once.
  */
 export class RecordWriter<Row extends { id: string }> {
   readonly #options: RecordWriterOptions<Row>;
+  readonly #periodic: Periodic;
   #waiting = new Map<string, Row>();
   #flushing: Promise<void> = Promise.resolve();
 
   constructor(options: RecordWriterOptions<Row>) {
     this.#options = options;
+    const { clock, log, kind } = options;
+    const failure = `rows of ${kind} could not be stored`;
+    this.#periodic = new Periodic({ clock, log, everyMs: FLUSH_EVERY_MS, failure, run: () => this.flush() });
   }
 
   get size(): number {
     return this.#waiting.size;
   }
 
+  start(): void {
+    this.#periodic.start();
+  }
+
+  /** Stores what waits. Never rejects: what the database cannot take now is lost. */
+  async stop(): Promise<void> {
+    await this.#periodic.stop();
+    await this.flush();
+  }
+
   /** The newest form of a row. */
   put(row: Row): void {
     this.#waiting.set(row.id, row);
-    const { most, kind, counters } = this.#options;
-    if (this.#waiting.size <= most) return;
-    for (const oldest of this.#waiting.keys()) {
-      this.#waiting.delete(oldest);
-      break;
-    }
-    counters?.refuseRows(kind, 1);
+    this.#dropOldest();
   }
 
   /** Stores what waits. Never rejects: what the database cannot take now waits for the next flush. */
@@ -54,18 +67,41 @@ export class RecordWriter<Row extends { id: string }> {
   async #flush(): Promise<void> {
     const rows = [...this.#waiting.values()];
     this.#waiting = new Map();
-    for (let start = 0; start < rows.length; start += CHUNK_ROWS) await this.#store(rows.slice(start, start + CHUNK_ROWS));
+    for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
+      const end = start + CHUNK_ROWS;
+      const left = await this.#store(rows.slice(start, end));
+      if (left.length === 0) continue;
+      // The database is away: it would reject the other chunks, too.
+      this.#putBack([...left, ...rows.slice(end)]);
+      return;
+    }
   }
 
-  async #store(chunk: readonly Row[]): Promise<void> {
+  /** @returns the rows that the database cannot take now */
+  async #store(chunk: readonly Row[]): Promise<readonly Row[]> {
     const { log, upsert, kind, counters } = this.#options;
     const { refused, left, error } = await storeApart(chunk, upsert);
     for (const { row, error: reason } of refused)
       log.error({ err: reason }, `the database rejects row ${row.id} of ${kind}; it is dropped`);
     counters?.refuseRows(kind, refused.length);
-    if (left.length === 0) return;
-    // What has changed meanwhile is newer.
-    this.#waiting = new Map([...left.map((row) => [row.id, row] as const), ...this.#waiting]);
-    log.warn({ err: error, count: left.length }, `rows of ${kind} could not be stored`);
+    if (left.length > 0) log.warn({ err: error, count: left.length }, `rows of ${kind} could not be stored`);
+    return left;
+  }
+
+  /** Before those that came meanwhile; a row that changed meanwhile keeps its newer form. */
+  #putBack(rows: readonly Row[]): void {
+    this.#waiting = new Map([...rows.map((row) => [row.id, row] as const), ...this.#waiting]);
+    this.#dropOldest();
+  }
+
+  #dropOldest(): void {
+    const { most, kind, counters } = this.#options;
+    let dropped = 0;
+    for (const id of this.#waiting.keys()) {
+      if (this.#waiting.size <= most) break;
+      this.#waiting.delete(id);
+      dropped += 1;
+    }
+    if (dropped > 0) counters?.refuseRows(kind, dropped);
   }
 }
