@@ -6,6 +6,8 @@ import { Periodic } from './periodic.ts';
 const LEAST_STEP_MS = 1000;
 /** How often to check for a step. Until then, and while the database is unavailable, the process uses the time before the step. */
 const LOOK_EVERY_MS = 1000;
+/** `/proc/uptime` counts hundredths of a second. */
+const BOOT_TIME_RESOLUTION_MS = 20;
 
 /**
  * Shifts all stored due times that stand for a wait, atomically.
@@ -21,20 +23,26 @@ export type MovePlans = (stepMs: number, now: number) => Promise<void>;
  */
 export class AdoptedClock implements Clock {
   readonly #machine: Clock;
-  readonly #elapsed: () => number;
-  /** Adopted offset: wall time minus monotonic time. */
+  readonly #sinceBoot: () => number;
+  /** Time since boot minus monotonic time: grows with each suspend. */
+  #suspended: number;
+  /** Adopted offset: wall time minus elapsed time. */
   #offset: number;
   #looks: Periodic | undefined;
 
-  /** @param elapsed milliseconds that also count while the machine is suspended, so that a suspend is not a step */
-  constructor(machine: Clock, elapsed: () => number = () => machine.monotonic()) {
+  /**
+   * @param sinceBoot milliseconds that also count while the machine is suspended, so that a suspend is not a step. Asked only when the
+   * clocks differ: `os.uptime` reads a file, which takes a hundred times as long as `monotonic`
+   */
+  constructor(machine: Clock, sinceBoot: () => number = () => machine.monotonic()) {
     this.#machine = machine;
-    this.#elapsed = elapsed;
-    this.#offset = machine.now() - elapsed();
+    this.#sinceBoot = sinceBoot;
+    this.#suspended = sinceBoot() - machine.monotonic();
+    this.#offset = machine.now() - this.#elapsed;
   }
 
   now(): number {
-    return this.#step === 0 ? this.#machine.now() : Math.round(this.#elapsed() + this.#offset);
+    return this.#step === 0 ? this.#machine.now() : Math.round(this.#elapsed + this.#offset);
   }
 
   monotonic(): number {
@@ -74,11 +82,26 @@ export class AdoptedClock implements Clock {
     return stepMs;
   }
 
+  /** Milliseconds since an arbitrary point, suspends included. */
+  get #elapsed(): number {
+    return this.#machine.monotonic() + this.#suspended;
+  }
+
   /** The step that is not adopted yet, whole milliseconds; adopts differences too small for a step. */
   get #step(): number {
-    const step = this.#machine.now() - this.#elapsed() - this.#offset;
+    if (Math.abs(this.#difference) >= LEAST_STEP_MS) this.#noticeSuspend();
+    const step = this.#difference;
     if (Math.abs(step) >= LEAST_STEP_MS) return Math.round(step);
     this.#offset += step;
     return 0;
+  }
+
+  #noticeSuspend(): void {
+    const suspended = this.#sinceBoot() - this.#machine.monotonic();
+    if (Math.abs(suspended - this.#suspended) > BOOT_TIME_RESOLUTION_MS) this.#suspended = suspended;
+  }
+
+  get #difference(): number {
+    return this.#machine.now() - this.#elapsed - this.#offset;
   }
 }

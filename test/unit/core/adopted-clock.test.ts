@@ -42,6 +42,34 @@ describe('the clock that the control plane goes by', () => {
     expect(await clock.adopt(() => Promise.reject(new Error('nothing was to be moved')))).toBe(0);
   });
 
+  test('tells a suspend from a step that came with it', async () => {
+    const machine = new ManualClock();
+    const clock = new AdoptedClock(machine, () => machine.sinceBoot());
+    const before = machine.now();
+    machine.suspend(2 * HOUR);
+    machine.step(-HOUR);
+    expect(clock.now()).toBe(before + 2 * HOUR);
+    expect(await clock.adopt(async () => undefined)).toBe(-HOUR);
+    expect(clock.now()).toBe(machine.now());
+  });
+
+  test('asks for the time since boot, which is slow, only when the clocks differ', () => {
+    const machine = new ManualClock();
+    let asked = 0;
+    const clock = new AdoptedClock(machine, () => {
+      asked += 1;
+      return machine.sinceBoot();
+    });
+    for (let second = 0; second < 100; second += 1) {
+      machine.advance(1000);
+      expect(clock.now()).toBe(machine.now());
+    }
+    expect(asked).toBe(1);
+    machine.suspend(HOUR);
+    clock.now();
+    expect(asked).toBe(2);
+  });
+
   test('checks periodically, and keeps the old time until a shift has succeeded', async () => {
     const machine = new ManualClock();
     const clock = new AdoptedClock(machine);
