@@ -5,6 +5,8 @@ import { runWithNode24 } from '../scripts/bootstrap.mjs';
 /** Commands for API users, from any machine. All others administer the server on its own machine. */
 const FOR_API_USERS = new Set([
   'login',
+  'status',
+  'sessions',
   'routers',
   'router',
   'router-moves',

@@ -19,6 +19,14 @@ export type ListOperation = {
 /** One record of a list. */
 export type ListItem<Id extends OperationId> = Result<Id> extends { data: (infer T)[] } ? T : never;
 
+export interface Answer<T> {
+  result: T;
+  /** Where the event stream stood before anything was read for the answer: `lastEventId` of {@link Signalbox.events}. */
+  eventId: string | undefined;
+  /** The server's time, milliseconds since 1970, to the second. */
+  at: number | undefined;
+}
+
 /** The parts of every operation's input. */
 interface Parts {
   path?: Record<string, string>;
@@ -36,15 +44,25 @@ const PAGE = 200;
  */
 export class Signalbox {
   readonly #transport: Transport;
+  /** Host of the control plane, with its port unless that is the usual one. */
+  readonly host: string;
 
   constructor(options: TransportOptions) {
     this.#transport = new Transport(options);
+    this.host = new URL(options.server).host;
   }
 
   /** @throws ProblemError, ConnectionError, the signal's reason */
   async call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Result<Id>> {
     const { body } = await this.#transport.json({ ...options, ...requestOf(id, input) });
     return body as Result<Id>;
+  }
+
+  /** Like {@link call}, with what the headers of the answer say. For lists that {@link events} keep up to date. */
+  async read<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Answer<Result<Id>>> {
+    const { body, headers } = await this.#transport.json({ ...options, ...requestOf(id, input) });
+    const at = Date.parse(headers.get('date') ?? '');
+    return { result: body as Result<Id>, eventId: headers.get('x-event-id') ?? undefined, at: Number.isNaN(at) ? undefined : at };
   }
 
   /** Every record of a list, newest first, fetched page by page on demand. Throws like {@link call}. */

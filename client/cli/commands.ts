@@ -4,6 +4,7 @@ import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { deviceCommands } from './device-commands.ts';
 import { faultCommands } from './fault-commands.ts';
+import { fleetCommands } from './fleet/commands.ts';
 import { forwardCommands } from './forward-commands.ts';
 import { forwardHere } from './forward-here.ts';
 import { jobCommands } from './job-commands.ts';
@@ -41,6 +42,7 @@ export interface CommandGroup {
 
 export const commandGroups: readonly CommandGroup[] = [
   { title: 'Sign in', commands: [loginCommand] },
+  { title: 'The fleet', commands: fleetCommands },
   {
     title: 'Routers and devices',
     commands: [...routerCommands, ...routerRemovalCommands, ...moveCommands, ...faultCommands, ...deviceCommands],

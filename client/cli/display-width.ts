@@ -41,6 +41,22 @@ export function cutToWidth(text: string, width: number): string {
   return `${kept}…`;
 }
 
+/** A text in parts that fit into this width. @param width at least 2, the width of one character */
+export function splitAtWidth(text: string, width: number): string[] {
+  const parts = [''];
+  let used = 0;
+  for (const { segment } of clusters.segment(text)) {
+    const cells = clusterWidth(segment);
+    if (used + cells > width) {
+      parts.push('');
+      used = 0;
+    }
+    parts[parts.length - 1] += segment;
+    used += cells;
+  }
+  return parts;
+}
+
 function clusterWidth(cluster: string): number {
   if (PLAIN.test(cluster)) return cluster.length;
   if (INVISIBLE.test(cluster)) return 0;

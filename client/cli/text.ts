@@ -1,5 +1,5 @@
 import { wrapText } from '../../runtime/help-rows.ts';
-import { displayWidth, padToWidth } from './display-width.ts';
+import { displayWidth, padToWidth, splitAtWidth } from './display-width.ts';
 
 /** Output for people. */
 
@@ -23,8 +23,7 @@ export function printableLines(text: string): string {
 export type Column<T> = readonly [title: string, value: (row: T) => unknown, leaveOut?: number];
 
 /**
- * A table with a title line; `none` when there is no row. On a terminal of less width, texts of several words wrap inside their
- * column. If that is not enough, columns that may be left out are, and a last line names them. If even that is not enough, each
+ * A table with a title line; `none` when there is no row. On a terminal of less width, long texts wrap inside their column. If that is not enough, columns that may be left out are, and a last line names them. If even that is not enough, each
  * row becomes a block of lines.
  * @param width cells of a line; Infinity when the output is not a terminal
  */
@@ -63,12 +62,17 @@ function withoutMilliseconds(text: string): string {
 /** Two spaces stand between columns. */
 const GAP = '  ';
 
+/** Longer words may continue on the next line, such as the name of a router. Times and addresses stay whole. */
+const LONGEST_WHOLE_WORD = 24;
+/** Ids are copied from the screen, so they are never broken. */
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Width of each column so that the table fits, or undefined when some words are too long for that. */
 function fittingWidths(columns: readonly (readonly string[])[], width: number): number[] | undefined {
   const widths = columns.map((texts) => greatest(texts, displayWidth));
   let excess = totalWidth(widths) - width;
   if (excess <= 0) return widths;
-  const narrowest = columns.map((texts) => greatest(texts, (text) => greatest(text.split(' '), displayWidth)));
+  const narrowest = columns.map((texts) => greatest(texts, (text) => greatest(text.split(' '), narrowestWidth)));
   while (excess > 0) {
     const slack = widths.map((each, column) => each - narrowest[column]!);
     const loosest = slack.indexOf(Math.max(...slack));
@@ -77,6 +81,11 @@ function fittingWidths(columns: readonly (readonly string[])[], width: number): 
     excess -= 1;
   }
   return widths;
+}
+
+function narrowestWidth(word: string): number {
+  const width = displayWidth(word);
+  return ID.test(word) ? width : Math.min(width, LONGEST_WHOLE_WORD);
 }
 
 function totalWidth(widths: readonly number[]): number {
@@ -89,12 +98,16 @@ function greatest(texts: readonly string[], valueOf: (text: string) => number): 
 
 function tableRow(columns: readonly { cells: readonly string[] }[], widths: readonly number[], index: number): string {
   const wrapped = columns.map(({ cells }, column) => {
-    const text = cells[index]!;
-    return displayWidth(text) <= widths[column]! ? [text] : wrapText(text, widths[column]!, displayWidth);
+    return wrapCell(cells[index]!, widths[column]!);
   });
   const height = Math.max(...wrapped.map((lines) => lines.length));
   const line = (number: number): string => wrapped.map((lines, column) => padToWidth(lines[number] ?? '', widths[column]!)).join(GAP);
   return Array.from({ length: height }, (_none, number) => `${line(number).trimEnd()}\n`).join('');
+}
+
+function wrapCell(text: string, width: number): string[] {
+  if (displayWidth(text) <= width) return [text];
+  return wrapText(text, width, displayWidth).flatMap((line) => splitAtWidth(line, width));
 }
 
 /** For the output of routers, when it goes to a program: the width of an ordinary terminal window. */

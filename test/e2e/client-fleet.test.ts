@@ -100,3 +100,65 @@ describe('routers', () => {
     expect((await run('routers', '--state', 'unseen')).stdout).toBe('no such routers\n');
   });
 });
+
+describe('status', () => {
+  test('counts the fleet and says what is away, since when and why', async () => {
+    const { code, stdout } = await run('status');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Routers +3 {2}answering 2, not_answering 1$/m);
+    expect(stdout).toMatch(/^Agents +1 {2}connected 1$/m);
+    expect(stdout).toMatch(/^ {2}router-2 +not_answering +\d\d:\d\d:\d\d +\d+ \w+ +(?:refused|closed) +test$/m);
+  });
+
+  test('names open forwards and faults by their router', async () => {
+    const { body } = await world.caller.call<{ id: string }>('POST', `/api/routers/${ids[0]}/transient-forwarding`, {
+      expire_after_minutes: 10,
+      dst_address: '127.0.0.1',
+      dst_port: 9,
+      allow_from: '127.0.0.1/32',
+    });
+    const { stdout } = await run('status');
+    expect(stdout).toMatch(/^Open forwards +1$/m);
+    expect(stdout).toMatch(/^ {2}router-0 +\S+:\d+ +127\.0\.0\.1:9 .*(?:9 min|10 min)$/m);
+    await world.caller.call('DELETE', `/api/routers/${ids[0]}/transient-forwarding/${body.id}`);
+  });
+});
+
+describe('sessions', () => {
+  interface Session {
+    ended_by: string | null;
+    epoch: number;
+  }
+
+  test('of an agent, by its name and by its id', async () => {
+    const [open] = await json<Session[]>('sessions', 'test');
+    expect(open).toMatchObject({ ended_by: null, epoch: 1 });
+    const { stdout } = await run('sessions', 'test');
+    expect(stdout).toMatch(
+      /^OPENED +LASTED +ENDED BY +FROM +ROUND TRIP +LOST +IN +OUT +VERSION +EPOCH\n\S+Z +\d+ \w+ +\(open\) +127\.0\.0\.1 /,
+    );
+    const [agent] = await json<{ id: string }[]>('agents');
+    expect(await json<Session[]>('sessions', agent!.id, '--limit', '1')).toMatchObject([{ epoch: 1 }]);
+  });
+
+  test('of an unknown agent are refused', async () => {
+    expect(await run('sessions', 'nobody')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no agent is called nobody') as string,
+    });
+    expect(await run('sessions', '01890000-0000-7000-8000-000000000000')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('404') as string,
+    });
+  });
+});
+
+test('when the agent leaves, status names it as what its routers have in common, and sessions say how it ended', async () => {
+  await world.agent!.close();
+  world.agent = undefined;
+  await waitUntil('the routers are away', async () => (await names('--state', 'away')).length === 3);
+  const { stdout } = await run('status');
+  expect(stdout).toMatch(/^ {2}3 of 3 routers of agent test, the first since \d\d:\d\d:\d\d, \d+ \w+ ago$/m);
+  expect(stdout).toMatch(/^ {2}router-0 +agent_away .* left +test$/m);
+  expect((await run('sessions', 'test')).stdout).toMatch(/^\S+Z +\d+ \w+ +left +127/m);
+});

@@ -136,6 +136,18 @@ describe('a terminal that is too narrow for every column', () => {
   });
 });
 
+test('one very long name is broken inside its column instead of making every row a block; an id never is', () => {
+  const rows = [
+    { id: '01a1fba0-5b1e-7354-a8b1-996d0b28db1a', name: 'x'.repeat(40) },
+    { id: '01a1fba0-5b1e-7354-a8b1-996d0b28db1b', name: 'short' },
+  ];
+  const columns = [['ID', (row: (typeof rows)[0]) => row.id] as const, ['NAME', (row: (typeof rows)[0]) => row.name] as const];
+  expect(table(rows, columns, 'none', 68)).toBe(
+    `ID                                    NAME\n${rows[0]!.id}  ${'x'.repeat(30)}\n${' '.repeat(38)}${'x'.repeat(10)}\n${rows[1]!.id}  short\n`,
+  );
+  expect(table(rows, columns, 'none', 50)).toMatch(/^ID {4}01a1fba0-5b1e-7354-a8b1-996d0b28db1a\nNAME {2}x{40}\n/);
+});
+
 test('a table of 5,000 rows of many words is laid out', () => {
   const text = 'a word '.repeat(60).trim();
   const rows = Array.from({ length: 5000 }, () => ({ text }));
