@@ -124,7 +124,7 @@ module.exports = {
     ),
     forbid(
       'ws-at-two-ends',
-      { path: '^(server|agent|protocol)/', pathNot: '^(server/platform/tunnel/gateway|agent/link/dialer)[.]ts$' },
+      { path: '^(server|agent|protocol)/', pathNot: '^(server/platform/tunnel/endpoint|agent/link/dialer)[.]ts$' },
       { path: lib('ws') },
     ),
   ],

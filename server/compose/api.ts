@@ -26,7 +26,7 @@ import { admitServices } from '../platform/http/service-scope.ts';
 import { answers } from '../platform/storage/health.ts';
 import type { TlsCertificate } from '../platform/tls/certificate.ts';
 import { ChannelLimits } from '../platform/tunnel/channel-limits.ts';
-import { TunnelGateway } from '../platform/tunnel/gateway.ts';
+import { TunnelEndpoint } from '../platform/tunnel/endpoint.ts';
 import { refuseUpgrade } from '../platform/tunnel/upgrade.ts';
 import { isConnectRequest } from '../work/forwards/feature.ts';
 import type { ChannelGrant } from '../work/forwards/types.ts';
@@ -61,7 +61,7 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
   const observe = services.metrics.observeRequest.bind(services.metrics);
   admitRequests(app, { admission: deps.admission, options, observe });
   services.ignoredForwarding.watch(app.server);
-  closeTunnelsLast(app, attachGateway(app, deps), services);
+  closeTunnelsLast(app, attachTunnelEndpoint(app, deps), services);
   await protectEdge(app, { corsOrigins: config.corsOrigins });
   measureRequests(app, services.metrics);
   await describeApi(app, {
@@ -112,10 +112,10 @@ export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services
   };
 }
 
-function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): TunnelGateway<ChannelGrant> {
+function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDeps): TunnelEndpoint<ChannelGrant> {
   const isTrusted = proxyRule(config.trustProxy);
   const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
-  const gateway = new TunnelGateway<ChannelGrant>({
+  const endpoint = new TunnelEndpoint<ChannelGrant>({
     channels,
     registry: services.tunnels,
     authenticateAgent: (bearer) => services.credentials.authenticateAgent(bearer),
@@ -129,10 +129,10 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
     monotonic: () => clock.monotonic(),
     log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
-  services.metrics.watch('dial_checks', gateway.checking);
+  services.metrics.watch('dial_checks', endpoint.checking);
   services.metrics.watch('open_channels', channels.open);
-  gateway.attach(app.server);
-  return gateway;
+  endpoint.attach(app.server);
+  return endpoint;
 }
 
 /**
@@ -141,7 +141,7 @@ function attachGateway(app: App, { config, clock, services, log }: EdgeDeps): Tu
  */
 function closeTunnelsLast(
   app: App,
-  gateway: TunnelGateway<ChannelGrant>,
+  endpoint: TunnelEndpoint<ChannelGrant>,
   { events, connectEndpoint }: Pick<Services, 'events' | 'connectEndpoint'>,
 ): void {
   const inFlight = new InFlight(app);
@@ -150,7 +150,7 @@ function closeTunnelsLast(
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
     await within(connectEndpoint.close(), GOODBYE_MS);
-    await within(gateway.close(), GOODBYE_MS);
+    await within(endpoint.close(), GOODBYE_MS);
     // A connection without any request does not count as idle and would delay the shutdown for seconds.
     app.server.closeAllConnections();
   });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ChannelLimits } from '../../server/platform/tunnel/channel-limits.ts';
-import { TunnelGateway } from '../../server/platform/tunnel/gateway.ts';
+import { TunnelEndpoint } from '../../server/platform/tunnel/endpoint.ts';
 import { AttackedServer, inventoryOf } from '../harness/attacked-server.ts';
 import { watchHealth } from '../harness/health-watch.ts';
 import type { HealthReading } from '../harness/health-watch.ts';
@@ -37,7 +37,7 @@ async function send(port: number, text: string): Promise<{ status: number; socke
 describe('channels with valid tokens', () => {
   let clock: ManualClock;
   let channels: ChannelLimits;
-  let gateway: TunnelGateway<{ teamId: string; agentId: string }>;
+  let endpoint: TunnelEndpoint<{ teamId: string; agentId: string }>;
   let server: http.Server;
   let port: number;
   beforeEach(async () => {
@@ -47,7 +47,7 @@ describe('channels with valid tokens', () => {
       dials: { perSecond: 1, burst: 10 },
       monotonic: () => clock.monotonic(),
     });
-    gateway = new TunnelGateway({
+    endpoint = new TunnelEndpoint({
       channels,
       registry: { pauseOf: () => 0, close: async () => undefined } as never,
       authenticateAgent: async () => undefined,
@@ -60,13 +60,13 @@ describe('channels with valid tokens', () => {
       log: silentLog,
     });
     server = http.createServer();
-    gateway.attach(server);
+    endpoint.attach(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     ({ port } = server.address() as net.AddressInfo);
   });
   afterEach(async () => {
-    await gateway.close();
+    await endpoint.close();
     server.close();
   });
   const dial = (bearer: string) => send(port, upgradeFor(bearer));

@@ -25,7 +25,7 @@ async function startSecure() {
   const server = https.createServer(certificate);
   const resumed: boolean[] = [];
   server.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()));
-  world.gateway.attach(server);
+  world.endpoint.attach(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   cleanups.push(() => {

@@ -10,7 +10,7 @@ import type { ChannelSocket, OpenJob, RouterHeartbeat } from '../../protocol/ind
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { ChannelLimits } from '../../server/platform/tunnel/channel-limits.ts';
 import type { ChannelOwner } from '../../server/platform/tunnel/channel-limits.ts';
-import { TunnelGateway } from '../../server/platform/tunnel/gateway.ts';
+import { TunnelEndpoint } from '../../server/platform/tunnel/endpoint.ts';
 import { TunnelRegistry } from '../../server/platform/tunnel/registry.ts';
 import type { TunnelCallbacks, TunnelSettings } from '../../server/platform/tunnel/types.ts';
 import { RecordedEvents } from './recorded-events.ts';
@@ -64,7 +64,7 @@ export class TunnelServer {
   readonly events: RecordedEvents;
   readonly sessions: MemorySessions;
   readonly registry: TunnelRegistry;
-  readonly gateway: TunnelGateway<ChannelOwner & { token: string }>;
+  readonly endpoint: TunnelEndpoint<ChannelOwner & { token: string }>;
   readonly channels: { context: string; socket: ChannelSocket }[] = [];
   readonly server = http.createServer();
   readonly callbacks: TunnelCallbacks;
@@ -76,7 +76,7 @@ export class TunnelServer {
     this.sessions = sessions;
     this.callbacks = sessions.callbacks(events);
     this.registry = new TunnelRegistry({ callbacks: this.callbacks, clock: systemClock, log: silentLog, settings });
-    this.gateway = new TunnelGateway({
+    this.endpoint = new TunnelEndpoint({
       registry: this.registry,
       authenticateAgent: (bearer) => this.#authenticate(bearer),
       authorizeChannel: async (token) => (token.startsWith('forward-') ? { teamId: 'team', agentId: 'agent', token } : undefined),
@@ -84,7 +84,7 @@ export class TunnelServer {
       onChannel: ({ token: context }, socket) => this.channels.push({ context, socket }),
       log: silentLog,
     });
-    this.gateway.attach(this.server);
+    this.endpoint.attach(this.server);
   }
 
   async #authenticate(bearer: string) {
@@ -104,7 +104,7 @@ export class TunnelServer {
   }
 
   async close(): Promise<void> {
-    await this.gateway.close();
+    await this.endpoint.close();
     this.server.closeAllConnections();
     this.server.close();
   }

@@ -14,7 +14,7 @@ const GOAWAY: Record<Exclude<CloseReason, 'normal'>, { reason: Goaway['reason'];
   revoked: { reason: 'revoked', afterMs: 60_000 },
   // Two processes with one credential would otherwise replace each other without end.
   replaced: { reason: 'replaced', afterMs: 30_000 },
-  // Each such close passes the pause that the gateway enforces.
+  // Each such close passes the pause that the endpoint enforces.
   abuse: { reason: 'protocol', afterMs: 60_000 },
   handshakeTimeout: { reason: 'restart', afterMs: 5000 },
   restart: { reason: 'restart', afterMs: 5000 },

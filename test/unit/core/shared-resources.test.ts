@@ -15,7 +15,7 @@ import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
 import { OPEN_CHANNELS } from '../../../server/platform/tunnel/channel-limits.ts';
-import { CHECKED_DIALS } from '../../../server/platform/tunnel/gateway.ts';
+import { CHECKED_DIALS } from '../../../server/platform/tunnel/endpoint.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.ts';
 
 /** docs/shared-resources.md says what the code does. */

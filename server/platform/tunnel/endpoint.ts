@@ -32,7 +32,7 @@ const FAILED_DIALS_PAUSE_MS = 60_000;
 /** Timeout of the closing handshake, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-export interface GatewayOptions<C extends ChannelOwner> {
+export interface EndpointOptions<C extends ChannelOwner> {
   registry: TunnelRegistry;
   authenticateAgent: TunnelCallbacks['authenticateAgent'];
   /** Finds the forward of a channel token. */
@@ -51,8 +51,8 @@ export interface GatewayOptions<C extends ChannelOwner> {
 }
 
 /** The WebSocket endpoint of all tunnels and channels; authenticates each before its upgrade. */
-export class TunnelGateway<C extends ChannelOwner> {
-  readonly #options: GatewayOptions<C>;
+export class TunnelEndpoint<C extends ChannelOwner> {
+  readonly #options: EndpointOptions<C>;
   readonly #tunnels = new WebSocketServer(serverOptions(MAX_MESSAGE_BYTES));
   /** Everything upgraded and not closed yet. */
   readonly #open = new Set<WebSocket | StreamingWebSocket>();
@@ -63,7 +63,7 @@ export class TunnelGateway<C extends ChannelOwner> {
   readonly checking = new FairShares(CHECKED_DIALS);
   #closing = false;
 
-  constructor(options: GatewayOptions<C>) {
+  constructor(options: EndpointOptions<C>) {
     this.#options = options;
     this.#failedDials = new FailedDials(() => options.monotonic?.() ?? performance.now());
     this.#onUpgrade = (request, socket, head) => this.#route(request, socket, head);
