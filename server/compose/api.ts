@@ -117,7 +117,7 @@ function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDe
   const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
   const endpoint = new TunnelEndpoint<ChannelGrant>({
     channels,
-    registry: services.tunnels,
+    registry: services.gateway,
     authenticateAgent: (bearer) => services.credentials.authenticateAgent(bearer),
     authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
     onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),

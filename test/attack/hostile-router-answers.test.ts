@@ -80,7 +80,7 @@ const run = (routerId: string, command: string) =>
     command,
     parameters: '',
   });
-const epoch = () => world.server.services.tunnels.epoch(agentId);
+const epoch = () => world.server.services.gateway.epoch(agentId);
 
 describe('an answer that is too large for the tunnel', () => {
   test.each<[string, string[][]]>([

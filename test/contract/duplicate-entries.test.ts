@@ -47,7 +47,7 @@ describeEachDatabase('entries of an agent', (open) => {
         forwards: { onRouterSeen: nothing },
         audit: { record: nothing },
         eventSources: { onInventory: nothing, onMove: nothing },
-        tunnels: { notify: () => true },
+        gateway: { notify: () => true },
         states: { onInventory: nothing, onNameLost: nothing },
       };
       announceChanges(audience);

@@ -5,12 +5,12 @@ import { RevocationsService } from './service.ts';
 import type { RevocationsDeps } from './service.ts';
 
 interface Needs extends Omit<RevocationsDeps, 'gateway'> {
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 export const revocations = feature({
-  create: ({ tunnels, log, ...needs }: Needs) => ({
-    revocations: new RevocationsService({ ...needs, gateway: tunnels, log: log.child({ component: 'revocations' }) }),
+  create: ({ gateway, log, ...needs }: Needs) => ({
+    revocations: new RevocationsService({ ...needs, gateway, log: log.child({ component: 'revocations' }) }),
   }),
   start: (own) => own.revocations.start(),
   stop: (own) => own.revocations.stop(),

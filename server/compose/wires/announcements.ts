@@ -40,7 +40,7 @@ interface Needs {
   sessions: SessionsService;
   states: StatesService;
   teams: TeamsService;
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 /** Connects changes of features to later features, and to features that must not depend on each other. */

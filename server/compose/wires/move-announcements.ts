@@ -15,7 +15,7 @@ interface Audience {
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
   audit: Pick<AuditService, 'record'>;
   eventSources: Pick<EventSources, 'onMove'>;
-  tunnels: Pick<AgentGateway, 'notify'>;
+  gateway: Pick<AgentGateway, 'notify'>;
   states: Pick<StatesService, 'onInventory'>;
 }
 
@@ -31,9 +31,9 @@ export function announceChanges(audience: Audience): void {
 
 function announceMove(change: MoveChange, audience: Audience): void {
   const { kind, router, agentId, agentEntry, reason } = change;
-  const { routers, faults, forwards, audit, eventSources, tunnels, states } = audience;
+  const { routers, faults, forwards, audit, eventSources, gateway, states } = audience;
   if (kind === 'requested' || kind === 'reported_again' || kind === 'refused') {
-    tunnels.notify(agentId, {
+    gateway.notify(agentId, {
       type: 'router.waiting',
       router: agentEntry,
       hardware_id: router.hardware_id,

@@ -4,19 +4,19 @@ import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 
 interface Needs extends Pick<Platform, 'log'> {
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
   forwards: ForwardsService;
 }
 
 /** Ends the connections of an agent that another machine replaces. */
 export const replacedAgents = feature({
-  create: ({ tunnels, forwards, log }: Needs) => ({
+  create: ({ gateway, forwards, log }: Needs) => ({
     /**
      * Closes the tunnel of the replaced agent and everything it carries. Never rejects: the new agent must get its
      * secret, and an entry port is closed even if its loss could not be stored.
      */
     endReplacedAgent: async (teamId: string, agentId: string): Promise<void> => {
-      tunnels.disconnect(agentId, 'revoked', 'replaced');
+      gateway.disconnect(agentId, 'revoked', 'replaced');
       await forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'the loss of some forwards of a replaced agent could not be stored');
       });

@@ -12,11 +12,11 @@ interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters'> 
   sessions: SessionsService;
 }
 
-/** The connected agents. Features need the tunnels, and tunnels call the features, so `agentEvents` is connected to them last. */
+/** The gateway to connected agents. Features call it, and its tunnels call the features, so `agentEvents` is connected last. */
 export const tunnels = feature({
   create: ({ config, clock, log, counters, credentials, agentSessions, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();
-    const tunnels = new TunnelRegistry({
+    const gateway = new TunnelRegistry({
       callbacks: {
         authenticateAgent: (bearer) => credentials.authenticateAgent(bearer),
         beginSession: (begin) => agentSessions.begin(begin),
@@ -30,6 +30,6 @@ export const tunnels = feature({
       settings: { heartbeatMs: config.heartbeatMs },
       counters,
     });
-    return { tunnels, agentEvents };
+    return { gateway, agentEvents };
   },
 });

@@ -6,7 +6,7 @@ import { AgentsService } from './service.ts';
 import { AgentSessions } from './sessions.ts';
 
 interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessions' | 'sites' | 'removals'> {
-  tunnels: AgentRoutesDeps['gateway'];
+  gateway: AgentRoutesDeps['gateway'];
   revocations: { enforce(teamId: string): Promise<void> };
 }
 
@@ -15,6 +15,6 @@ export const agents = feature({
     agents: new AgentsService(storage),
     agentSessions: new AgentSessions(storage, clock),
   }),
-  routes: (scope, { tunnels, revocations, ...services }: Routes) =>
-    agentRoutes(scope, { ...services, gateway: tunnels, onRevoked: (teamId) => revocations.enforce(teamId) }),
+  routes: (scope, { gateway, revocations, ...services }: Routes) =>
+    agentRoutes(scope, { ...services, gateway, onRevoked: (teamId) => revocations.enforce(teamId) }),
 });

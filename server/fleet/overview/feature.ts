@@ -7,10 +7,10 @@ import { OverviewService } from './service.ts';
 
 interface Needs extends Pick<Platform, 'storage' | 'clock'> {
   states: StatesService;
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 export const overview = feature({
-  create: ({ storage, clock, states, tunnels }: Needs) => ({ overview: new OverviewService({ storage, clock, states, gateway: tunnels }) }),
+  create: ({ storage, clock, states, gateway }: Needs) => ({ overview: new OverviewService({ storage, clock, states, gateway }) }),
   routes: overviewRoute,
 });

@@ -12,21 +12,12 @@ export { LONGEST_RETRY_MS } from './fetcher.ts';
 interface Needs extends Pick<Platform, 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
   jobs: JobsService;
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 export const backups = feature({
-  create: ({ storage, secrets, clock, log, counters, routers, jobs, tunnels }: Needs) => ({
-    backups: new BackupsService({
-      storage,
-      secrets,
-      clock,
-      log: log.child({ component: 'backups' }),
-      counters,
-      routers,
-      jobs,
-      gateway: tunnels,
-    }),
+  create: ({ storage, secrets, clock, log, counters, routers, jobs, gateway }: Needs) => ({
+    backups: new BackupsService({ storage, secrets, clock, log: log.child({ component: 'backups' }), counters, routers, jobs, gateway }),
   }),
   start: (own) => own.backups.start(),
   stop: (own) => own.backups.stop(),

@@ -5,8 +5,8 @@ import { commandRoutes } from './routes.ts';
 import { CommandsService } from './service.ts';
 
 export const commands = feature({
-  create: ({ routers, tunnels }: { routers: RoutersService; tunnels: AgentGateway }) => ({
-    commands: new CommandsService({ routers, gateway: tunnels }),
+  create: ({ routers, gateway }: { routers: RoutersService; gateway: AgentGateway }) => ({
+    commands: new CommandsService({ routers, gateway }),
   }),
   routes: commandRoutes,
 });

@@ -15,7 +15,7 @@ export { isConnectRequest } from './connect/routes.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 interface Routes extends Omit<ConnectRouteDeps, 'endpoint' | 'authenticate'>, Pick<Platform, 'config' | 'now'> {
@@ -24,11 +24,11 @@ interface Routes extends Omit<ConnectRouteDeps, 'endpoint' | 'authenticate'>, Pi
 }
 
 export const forwards = feature({
-  create: ({ config, storage, clock, log, counters, routers, tunnels }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, gateway }: Needs) => ({
     forwards: new ForwardsService({
       storage,
       routers,
-      gateway: tunnels,
+      gateway,
       clock,
       log: log.child({ component: 'forwards' }),
       counters,

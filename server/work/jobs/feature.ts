@@ -9,14 +9,14 @@ import { DEFAULT_JOB_RULES } from './types.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
-  tunnels: AgentGateway;
+  gateway: AgentGateway;
 }
 
 export const jobs = feature({
-  create: ({ config, storage, clock, log, counters, routers, tunnels }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, gateway }: Needs) => ({
     jobs: new JobsService({
       storage,
-      gateway: tunnels,
+      gateway,
       routers,
       clock,
       log: log.child({ component: 'jobs' }),
