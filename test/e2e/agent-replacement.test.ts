@@ -209,7 +209,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       last_epoch: old.lastEpoch,
       routers: [],
     };
-    expect(await world.server.services.agentSessions.begin({ agentId, credential: identity!.credential, hello })).toBeUndefined();
+    expect(await world.server.services.agentEpochs.assign({ agentId, credential: identity!.credential, hello })).toBeUndefined();
   });
 
   test('only an active agent of the same team can be replaced, and its revocation invalidates the tokens', async () => {

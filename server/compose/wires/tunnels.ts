@@ -1,27 +1,27 @@
 import type { CredentialsService } from '../../access/credentials/service.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
-import type { AgentSessions } from '../../fleet/agents/sessions.ts';
+import type { AgentEpochs } from '../../fleet/agents/epochs.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
 import { TunnelRegistry } from '../../platform/tunnel/registry.ts';
 import { AgentEventFanOut } from './agent-events.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters'> {
   credentials: CredentialsService;
-  agentSessions: AgentSessions;
+  agentEpochs: AgentEpochs;
   sessions: SessionsService;
 }
 
 /** The gateway to connected agents. Features call it, and its tunnels call the features, so `agentEvents` is connected last. */
 export const tunnels = feature({
-  create: ({ config, clock, log, counters, credentials, agentSessions, sessions }: Needs) => {
+  create: ({ config, clock, log, counters, credentials, agentEpochs, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();
     const gateway = new TunnelRegistry({
       callbacks: {
         authenticateAgent: (bearer) => credentials.authenticateAgent(bearer),
-        beginSession: (begin) => agentSessions.begin(begin),
-        confirmSession: (agentId, epoch, journalId) => agentSessions.confirm(agentId, epoch, journalId),
-        endSession: (agentId, epoch) => agentSessions.end(agentId, epoch),
+        beginSession: (begin) => agentEpochs.assign(begin),
+        confirmSession: (agentId, epoch, journalId) => agentEpochs.confirm(agentId, epoch, journalId),
+        endSession: (agentId, epoch) => agentEpochs.end(agentId, epoch),
         events: agentEvents,
         tunnels: sessions,
       },

@@ -3,7 +3,7 @@ import type { Platform } from '../../feature.ts';
 import { agentRoutes } from './routes.ts';
 import type { AgentRoutesDeps } from './routes.ts';
 import { AgentsService } from './service.ts';
-import { AgentSessions } from './sessions.ts';
+import { AgentEpochs } from './epochs.ts';
 
 interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessions' | 'sites' | 'removals'> {
   gateway: AgentRoutesDeps['gateway'];
@@ -13,7 +13,7 @@ interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessi
 export const agents = feature({
   create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
     agents: new AgentsService(storage),
-    agentSessions: new AgentSessions(storage, clock),
+    agentEpochs: new AgentEpochs(storage, clock),
   }),
   routes: (scope, { gateway, revocations, ...services }: Routes) =>
     agentRoutes(scope, { ...services, gateway, onRevoked: (teamId) => revocations.enforce(teamId) }),

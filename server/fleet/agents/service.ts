@@ -19,7 +19,7 @@ export {
   updateAgent,
 } from './store.ts';
 
-/** The agents of a team. Their credentials are in access/credentials, their sessions in {@link ./sessions.ts}. */
+/** The agents of a team. Their credentials are in access/credentials, the epochs of their tunnels in {@link ./epochs.ts}. */
 export class AgentsService {
   readonly #storage: Storage;
 

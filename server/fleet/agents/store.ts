@@ -5,7 +5,7 @@ import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { AgentsTable } from '../../platform/storage/schema-routers.ts';
-import type { Agent, KnownSession } from './types.ts';
+import type { Agent, KnownEpoch } from './types.ts';
 
 function toAgent(row: Omit<Selectable<AgentsTable>, 'secret_hash'>): Agent {
   return {
@@ -135,7 +135,7 @@ const HIGHEST_BELIEVED = 1e12;
 export async function raiseEpoch(
   db: DbOrTx,
   { agentId, credential, version, lastEpoch }: { agentId: string; credential: string; version: string; lastEpoch: number },
-): Promise<KnownSession | undefined> {
+): Promise<KnownEpoch | undefined> {
   const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
   const row = await db
     .updateTable('agents')

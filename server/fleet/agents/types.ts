@@ -1,4 +1,4 @@
-/** An agent as its team sees it, without its session (epoch, journal). */
+/** An agent as its team sees it, without its epoch and journal. */
 export interface Agent {
   id: string;
   teamId: string;
@@ -14,14 +14,14 @@ export interface Agent {
 }
 
 /** An agent's journal state as it reports it when it connects. */
-export interface AgentMemory {
+export interface ReportedJournal {
   journalId: string;
   /** The newest epoch this journal has seen, 0 for none. */
   lastEpoch: number;
 }
 
 /** The journal state that the control plane has recorded, with the epoch just assigned. */
-export interface KnownSession {
+export interface KnownEpoch {
   epoch: number;
   /** The newest epoch that the agent has confirmed to have stored, 0 for none. */
   confirmedEpoch: number;
@@ -29,7 +29,7 @@ export interface KnownSession {
   journalId: string | null;
 }
 
-export interface SessionStart {
+export interface AssignedEpoch {
   epoch: number;
   /** The agent's journal cannot be trusted. */
   reset: boolean;

@@ -3,7 +3,7 @@ import { Journal } from '../../../agent/jobs/journal/journal.ts';
 import type { JournalDisk } from '../../../agent/jobs/journal/disk.ts';
 import { JobRunner } from '../../../agent/jobs/runner.ts';
 import type { Notice } from '../../../server/platform/core/agent-gateway.ts';
-import { AgentSessions } from '../../../server/fleet/agents/sessions.ts';
+import { AgentEpochs } from '../../../server/fleet/agents/epochs.ts';
 import { JobsService } from '../../../server/work/jobs/service.ts';
 import { DEFAULT_JOB_RULES } from '../../../server/work/jobs/types.ts';
 import type { JobRecord, NewJob } from '../../../server/work/jobs/types.ts';
@@ -52,7 +52,7 @@ class AgentProcess extends Mortal {
 
 class ServerProcess extends Mortal {
   readonly tunnels = new Map<string, { tunnel: FakeTunnel; send: (message: ServerMessage) => boolean }>();
-  readonly sessions: AgentSessions;
+  readonly epochs: AgentEpochs;
   readonly jobs: JobsService;
 
   constructor(storage: Storage, clock: ManualClock, chance: Chance) {
@@ -60,7 +60,7 @@ class ServerProcess extends Mortal {
     const own = mortalStorage(storage, this);
     const ownClock = new MortalClock(clock, this);
     const routers = new RoutersService({ storage: own, clock: ownClock, log: silentLog, rules: { offlineAfterMs: 90_000 } });
-    this.sessions = new AgentSessions(own, ownClock);
+    this.epochs = new AgentEpochs(own, ownClock);
     this.jobs = new JobsService({
       storage: own,
       gateway: { notify: (agentId, message) => this.#notify(agentId, message) },
@@ -198,7 +198,7 @@ export class JobWorld {
       last_epoch: runner.lastEpoch,
       routers: [],
     } as const;
-    const session = await server.sessions.begin({ agentId: site.id, credential: '', hello: { ...hello, versions: [1], routers: [] } });
+    const session = await server.epochs.assign({ agentId: site.id, credential: '', hello: { ...hello, versions: [1], routers: [] } });
     if (!session || !tunnel.isOpen) return;
     await turns(this.chance.int(0, 3));
     const { journalId, jobs } = await runner.adopt(session.epoch, session.reset);
@@ -211,7 +211,7 @@ export class JobWorld {
     process.send = tunnel.direction<AgentMessage>((message) => settled.promise.then(() => toService(server, connection, message)));
     await turns(this.chance.int(0, 3));
     if (!tunnel.isOpen || server.dead) return tunnel.close();
-    const isNewest = await server.sessions.confirm(site.id, session.epoch, journalId);
+    const isNewest = await server.epochs.confirm(site.id, session.epoch, journalId);
     if (!isNewest || !tunnel.isOpen) return tunnel.close();
     server.tunnels.get(site.id)?.tunnel.close();
     const toAgent = tunnel.direction<ServerMessage>((message) => settled.promise.then(() => toRunner(runner, process, message)));

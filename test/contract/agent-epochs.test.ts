@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import { randomUUID } from 'node:crypto';
-import { AgentSessions } from '../../server/fleet/agents/sessions.ts';
+import { AgentEpochs } from '../../server/fleet/agents/epochs.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
 
-describeEachDatabase('agent sessions', (open) => {
+describeEachDatabase('agent epochs', (open) => {
   async function setUp() {
     const storage = await open();
     const { teamId } = await seedTeam(storage);
     const agentId = await seedAgent(storage, teamId);
     const clock = new ManualClock(5000);
-    return { storage, agentId, clock, sessions: new AgentSessions(storage, clock) };
+    return { storage, agentId, clock, epochs: new AgentEpochs(storage, clock) };
   }
 
-  const begin = (sessions: AgentSessions, agentId: string, journalId: string, lastEpoch: number) =>
-    sessions.begin({
+  const assign = (epochs: AgentEpochs, agentId: string, journalId: string, lastEpoch: number) =>
+    epochs.assign({
       agentId,
       credential: '',
       hello: { type: 'hello', versions: [1], agent_version: '1.2.3\0', journal_id: journalId, last_epoch: lastEpoch, routers: [] },
@@ -25,61 +25,61 @@ describeEachDatabase('agent sessions', (open) => {
   const row = ({ db }: Storage, agentId: string) => db.selectFrom('agents').selectAll().where('id', '=', agentId).executeTakeFirstOrThrow();
 
   test('every hello raises the epoch, also when several come at once', async () => {
-    const { sessions, agentId } = await setUp();
+    const { epochs, agentId } = await setUp();
     const journal = randomUUID();
-    const begun = await Promise.all([1, 2, 3, 4, 5].map(() => begin(sessions, agentId, journal, 0)));
+    const begun = await Promise.all([1, 2, 3, 4, 5].map(() => assign(epochs, agentId, journal, 0)));
     expect(begun.map((start) => start?.epoch ?? 0).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
   });
 
   test('a restored database gives out no epoch that the agent has seen before', async () => {
-    const { sessions, agentId } = await setUp();
+    const { epochs, agentId } = await setUp();
     const journal = randomUUID();
-    expect(await begin(sessions, agentId, journal, 41)).toMatchObject({ epoch: 42 });
-    expect(await begin(sessions, agentId, journal, 41)).toMatchObject({ epoch: 43 });
+    expect(await assign(epochs, agentId, journal, 41)).toMatchObject({ epoch: 42 });
+    expect(await assign(epochs, agentId, journal, 41)).toMatchObject({ epoch: 43 });
   });
 
   test('an agent cannot push the epoch out of the integers', async () => {
-    const { sessions, agentId } = await setUp();
-    const first = await begin(sessions, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
-    const second = await begin(sessions, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
+    const { epochs, agentId } = await setUp();
+    const first = await assign(epochs, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
+    const second = await assign(epochs, agentId, randomUUID(), Number.MAX_SAFE_INTEGER);
     expect(second!.epoch).toBe(first!.epoch + 1);
     expect(Number.isSafeInteger(second!.epoch + 1_000_000)).toBe(true);
   });
 
   test('only the newest epoch can be confirmed, and only once', async () => {
-    const { sessions, agentId } = await setUp();
+    const { epochs, agentId } = await setUp();
     const journal = randomUUID();
-    await begin(sessions, agentId, journal, 0);
-    await begin(sessions, agentId, journal, 0);
-    expect(await sessions.confirm(agentId, 1, journal)).toBe(false);
-    expect(await sessions.confirm(agentId, 2, journal)).toBe(true);
-    expect(await sessions.confirm(agentId, 2, journal)).toBe(false);
+    await assign(epochs, agentId, journal, 0);
+    await assign(epochs, agentId, journal, 0);
+    expect(await epochs.confirm(agentId, 1, journal)).toBe(false);
+    expect(await epochs.confirm(agentId, 2, journal)).toBe(true);
+    expect(await epochs.confirm(agentId, 2, journal)).toBe(false);
   });
 
   test('a confirmed session is connected until it ends; the end of an older one changes nothing', async () => {
-    const { storage, sessions, agentId, clock } = await setUp();
+    const { storage, epochs, agentId, clock } = await setUp();
     const journal = randomUUID();
-    await begin(sessions, agentId, journal, 0);
-    await sessions.confirm(agentId, 1, journal);
+    await assign(epochs, agentId, journal, 0);
+    await epochs.confirm(agentId, 1, journal);
     expect(await row(storage, agentId)).toMatchObject({
       connected_at: 5000,
       disconnected_at: null,
       journal_id: journal,
       version: '1.2.3\uFFFD',
     });
-    await begin(sessions, agentId, journal, 1);
+    await assign(epochs, agentId, journal, 1);
     clock.advance(10);
-    await sessions.confirm(agentId, 2, journal);
-    await sessions.end(agentId, 1);
+    await epochs.confirm(agentId, 2, journal);
+    await epochs.end(agentId, 1);
     expect(await row(storage, agentId)).toMatchObject({ connected_at: 5010, disconnected_at: null });
-    await sessions.end(agentId, 2);
+    await epochs.end(agentId, 2);
     expect(await row(storage, agentId)).toMatchObject({ disconnected_at: 5010, confirmed_epoch: 2 });
   });
 
   test('a session that never became ready leaves no trace but its epoch', async () => {
-    const { storage, sessions, agentId } = await setUp();
-    await begin(sessions, agentId, randomUUID(), 0);
-    await sessions.end(agentId, 1);
+    const { storage, epochs, agentId } = await setUp();
+    await assign(epochs, agentId, randomUUID(), 0);
+    await epochs.end(agentId, 1);
     expect(await row(storage, agentId)).toMatchObject({
       epoch: 1,
       confirmed_epoch: 0,
@@ -90,23 +90,23 @@ describeEachDatabase('agent sessions', (open) => {
   });
 
   test('a restored disk and a foreign journal are told to start afresh, until the fresh journal is confirmed', async () => {
-    const { sessions, agentId } = await setUp();
+    const { epochs, agentId } = await setUp();
     const [first, second] = [randomUUID(), randomUUID()];
-    await begin(sessions, agentId, first, 0);
-    await sessions.confirm(agentId, 1, first);
-    expect(await begin(sessions, agentId, first, 1)).toEqual({ epoch: 2, reset: false });
-    expect(await begin(sessions, agentId, first, 0)).toEqual({ epoch: 3, reset: true });
-    expect(await begin(sessions, agentId, second, 3)).toEqual({ epoch: 4, reset: true });
-    expect(await sessions.confirm(agentId, 4, second)).toBe(true);
-    expect(await begin(sessions, agentId, second, 4)).toEqual({ epoch: 5, reset: false });
+    await assign(epochs, agentId, first, 0);
+    await epochs.confirm(agentId, 1, first);
+    expect(await assign(epochs, agentId, first, 1)).toEqual({ epoch: 2, reset: false });
+    expect(await assign(epochs, agentId, first, 0)).toEqual({ epoch: 3, reset: true });
+    expect(await assign(epochs, agentId, second, 3)).toEqual({ epoch: 4, reset: true });
+    expect(await epochs.confirm(agentId, 4, second)).toBe(true);
+    expect(await assign(epochs, agentId, second, 4)).toEqual({ epoch: 5, reset: false });
   });
 
   test('a revoked agent, and one that never was, get no session', async () => {
-    const { storage, sessions, agentId } = await setUp();
-    const begun = await begin(sessions, agentId, randomUUID(), 0);
+    const { storage, epochs, agentId } = await setUp();
+    const begun = await assign(epochs, agentId, randomUUID(), 0);
     await storage.db.updateTable('agents').set({ revoked_at: 1 }).where('id', '=', agentId).execute();
-    expect(await begin(sessions, agentId, randomUUID(), 0)).toBeUndefined();
-    expect(await sessions.confirm(agentId, begun?.epoch ?? 0, randomUUID())).toBe(false);
-    expect(await begin(sessions, randomUUID(), randomUUID(), 0)).toBeUndefined();
+    expect(await assign(epochs, agentId, randomUUID(), 0)).toBeUndefined();
+    expect(await epochs.confirm(agentId, begun?.epoch ?? 0, randomUUID())).toBe(false);
+    expect(await assign(epochs, randomUUID(), randomUUID(), 0)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mustReset } from '../../../server/fleet/agents/memory.ts';
+import { mustReset } from '../../../server/fleet/agents/journal-trust.ts';
 
 const OURS = 'journal-1';
 const OTHER = 'journal-2';
