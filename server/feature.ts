@@ -66,7 +66,7 @@ export interface Feature<Needs, Brings, Api, Open, Internal> {
   /** Deletes old records, every hour. */
   sweep?: (own: Brings) => Promise<void>;
   /** Called in the order of the list; `onGone` in reverse order. */
-  hears?: (own: Brings) => AgentListener;
+  agentListener?: (own: Brings) => AgentListener;
   measures?: (own: Brings) => Measures;
   /** Public routes. The scope knows the caller, checks the role, limits the rate, replays repeated POSTs and writes the audit log. */
   routes?: (scope: App, services: Api) => void;

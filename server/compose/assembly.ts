@@ -6,7 +6,7 @@ interface Unit<Late> {
   start: () => Promise<void>;
   stop: (() => Promise<void>) | undefined;
   sweep: () => Promise<void>;
-  hears: () => AgentListener;
+  agentListener: () => AgentListener;
   measures: () => Measures;
   routes: (scope: App, services: Late) => void;
   openRoutes: ((scope: App, services: Late) => Promise<void>) | undefined;
@@ -68,7 +68,7 @@ export class Assembly<Services extends object, Late> {
       async sweep() {
         for (const unit of units) await unit.sweep();
       },
-      listeners: units.map((unit) => unit.hears()),
+      listeners: units.map((unit) => unit.agentListener()),
       measures: units.map((unit) => unit.measures()),
       addRoutes(scope) {
         for (const unit of units) unit.routes(scope, services);
@@ -94,7 +94,7 @@ function unitOf<Needs, Brings, Api, Open, Internal>(
     start: async () => feature.start?.(own),
     stop: stop && (async () => stop(own)),
     sweep: async () => feature.sweep?.(own),
-    hears: () => feature.hears?.(own) ?? {},
+    agentListener: () => feature.agentListener?.(own) ?? {},
     measures: () => feature.measures?.(own) ?? {},
     routes: (scope, services) => feature.routes?.(scope, services),
     openRoutes: feature.openRoutes,

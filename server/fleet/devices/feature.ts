@@ -26,7 +26,7 @@ export const devices = feature({
   }),
   start: (own) => own.devices.start(),
   stop: (own) => own.devices.stop(),
-  hears: ({ devices }) => ({
+  agentListener: ({ devices }) => ({
     onGone: (connection) => devices.onGone(connection),
     onDevices: (connection, report) => devices.onDevices(connection, report),
   }),

@@ -31,7 +31,7 @@ export const faults = feature({
   },
   start: (own) => own.faults.start(),
   stop: (own) => own.faults.stop(),
-  hears: ({ faults }) => ({
+  agentListener: ({ faults }) => ({
     onReady: (connection) => faults.onReady(connection),
     onGone: (connection) => faults.onGone(connection),
     onHeartbeat: (connection, heartbeat) => faults.onHeartbeat(connection, heartbeat),

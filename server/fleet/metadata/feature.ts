@@ -14,7 +14,7 @@ export const metadata = feature({
   create: ({ storage, clock, log, routers, catalog }: Needs) => ({
     metadata: new MetadataService({ storage, clock, log: log.child({ component: 'metadata' }), routers, catalog }),
   }),
-  hears: ({ metadata }) => ({
+  agentListener: ({ metadata }) => ({
     onReady: (connection) => metadata.onReady(connection),
     onGone: (connection) => metadata.onGone(connection),
     onHealth: (connection, health) => metadata.onHealth(connection, health),

@@ -31,7 +31,7 @@ export const routers = feature({
   }),
   start: (own) => own.routers.start(),
   stop: (own) => own.routers.stop(),
-  hears: ({ routers }) => ({
+  agentListener: ({ routers }) => ({
     onReady: (connection) => routers.onReady(connection),
     onGone: (connection) => routers.onGone(connection),
     onHeartbeat: (connection, heartbeat) => routers.onHeartbeat(connection, heartbeat),

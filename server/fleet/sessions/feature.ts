@@ -10,7 +10,7 @@ interface Routes {
   sessions: SessionsService;
 }
 
-/** Before the tunnels, which it hears. It stops last of all that keep a history. */
+/** Built before the gateway, which reports tunnels to it. It stops after every other feature that keeps a history. */
 export const sessions = feature({
   create: ({ config, storage, clock, log, counters }: Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'>) => {
     const deps = { storage, clock, log: log.child({ component: 'sessions' }) };

@@ -24,7 +24,7 @@ export const events = feature({
   },
   start: (own) => own.eventSources.start(),
   stop: (own) => own.eventSources.stop(),
-  hears: ({ eventSources }) => ({
+  agentListener: ({ eventSources }) => ({
     onHeartbeat: (connection, heartbeat) =>
       eventSources.onHeartbeat(
         connection,

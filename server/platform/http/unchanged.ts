@@ -8,7 +8,7 @@ const TAG_CHARS = 22;
 /**
  * Answers to GET have a weak `ETag` of their body. A caller who names it in `If-None-Match` gets 304 without a body as long as the answer is
  * the same. The work of making the answer is done all the same.
- * @param onUnchanged hears of each 304, before it is sent
+ * @param onUnchanged called for each 304, before it is sent
  */
 export function answerUnchanged(scope: App, onUnchanged: (request: FastifyRequest) => void): void {
   scope.addHook('onSend', async (request, reply, payload) => {

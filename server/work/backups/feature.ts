@@ -21,7 +21,7 @@ export const backups = feature({
   }),
   start: (own) => own.backups.start(),
   stop: (own) => own.backups.stop(),
-  hears: ({ backups }) => ({ onReady: (connection) => backups.onReady(connection) }),
+  agentListener: ({ backups }) => ({ onReady: (connection) => backups.onReady(connection) }),
   measures: ({ backups }) => ({ shares: { backup_fetches: backups.fetches } }),
   routes: (scope, services: { backups: BackupsService }) => {
     backupRoutes(scope, services);

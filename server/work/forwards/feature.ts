@@ -54,7 +54,7 @@ export const forwards = feature({
     }
   },
   stop: (own) => own.forwards.stop(),
-  hears: ({ forwards }) => ({
+  agentListener: ({ forwards }) => ({
     onReady: (connection) => forwards.onReady(connection),
     onForwardLost: (connection, forwardId, reason) => forwards.onForwardLost(connection, forwardId, reason),
   }),

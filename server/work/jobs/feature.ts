@@ -27,7 +27,7 @@ export const jobs = feature({
   }),
   start: (own) => own.jobs.start(),
   stop: (own) => own.jobs.stop(),
-  hears: ({ jobs }) => ({
+  agentListener: ({ jobs }) => ({
     onReady: (connection, open) => jobs.onReady(connection, open),
     onGone: (connection) => jobs.onGone(connection),
     onHeartbeat: (connection, heartbeat) => jobs.onHeartbeat(connection, heartbeat),

@@ -15,7 +15,7 @@ function three({ isBroken = false } = {}) {
     start: said('start first'),
     stop: said('stop first'),
     sweep: async () => void log.push('sweep first'),
-    hears: () => ({ onReady: said('ready first'), onGone: said('gone first'), onHeartbeat: said('heartbeat first') }),
+    agentListener: () => ({ onReady: said('ready first'), onGone: said('gone first'), onHeartbeat: said('heartbeat first') }),
   });
   const second = feature({
     create: (needs: { first: string }) => ({ second: `second after ${needs.first}` }),
@@ -24,7 +24,7 @@ function three({ isBroken = false } = {}) {
       if (isBroken) throw new Error('second is broken');
     },
     stop: said('stop second'),
-    hears: () => ({
+    agentListener: () => ({
       onReady: async () => {
         await Promise.resolve();
         log.push('ready second');
@@ -37,7 +37,7 @@ function three({ isBroken = false } = {}) {
     start: said('start third'),
     stop: said('stop third'),
     sweep: async () => void log.push('sweep third'),
-    hears: () => ({ onReady: said('ready third'), onHeartbeat: said('heartbeat third') }),
+    agentListener: () => ({ onReady: said('ready third'), onHeartbeat: said('heartbeat third') }),
   });
   const all = Assembly.of({ name: 'all' }).add(first).add(second).add(third);
   return { log, services: all.services, features: all.complete(all.services) };
