@@ -38,7 +38,7 @@ interface Parts {
 const PAGE = 200;
 
 /**
- * Client of a control plane: every operation of `/openapi.json` by name, typed. A POST carries an Idempotency-Key. A
+ * Client of a control plane: every operation of `/openapi.json` by name, typed. A POST or PATCH carries an Idempotency-Key. A
  * rate-limited request is retried when the server allows it. Instead of a router's id, its identity works too if it is unique
  * in the team.
  */

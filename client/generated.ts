@@ -425,6 +425,13 @@ export interface Fault {
   occurrences: number;
 }
 
+export interface ForwardChange {
+  /** From now on, not from its creation */
+  expire_after_minutes?: number;
+  /** Connections from other sources end */
+  allow_from?: string;
+}
+
 export interface ForwardConnection {
   id: string;
   source: string;
@@ -435,7 +442,7 @@ export interface ForwardConnection {
   bytes_in: number;
   /** From the target to the client, so far */
   bytes_out: number;
-  /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown */
+  /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, shutdown or unknown */
   ended_by: string;
 }
 
@@ -1267,6 +1274,8 @@ export interface Operations {
   changeAgent: { input: { path: { agent_id: string }; body: AgentChange }; result: Success<Agent> };
   /** Change a client; missing fields stay unchanged */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
+  /** Extend or shorten a transient port forward, or change its source */
+  changeForward: { input: { path: { router_id: string; id: string }; body: ForwardChange }; result: TransientForward };
   /** Change a member's role, or deactivate or reactivate a member */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
   /** Change your password; this ends all your sessions, including this one, and what you opened in them */
@@ -1481,7 +1490,7 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Stream events about the records of the team */
-  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Update a notification group */
@@ -1501,6 +1510,7 @@ export const ROUTES = {
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
   changeAgent: { method: 'PATCH', path: '/api/agents/{agent_id}' },
   changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
+  changeForward: { method: 'PATCH', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
   changeOwnPassword: { method: 'POST', path: '/api/me/password' },
   changeRouter: { method: 'PATCH', path: '/api/routers/{router_id}' },

@@ -32,7 +32,7 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Longest wait for one answer, milliseconds. */
   timeoutMs?: number;
-  /** Sent with a POST, so that a retry does nothing twice. Default: a new one for each call. */
+  /** Sent with a POST or PATCH, so that a retry does nothing twice. Default: a new one for each call. */
   idempotencyKey?: string;
 }
 
@@ -151,7 +151,7 @@ export async function pauseFor(ms: number, signal?: AbortSignal): Promise<void> 
 }
 
 function withKey(request: Request): Request {
-  if (request.method !== 'POST') return request;
+  if (request.method !== 'POST' && request.method !== 'PATCH') return request;
   return { ...request, headers: { ...request.headers, 'idempotency-key': request.idempotencyKey ?? randomUUID() } };
 }
 

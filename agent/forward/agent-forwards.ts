@@ -90,14 +90,17 @@ export class AgentForwards {
   async open(params: ForwardOpenParams, deadline: Deadline): Promise<OpenedForward> {
     const refusal = this.#allow.refusal(params.dst_address);
     if (refusal !== undefined) throw new AgentError('not_allowed', refusal);
-    const forward = await this.#opened(params, deadline);
-    if (this.#ready.get(params.forward_id) !== forward) throw new AgentError('internal', 'the forward was closed meanwhile');
-    forward.renew({
-      token: params.channel_token,
-      maxChannels: params.max_channels,
-      expiresInMs: params.expires_in_ms,
-      warmChannels: params.warm_channels,
-    });
+    const { clock } = this.#options;
+    const endsAt = clock.sinceBoot() + params.expires_in_ms;
+    const forward = await this.#opened(params, endsAt, deadline);
+    const checkOpen = (): void => {
+      if (this.#ready.get(params.forward_id) !== forward) throw new AgentError('internal', 'the forward was closed meanwhile');
+    };
+    checkOpen();
+    // The agent's own end first: the former one could come while the router is asked.
+    forward.renew({ token: params.channel_token, maxChannels: params.max_channels, endsAt, warmChannels: params.warm_channels });
+    await forward.way.renew(Math.max(0, endsAt - clock.sinceBoot()), deadline);
+    checkOpen();
     return forward.opened;
   }
 
@@ -140,18 +143,18 @@ export class AgentForwards {
     await Promise.all(this.#tasks);
   }
 
-  async #opened(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+  async #opened(params: ForwardOpenParams, endsAt: number, deadline: Deadline): Promise<OpenForward> {
     const before = this.#forwards.get(params.forward_id);
-    if (!before) return this.#start(params, deadline);
+    if (!before) return this.#start(params, endsAt, deadline);
     // An earlier request may have failed because its tunnel broke, so a failure does not count for this one.
     const joined = await before.catch(() => undefined);
-    return joined ?? this.#forwards.get(params.forward_id) ?? this.#start(params, deadline);
+    return joined ?? this.#forwards.get(params.forward_id) ?? this.#start(params, endsAt, deadline);
   }
 
-  #start(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+  #start(params: ForwardOpenParams, endsAt: number, deadline: Deadline): Promise<OpenForward> {
     if (this.#closed) throw new AgentError('internal', 'the agent is stopping');
     if (this.#forwards.size >= MAX_FORWARDS) throw new AgentError('not_allowed', `the agent has ${MAX_FORWARDS} forwards open`);
-    const opening = this.#openWay(params, deadline);
+    const opening = this.#openWay(params, endsAt, deadline);
     this.#forwards.set(params.forward_id, opening);
     opening.then(
       (forward) => {
@@ -164,7 +167,7 @@ export class AgentForwards {
     return opening;
   }
 
-  async #openWay(params: ForwardOpenParams, deadline: Deadline): Promise<OpenForward> {
+  async #openWay(params: ForwardOpenParams, endsAt: number, deadline: Deadline): Promise<OpenForward> {
     const { routers, dialChannel, clock, log } = this.#options;
     await this.#closing.get(params.forward_id);
     const router = findRouter(routers, params.router, params.hardware_id);
@@ -177,7 +180,7 @@ export class AgentForwards {
       clock,
       log,
       mark,
-      expiresInMs: params.expires_in_ms,
+      expiresInMs: Math.max(0, endsAt - clock.sinceBoot()),
       onLeftBehind: () => this.#leftovers.suspect(router),
       onLost: (reason: string) => this.#lost(params.forward_id, reason),
     };
@@ -187,7 +190,7 @@ export class AgentForwards {
       router: router.name,
       hardwareId: params.hardware_id,
       way: chosen.way,
-      opened: { way: chosen.way.name, way_reason: chosen.reason, target_reachable: chosen.targetReachable },
+      opened: { way: chosen.way.name, way_reason: chosen.reason, target_reachable: chosen.targetReachable, renewed: true },
       dialChannel,
       clock,
       log,

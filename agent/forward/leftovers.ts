@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 import type { RouterAdapter } from '../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE, removeFound } from './clean-up.ts';
-import { findFailSafes, removeFailSafes } from './fail-safe.ts';
+import { findFailSafes, markOfFailSafe, removeFailSafes } from './fail-safe.ts';
 import { NAT, findMarked } from './nat-rules.ts';
 import type { MarkedRule } from './nat-rules.ts';
 
@@ -26,7 +26,7 @@ export async function removeLeftovers(
   log: Log,
 ): Promise<SearchResult> {
   const prefix = `${agentTag}-`;
-  const forwardOf = (text: string): string => text.slice(prefix.length).replace(/-boot$/, '');
+  const forwardOf = (text: string): string => markOfFailSafe(text).slice(prefix.length);
   const isSuspect = (text: string): boolean => text.startsWith(prefix) && !isOpen(forwardOf(text));
   let held: ReadonlySet<string> = new Set();
   const isLeftover = (text: string): boolean => isSuspect(text) && !held.has(prefix + forwardOf(text));

@@ -61,13 +61,16 @@ export class OpenForward {
     return this.#channels.size;
   }
 
-  /** Applies the terms of an opening request, the first or a repeated one, and dials the requested channels. */
-  renew(terms: { token: string; maxChannels: number; expiresInMs: number; warmChannels: number }): void {
+  /**
+   * Applies the terms of an opening request, the first or a repeated one, and dials the requested channels.
+   * @param terms `endsAt` by `sinceBoot`
+   */
+  renew(terms: { token: string; maxChannels: number; endsAt: number; warmChannels: number }): void {
     this.#token = terms.token;
     this.#maxChannels = terms.maxChannels;
     this.#expiry?.cancel();
     const { clock, onExpired } = this.#options;
-    this.#expiry = atMoment(clock, clock.sinceBoot() + terms.expiresInMs, onExpired);
+    this.#expiry = atMoment(clock, terms.endsAt, onExpired);
     this.dial(terms.warmChannels);
   }
 

@@ -4,7 +4,7 @@ import { AgentError } from '../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../routers/adapter.ts';
 import { sshForwardingMark } from './agent-tag.ts';
 import { runCommand } from './run-command.ts';
-import { armFailSafe, disarmFailSafe } from './fail-safe.ts';
+import { armFailSafe, disarmFailSafe, isSameEnd } from './fail-safe.ts';
 import type { FailSafe, Undoing } from './fail-safe.ts';
 import type { ForwardingMemory, ForwardingRecord, NamedDevice } from './forwarding-memory.ts';
 
@@ -43,7 +43,8 @@ export class SshForwarding {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #agentTag: () => Promise<string>;
-  readonly #users = new Map<string, number>();
+  /** When each use of a device ends, by `sinceBoot`; the object that {@link acquire} returned names the use. */
+  readonly #uses = new Map<string, Map<NamedDevice, number>>();
   /** How and when each device restores the value by itself. */
   readonly #armed = new Map<string, Armed>();
   /** One change at a time for each device. */
@@ -58,16 +59,17 @@ export class SshForwarding {
 
   /**
    * Switches forwarding on if needed, for `forMs` milliseconds.
-   * @returns the device; the caller must {@link release} it
+   * @returns the device; the caller must {@link release} this very object
    * @throws AgentError
    */
   async acquire(router: RouterAdapter, forMs: number, deadline: Deadline): Promise<NamedDevice> {
     const device = presentDevice(router);
     // Needed to identify the device again when the value is restored.
     if (!device) throw new AgentError('router_unreachable', 'it is not known yet which device answers');
-    this.#count(device, 1);
+    const uses = this.#usesOf(device);
+    this.#uses.set(keyOf(device), uses.set(device, this.#clock.sinceBoot() + forMs));
     try {
-      await this.#inTurn(device, () => this.#switchOn(router, device, forMs, deadline));
+      await this.#inTurn(device, () => this.#switchOn(router, device, deadline));
       return device;
     } catch (error) {
       await this.release(router, device);
@@ -80,9 +82,25 @@ export class SshForwarding {
     return this.#armed.get(keyOf(device))?.kind;
   }
 
+  /** The use now ends after `forMs` milliseconds; the device's fail-safe follows the use that ends last. @throws AgentError */
+  async renew(router: RouterAdapter, device: NamedDevice, forMs: number, deadline: Deadline): Promise<void> {
+    const uses = this.#usesOf(device);
+    if (!uses.has(device)) return;
+    uses.set(device, this.#clock.sinceBoot() + forMs);
+    await this.#inTurn(device, async () => {
+      // Without one, forwarding was on before and stays on.
+      const record = this.#armed.has(keyOf(device)) ? await this.#memory.read(device) : undefined;
+      if (!record) return;
+      checkPresent(router, device);
+      await this.#arm(router, device, record, deadline);
+    });
+  }
+
   /** Restores the old value after the last user, or when the device answers again. Never rejects. */
   async release(router: RouterAdapter, device: NamedDevice): Promise<void> {
-    this.#count(device, -1);
+    const uses = this.#usesOf(device);
+    uses.delete(device);
+    if (uses.size === 0) this.#uses.delete(keyOf(device));
     await this.restore(router);
   }
 
@@ -97,16 +115,16 @@ export class SshForwarding {
     }
   }
 
-  async #switchOn(router: RouterAdapter, device: NamedDevice, forMs: number, deadline: Deadline): Promise<void> {
+  async #switchOn(router: RouterAdapter, device: NamedDevice, deadline: Deadline): Promise<void> {
     const present = await readValue(router, deadline);
     checkPresent(router, device);
     if (ON_VALUES.has(present)) {
       const record = await this.#memory.read(device);
-      if (record && isOurs(present, record)) await this.#arm(router, device, record, forMs, deadline);
+      if (record && isOurs(present, record)) await this.#arm(router, device, record, deadline);
       return;
     }
     // Replaces an older record: somebody has switched it off since, and that value must be restored.
-    const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, forMs, deadline);
+    const change = (set: string): Promise<void> => this.#change(router, device, { previous: present, set }, deadline);
     try {
       await change(onValueAfter(present));
     } catch (error) {
@@ -116,31 +134,31 @@ export class SshForwarding {
     }
   }
 
-  async #change(router: RouterAdapter, device: NamedDevice, change: Change, forMs: number, deadline: Deadline): Promise<void> {
+  async #change(router: RouterAdapter, device: NamedDevice, change: Change, deadline: Deadline): Promise<void> {
     await this.#memory.write(device, change);
     this.#armed.delete(keyOf(device));
-    await this.#arm(router, device, change, forMs, deadline);
+    await this.#arm(router, device, change, deadline);
     await writeValue(router, change.set, deadline);
   }
 
-  /** Arms the fail-safe for the user that ends last; an earlier end does not change it. */
+  /** Arms the fail-safe for the use that ends last. */
   async #arm(
     router: RouterAdapter,
     device: NamedDevice,
     change: { previous: string; set?: string | undefined },
-    forMs: number,
     deadline: Deadline,
   ): Promise<void> {
-    const overAt = this.#clock.sinceBoot() + forMs;
+    const now = this.#clock.sinceBoot();
+    const overAt = Math.max(now, ...this.#usesOf(device).values());
     const armed = this.#armed.get(keyOf(device));
-    if (armed && armed.overAt >= overAt) return;
+    if (armed && isSameEnd(armed.overAt, overAt)) return;
     const undoing = switchingBack(sshForwardingMark(await this.#agentTag()), change);
-    const kind = await armFailSafe(router, undoing, Math.ceil(forMs / 1000), deadline);
+    const kind = await armFailSafe(router, undoing, Math.ceil((overAt - now) / 1000), deadline);
     this.#armed.set(keyOf(device), { kind, overAt });
   }
 
   async #switchBack(router: RouterAdapter, device: NamedDevice): Promise<void> {
-    if (this.#usersOf(device) > 0) return;
+    if (this.#usesOf(device).size > 0) return;
     const record = await this.#memory.read(device);
     if (record === undefined) return;
     const deadline = { timeoutMs: RESTORE_TIMEOUT_MS };
@@ -152,14 +170,8 @@ export class SshForwarding {
     await this.#memory.forget(device);
   }
 
-  #usersOf(device: NamedDevice): number {
-    return this.#users.get(keyOf(device)) ?? 0;
-  }
-
-  #count(device: NamedDevice, change: 1 | -1): void {
-    const users = this.#usersOf(device) + change;
-    if (users > 0) this.#users.set(keyOf(device), users);
-    else this.#users.delete(keyOf(device));
+  #usesOf(device: NamedDevice): Map<NamedDevice, number> {
+    return this.#uses.get(keyOf(device)) ?? new Map<NamedDevice, number>();
   }
 
   #inTurn<T>(device: NamedDevice, work: () => Promise<T>): Promise<T> {

@@ -21,6 +21,11 @@ export interface Way {
    * a failure is an error of the stream. Saves a turn of the event loop and some objects for each connection.
    */
   connectNow?(deadline: Deadline): Duplex;
+  /**
+   * The forward now ends after `expiresInMs`: what the router would undo by itself follows. Open connections are not touched.
+   * @throws AgentError; the router then still has the former time, and the next call tries again
+   */
+  renew(expiresInMs: number, deadline: Deadline): Promise<void>;
   /** Removes what the forward needed from the router: best effort, bounded, never rejects. */
   close(): Promise<void>;
 }
@@ -37,4 +42,6 @@ export interface OpenedForward {
   way: WayName;
   way_reason: string;
   target_reachable: boolean | null;
+  /** Agent and router go by the time of this request, also if the forward was open before. */
+  renewed: true;
 }

@@ -103,6 +103,27 @@ function stateOf(forward: TransientForward): string {
   return forward.way === null ? 'waiting' : 'open';
 }
 
+const change: Command = {
+  name: 'forward change',
+  summary: 'change the end or the allowed clients of a forward',
+  positionals: ['ROUTER', 'FORWARD'],
+  options: {
+    minutes: { value: 'N', help: 'ends N minutes from now, 10 to 1440' },
+    from: { value: 'CIDR', help: 'allowed clients; connections of others end' },
+  },
+  examples: ['forward change edge-berlin 01a1fba0-5b1e-7354-a8b1-996d0b28db1a --minutes 120'],
+  async run({ signalbox, surroundings }, input) {
+    const [minutes, from] = [input.number('minutes'), input.option('from')];
+    if (minutes === undefined && from === undefined) throw new UsageError('name --minutes, --from or both');
+    const body = {
+      ...(minutes === undefined ? {} : { expire_after_minutes: minutes }),
+      ...(from === undefined ? {} : { allow_from: from }),
+    };
+    const forward = await signalbox.call('changeForward', { path: { router_id: input.at(0), id: input.at(1) }, body }, surroundings);
+    return { json: forward, text: openText(forward) };
+  },
+};
+
 const close: Command = {
   name: 'forward close',
   summary: 'close a forward and its connections',
@@ -116,4 +137,4 @@ const close: Command = {
   },
 };
 
-export const forwardCommands: readonly Command[] = [open, list, close];
+export const forwardCommands: readonly Command[] = [open, list, change, close];

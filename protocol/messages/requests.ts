@@ -118,6 +118,8 @@ export const forwardOpenResult = z.object({
   way_reason: routerText(300),
   /** Whether the target's port answered; null: not tried. Never a reason to refuse. */
   target_reachable: z.boolean().nullable(),
+  /** Agent and router go by `expires_in_ms` of this request. Older agents omit it: a forward that was open keeps its end on the router. */
+  renewed: z.literal(true).optional(),
 });
 export const forwardCloseResult = z.object({ method: z.literal('forward.close') });
 

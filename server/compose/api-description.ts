@@ -18,7 +18,7 @@ is refused with 429 and \`Retry-After\`, and does not count. Every answer has \`
 **Lists** are sorted newest first and take \`limit\` and \`cursor\`. The \`Link\` header with \`rel="next"\` has the address of the next
 page.
 
-**Repeating a POST** is safe with the same \`Idempotency-Key\`: it gets the first answer again, also one that says that the outcome is
+**Repeating a POST or PATCH** is safe with the same \`Idempotency-Key\`: it gets the first answer again, also one that says that the outcome is
 unknown. While the first request is running, a repeat gets 409 \`in_progress\` with \`Retry-After\`. After 503 nothing was done, and a
 repeat is a new attempt.
 

@@ -14,7 +14,7 @@ import { identifyCaller, requireCaller, requireRole } from '../platform/http/aut
 import { clientAddress, proxyRule } from '../platform/http/client-address.ts';
 import { nameEventPosition } from '../platform/http/event-position.ts';
 import { healthRoutes } from '../platform/http/health.ts';
-import { replayRepeatedPosts } from '../platform/http/idempotency.ts';
+import { replayRepeatedWrites } from '../platform/http/idempotency.ts';
 import { InFlight } from '../platform/http/in-flight.ts';
 import { answerUnchanged } from '../platform/http/unchanged.ts';
 import { compressAnswers } from '../platform/http/compression.ts';
@@ -93,7 +93,7 @@ async function protectScope(scope: App, services: Services, clock: Clock): Promi
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));
   nameEventPosition(scope, (teamId) => services.events.position(teamId));
-  replayRepeatedPosts(scope, services.idempotency, () => clock.now());
+  replayRepeatedWrites(scope, services.idempotency, () => clock.now());
   answerUnchanged(scope, giveBack);
   compressAnswers(scope);
   reportWrites(

@@ -92,10 +92,10 @@ test('every operation of the API has every error that its route can answer, all 
   }
 });
 
-test('every POST takes an Idempotency-Key, every list leads on', () => {
+test('every POST and PATCH takes an Idempotency-Key, every list leads on', () => {
   for (const { path, method, operation } of api.operations) {
     const names = api.parametersOf(operation).map(({ name }) => name);
-    expect(names.includes('Idempotency-Key'), `${method} ${path}`).toBe(method === 'post');
+    expect(names.includes('Idempotency-Key'), `${method} ${path}`).toBe(method === 'post' || method === 'patch');
     expect(operation.responses['200']?.headers !== undefined, `${method} ${path}`).toBe(names.includes('cursor'));
   }
 });

@@ -20,7 +20,7 @@ import type { Log } from '../../server/platform/core/log.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import type { ForwardLimits } from '../../server/work/forwards/limits.ts';
 import { ForwardsService } from '../../server/work/forwards/service.ts';
-import type { ForwardRequest, ForwardSettings } from '../../server/work/forwards/types.ts';
+import type { ForwardRequest, ForwardSettings, ForwardTerms } from '../../server/work/forwards/types.ts';
 import type { RouterRecord } from '../../server/fleet/routers/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { migrate } from '../../server/platform/storage/migrate.ts';
@@ -173,6 +173,10 @@ export class ForwardWorld {
       { id: 'key' },
       { expireAfterMinutes: 10, dstAddress: '127.0.0.1', allowFrom: '127.0.0.1', ...request },
     );
+  }
+
+  change(id: string, terms: ForwardTerms): ReturnType<ForwardsService['change']> {
+    return this.forwards.change(this.seeded.teamId, this.seeded.routerId, id, terms);
   }
 
   get(id: string): ReturnType<ForwardsService['get']> {

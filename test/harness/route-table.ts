@@ -63,6 +63,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding/{id}'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/transient-forwarding/{id}/connections'),
+  row('operator', 'record', 'PATCH /api/routers/{router_id}/transient-forwarding/{id}', { expire_after_minutes: 60 }),
   row('operator', 'record', 'DELETE /api/routers/{router_id}/transient-forwarding/{id}'),
   row('operator', 'record', 'POST /api/routers/{router_id}/transient-forwarding', forward),
   row('operator', 'record', 'POST /api/asynchronous/{router_id}', job),

@@ -20,6 +20,11 @@ export class DirectWay implements Way {
     return connectTcp(this.#target, deadline);
   }
 
+  /** Nothing is on the router. */
+  renew(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { CLEAN_UP_DEADLINE } from '../clean-up.ts';
 import type { NatPort, NatPorts } from '../nat-ports.ts';
-import { armFailSafe, disarmFailSafe, isArmed, natUndoing } from '../fail-safe.ts';
+import { armFailSafe, disarmFailSafe, isArmed, isSameEnd, natUndoing } from '../fail-safe.ts';
 import type { FailSafe } from '../fail-safe.ts';
 import { addRules, cutConnections, findMarked, removeRules } from '../nat-rules.ts';
 import type { MarkedRule, NatRules } from '../nat-rules.ts';
@@ -46,12 +46,14 @@ const CHECK_EVERY_MS = 10_000;
  */
 export class DstNatWay implements Way {
   readonly name = 'api';
-  readonly failSafe: FailSafe;
+  failSafe: FailSafe;
   readonly #options: DstNatWayOptions;
   readonly #rules: NatRules;
   readonly #natPort: NatPort;
   /** By `sinceBoot`, because the router's time continues while the agent's machine is suspended. */
-  readonly #endsAt: number;
+  #endsAt: number;
+  /** The end that the router's fail-safe was armed for. */
+  #armedUntil: number;
   readonly #unsubscribe: () => void;
   /** Hardware id of the device with the rules. */
   readonly #hardwareId: string | undefined;
@@ -68,6 +70,7 @@ export class DstNatWay implements Way {
     this.#natPort = natPort;
     this.failSafe = failSafe;
     this.#endsAt = endsAt;
+    this.#armedUntil = endsAt;
     this.#hardwareId = options.router.state().facts?.hardwareId;
     this.#unsubscribe = options.router.onState((state) => {
       if (state.reachable && !this.#wasReachable) this.#checkSoon(state.facts);
@@ -112,6 +115,13 @@ export class DstNatWay implements Way {
       if (socket.bytesRead === 0) this.#suspect();
     });
     return socket;
+  }
+
+  async renew(expiresInMs: number, deadline: Deadline): Promise<void> {
+    this.#endsAt = this.#options.clock.sinceBoot() + expiresInMs;
+    const renewed = this.#working.then(() => this.#rearm(deadline));
+    this.#working = renewed.catch(() => undefined);
+    await renewed;
   }
 
   async close(): Promise<void> {
@@ -166,8 +176,24 @@ export class DstNatWay implements Way {
     const rules = await marked(router, mark, deadline);
     this.#isDisabled = isDisabled(rules);
     if (this.#isDisabled) return onLost(DISABLED);
-    if (rules.filter(({ invalid }) => !invalid).length >= 2 && (await isArmed(router, mark, this.failSafe, deadline))) return;
-    await replace(router, this.#rules, left, deadline);
+    if (rules.filter(({ invalid }) => !invalid).length >= 2 && (await isArmed(router, mark, this.failSafe, deadline)))
+      return this.#rearm(deadline);
+    const endsAt = this.#endsAt;
+    this.failSafe = await replace(router, this.#rules, left, deadline);
+    this.#armedUntil = endsAt;
+  }
+
+  /** The router's fail-safe follows the end of the forward; the rules stay. @throws AgentError; it is then tried again later */
+  async #rearm(deadline: Deadline): Promise<void> {
+    const { router, clock } = this.#options;
+    const endsAt = this.#endsAt;
+    if (this.#closed || isSameEnd(endsAt, this.#armedUntil)) return;
+    if (router.state().facts?.hardwareId !== this.#hardwareId) {
+      throw new AgentError('wrong_router', `another device answers at ${router.name}`);
+    }
+    const seconds = Math.ceil((endsAt - clock.sinceBoot()) / 1000);
+    this.failSafe = await armFailSafe(router, natUndoing(this.#rules), seconds, deadline);
+    this.#armedUntil = endsAt;
   }
 }
 

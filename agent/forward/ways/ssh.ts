@@ -57,6 +57,10 @@ export class SshWay implements Way {
     }
   }
 
+  renew(expiresInMs: number, deadline: Deadline): Promise<void> {
+    return this.#options.forwarding.renew(this.#options.router, this.#device, expiresInMs, deadline);
+  }
+
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#checking;

@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'job.expired',
   'job.unknown',
   'forward.created',
+  'forward.updated',
   'forward.authorized',
   'forward.lost',
   'forward.closed',

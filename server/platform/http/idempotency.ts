@@ -7,7 +7,7 @@ import { principalOf } from './authentication.ts';
 import { toProblem } from './error-handler.ts';
 
 /**
- * `Idempotency-Key` (IETF draft 07) on every POST: the same key and body gives the first response again, another
+ * `Idempotency-Key` (IETF draft 07) on every POST and PATCH: the same key and body gives the first response again, another
  * body 422, a request still in progress 409. Responses are stored unless the request certainly changed nothing.
  */
 
@@ -32,11 +32,11 @@ declare module 'fastify' {
 /** Longer responses are not stored: long prints would fill the database. */
 const MAX_KEPT_CHARS = 256 * 1024;
 
-export function replayRepeatedPosts(scope: App, keys: IdempotencyKeys, now: () => number): void {
+export function replayRepeatedWrites(scope: App, keys: IdempotencyKeys, now: () => number): void {
   scope.decorateRequest('idempotency', null);
 
   scope.addHook('preHandler', async (request, reply) => {
-    if (request.method !== 'POST') return undefined;
+    if (request.method !== 'POST' && request.method !== 'PATCH') return undefined;
     const given = readKey(request.headers['idempotency-key']);
     request.idempotency = { key: given ?? newId(now()), given: given !== undefined, held: undefined };
     if (given === undefined) return undefined;

@@ -28,7 +28,7 @@ export function completeDocument(document: OpenApiDocument, hasProblems: boolean
     markOptionalBody(operation);
     if (!hasProblems) continue;
     addErrors(operation, method);
-    if (method === 'post') (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
+    if (isRepeatable(method)) (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
     if (isList) operation.responses['200']!.headers = { Link: shared('headers', 'Link'), 'X-Event-Id': shared('headers', 'XEventId') };
     for (const [status, response] of Object.entries(operation.responses)) asProblem(status, response);
   }
@@ -65,6 +65,11 @@ function shared(kind: 'parameters' | 'headers', name: string): { $ref: string } 
   return { $ref: `#/components/${kind}/${name}` };
 }
 
+/** Methods that take an `Idempotency-Key` (http/idempotency.ts). */
+function isRepeatable(method: string): boolean {
+  return method === 'post' || method === 'patch';
+}
+
 function isListOperation({ responses }: Operation): boolean {
   return responses['200']?.content?.['application/json']?.schema?.properties?.['data']?.type === 'array';
 }
@@ -88,7 +93,7 @@ function addErrors(operation: Operation, method: string): void {
   const add = (status: string, description: string): void => {
     responses[status] ??= { description, content: { [PROBLEM_TYPE]: { schema: PROBLEM } } };
   };
-  if (method === 'post') add('409', 'The first request with this Idempotency-Key is still in progress');
+  if (isRepeatable(method)) add('409', 'The first request with this Idempotency-Key is still in progress');
   if (operation.requestBody) {
     add('413', 'The body is larger than 1 MiB');
     add('415', 'The body is not application/json');

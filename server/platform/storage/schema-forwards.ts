@@ -8,7 +8,7 @@ export interface ForwardsTable {
   team_id: Fixed<string>;
   router_id: Fixed<string>;
   port: number;
-  allow_only_cidr: Fixed<string>;
+  allow_only_cidr: string;
   dst_address: Fixed<string>;
   dst_port: Fixed<number>;
   entry_point: Fixed<string>;
@@ -26,7 +26,9 @@ export interface ForwardsTable {
   idempotency_key: Fixed<string | null>;
   created_at: Fixed<Millis>;
   authorized_at: Millis | null;
-  expires_at: Fixed<Millis>;
+  expires_at: Millis;
+  /** When `expires_at` was set; null: when the forward was created. */
+  renewed_at: Millis | null;
   /** When the entry port was closed for good, by expiry or revocation. */
   closed_at: Millis | null;
   revoked_at: Millis | null;

@@ -103,6 +103,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       created_at: now,
       authorized_at: null,
       expires_at: now + request.expireAfterMinutes * 60_000,
+      renewed_at: null,
       closed_at: null,
       revoked_at: null,
       refused_attempts: 0,

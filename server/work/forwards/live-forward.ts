@@ -15,9 +15,7 @@ export interface LiveForwardOptions {
   id: string;
   teamId: string;
   routerId: string;
-  allowOnlyCidr: string;
-  createdAt: number;
-  expiresAt: number;
+  terms: LiveTerms;
   /** Connections at the same time. */
   maxConnections: number;
   /** SHA-256 of the token that channels must present; without it no channel is accepted. */
@@ -32,11 +30,25 @@ export interface LiveForwardOptions {
   onExpired: () => void;
 }
 
+/** Until when a forward is open, and for whom. */
+export interface LiveTerms {
+  expiresAt: number;
+  /** When that end was set. */
+  setAt: number;
+  allowOnlyCidr: string;
+}
+
 /**
  * A timer does not count while the machine sleeps, and the clock can be set. The forward expires as soon as either says so;
  * the clock is checked this often.
  */
 const CHECK_CLOCK_MS = 30_000;
+
+interface Arrival {
+  source: string;
+  address?: string;
+  ended?: (endedBy: EndedBy) => void;
+}
 
 /** No token has this hash. */
 const NO_TOKEN = '0'.repeat(64);
@@ -46,10 +58,13 @@ export class LiveForward implements ConnectionAcceptor {
   readonly id: string;
   readonly teamId: string;
   readonly routerId: string;
-  readonly expiresAt: number;
   readonly #options: LiveForwardOptions;
-  readonly #allows: (address: string) => boolean;
+  #terms: LiveTerms;
+  #allows: (address: string) => boolean;
+  #changing: Promise<unknown> = Promise.resolve();
   readonly #connections = new MemberList<ClientConnection>();
+  /** Connections that were admitted by their address. */
+  readonly #admitted = new Map<ClientConnection, string>();
   readonly #pool: ChannelPool;
   /** The agent of the router; empty while there is none. */
   #agentId = '';
@@ -78,8 +93,8 @@ export class LiveForward implements ConnectionAcceptor {
     this.id = options.id;
     this.teamId = options.teamId;
     this.routerId = options.routerId;
-    this.expiresAt = options.expiresAt;
-    this.#allows = sourceMatcher(options.allowOnlyCidr);
+    this.#terms = options.terms;
+    this.#allows = sourceMatcher(options.terms.allowOnlyCidr);
     this.#tokenHash = options.tokenHash ?? NO_TOKEN;
     this.#pool = new ChannelPool({ clock: options.clock, limits: options.limits, dial: options.dial });
   }
@@ -113,10 +128,27 @@ export class LiveForward implements ConnectionAcceptor {
     else this.#entry = entry;
   }
 
-  /** Time left by the clock, in milliseconds; never more than the original duration, even if the clock was set. */
+  /** Time left by the clock, in milliseconds; never more than was left when the end was set, even if the clock was set. */
   get timeLeft(): number {
-    const { clock, createdAt } = this.#options;
-    return Math.max(0, Math.min(this.expiresAt - clock.now(), this.expiresAt - createdAt));
+    const { expiresAt, setAt } = this.#terms;
+    return Math.max(0, Math.min(expiresAt - this.#options.clock.now(), expiresAt - setAt));
+  }
+
+  /** Runs changes of the terms one after the other, so that what is stored last holds. */
+  changeInTurn<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#changing.then(change);
+    this.#changing = changed.catch(() => undefined);
+    return changed;
+  }
+
+  /** The stored terms hold from now on: connections from a source that is no longer allowed end at once. */
+  applyTerms(terms: LiveTerms): void {
+    this.#terms = terms;
+    this.#allows = sourceMatcher(terms.allowOnlyCidr);
+    if (this.#ended) return;
+    this.#expiry?.cancel();
+    this.#watchTime(this.timeLeft);
+    for (const [client, address] of this.#admitted) if (!this.#allows(address)) client.cut('source');
   }
 
   /** Starts the timers that expire the forward and end idle connections. */
@@ -140,7 +172,7 @@ export class LiveForward implements ConnectionAcceptor {
    */
   acceptFrom(socket: net.Socket, { address, port }: Source): boolean {
     const isAllowed = this.#allows(address);
-    if (isAllowed) this.accept(socket, `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`);
+    if (isAllowed) this.#carry(socket, { source: `${address.startsWith('::ffff:') ? address.slice(7) : address}:${port}`, address });
     else this.refused(address);
     return isAllowed;
   }
@@ -260,10 +292,15 @@ export class LiveForward implements ConnectionAcceptor {
     return this.#drained.promise;
   }
 
-  /** Accepts a client whose source or credential the caller has checked, and carries its connection. */
-  accept(socket: ClientStream, source: string, ended?: (endedBy: EndedBy) => void): (why: EndedBy) => void {
+  /** Accepts a client whose credential the caller has checked, and carries its connection. */
+  accept(socket: ClientStream, source: string, ended: (endedBy: EndedBy) => void): (why: EndedBy) => void {
+    return this.#carry(socket, { source, ended });
+  }
+
+  /** @param address of a client that was admitted by its source */
+  #carry(socket: ClientStream, { source, address, ended }: Arrival): (why: EndedBy) => void {
     const openedAt = this.#options.clock.now();
-    if (openedAt >= this.expiresAt && !this.#ended) this.#options.onExpired();
+    if (openedAt >= this.#terms.expiresAt && !this.#ended) this.#options.onExpired();
     if (this.#ended || this.full) {
       if (!this.#ended) this.refused(source);
       socket.on('error', () => undefined);
@@ -273,8 +310,10 @@ export class LiveForward implements ConnectionAcceptor {
     }
     const client = new ClientConnection(socket, { id: newId(openedAt), source, openedAt }, this.#options.clock.monotonic());
     const remove = this.#connections.add(client);
+    if (address !== undefined) this.#admitted.set(client, address);
     client.start(this.#pool, (endedBy) => {
       remove();
+      this.#admitted.delete(client);
       this.#options.onConnectionClosed(client.summary(this.#options.clock.now(), endedBy));
       ended?.(endedBy);
       if (this.#ended && this.#connections.size === 0) this.#drained.resolve();

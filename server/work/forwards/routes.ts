@@ -15,15 +15,25 @@ import type { ForwardView } from './types.ts';
 /** A text of the wrong length is no address; one error is enough. */
 const ENOUGH = { abort: true };
 
+const minutes = z
+  .int()
+  .min(10)
+  .max(1440)
+  .meta({ examples: [60] });
+
+const sourceField = (allowPrivate: boolean) =>
+  z
+    .string()
+    .min(1, ENOUGH)
+    .max(64, ENOUGH)
+    .superRefine(acceptedBy((text) => normaliseSource(text, { allowPrivate })))
+    .meta({ examples: ['203.0.113.7', '203.0.113.0/24'] });
+
 /** docs/interface.md, forward; the fields from `idle_seconds` on are additions. */
 const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPrivateSources'>) =>
   z
     .object({
-      expire_after_minutes: z
-        .int()
-        .min(10)
-        .max(1440)
-        .meta({ examples: [60] }),
+      expire_after_minutes: minutes,
       dst_port: z
         .int()
         .min(1)
@@ -35,12 +45,7 @@ const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPriva
         .max(255, ENOUGH)
         .superRefine(acceptedBy(normaliseDestination))
         .meta({ examples: ['192.168.88.10'] }),
-      allow_from: z
-        .string()
-        .min(1, ENOUGH)
-        .max(64, ENOUGH)
-        .superRefine(acceptedBy((text) => normaliseSource(text, { allowPrivate: allowPrivateSources })))
-        .meta({ examples: ['203.0.113.7', '203.0.113.0/24'] }),
+      allow_from: sourceField(allowPrivateSources),
       idle_seconds: z
         .int()
         .min(10)
@@ -51,6 +56,17 @@ const bodySchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPriva
       max_connections: z.int().min(1).max(FORWARD_LIMITS.connections).optional().describe('Connections at the same time'),
     })
     .meta({ id: 'NewTransientForward' });
+
+const changeSchema = ({ allowPrivateSources }: Pick<ForwardRoutesDeps, 'allowPrivateSources'>) =>
+  z
+    .object({
+      expire_after_minutes: minutes.optional().describe('From now on, not from its creation'),
+      allow_from: sourceField(allowPrivateSources).optional().describe('Connections from other sources end'),
+    })
+    .refine((body) => body.expire_after_minutes !== undefined || body.allow_from !== undefined, {
+      message: 'name expire_after_minutes, allow_from or both',
+    })
+    .meta({ id: 'ForwardChange', examples: [{ expire_after_minutes: 120 }] });
 
 /** The service checks this too. Checked here, the error lists all wrong fields at once. */
 function acceptedBy(normalise: (text: string) => string) {
@@ -144,6 +160,7 @@ export interface ForwardRoutesDeps {
 export function forwardRoutes(app: App, deps: ForwardRoutesDeps): void {
   createRoute(app, deps);
   readRoutes(app, deps);
+  changeRoute(app, deps);
   revokeRoute(app, deps);
 }
 
@@ -229,6 +246,34 @@ function readRoutes(app: App, { forwards, now }: ForwardRoutesDeps): void {
       const views = await forwards.list(principalOf(request).teamId, request.params.router_id, page);
       linkNext(request, reply, page, views, ({ record }) => ({ at: record.created_at, id: record.id }));
       return success(views.map((view) => presentForward(view, now())));
+    },
+  );
+}
+
+function changeRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRoutesDeps): void {
+  app.patch(
+    '/api/routers/:router_id/transient-forwarding/:id',
+    {
+      // The end counts from the request, so one that was interrupted can run again.
+      config: { role: 'operator', resumable: true },
+      schema: {
+        tags,
+        operationId: 'changeForward',
+        summary: 'Extend or shorten a transient port forward, or change its source',
+        description:
+          'Applies at the control plane at once; connections from a source that is no longer allowed end. Waits a few seconds until the agent and the router have the new end.',
+        params: forwardParams,
+        body: changeSchema({ allowPrivateSources }),
+        response: { 200: forwardSchema, ...commonErrors, 409: problemSchema.describe('The forward has ended') },
+      },
+    },
+    async (request) => {
+      const { router_id: routerId, id } = request.params;
+      const { expire_after_minutes: expireAfterMinutes, allow_from: allowFrom } = request.body;
+      const view = await forwards.change(principalOf(request).teamId, routerId, id, { expireAfterMinutes, allowFrom });
+      const { record } = view;
+      request.auditDetail = `forward ${id} until ${toDateTime(record.expires_at)} for ${record.allow_only_cidr}`;
+      return presentForward(view, now());
     },
   );
 }

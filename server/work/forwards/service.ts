@@ -21,7 +21,9 @@ import { ForwardEntries } from './entry/forward-entries.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
-import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards } from './store.ts';
+import type { LiveTerms } from './live-forward.ts';
+import { normaliseSource } from './policy.ts';
+import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards, updateTerms } from './store.ts';
 import type {
   ChannelGrant,
   ConnectionAcceptor,
@@ -30,6 +32,7 @@ import type {
   ForwardRecord,
   ForwardRequest,
   ForwardSettings,
+  ForwardTerms,
   ForwardView,
   ListedConnection,
 } from './types.ts';
@@ -128,6 +131,36 @@ export class ForwardsService {
     return this.get(teamId, routerId, record.id);
   }
 
+  /**
+   * Changes until when the forward is open, or for whom: connections from a source that is no longer allowed end. Waits briefly for
+   * the agent and the router, which get the new end.
+   * @throws AppError `not_found`, `invalid` naming the field, `conflict` when the forward has ended
+   */
+  async change(teamId: string, routerId: string, id: string, terms: ForwardTerms): Promise<ForwardView> {
+    await this.get(teamId, routerId, id);
+    const live = this.#live.get(id);
+    if (!live) throw hasEnded();
+    const record = await live.changeInTurn(() => this.#storeTerms(live, terms));
+    this.changes.publish({ kind: 'updated', forward: record });
+    if (terms.expireAfterMinutes !== undefined) await this.#waitBriefly(this.#track(this.#ways.open(live, record)));
+    return this.get(teamId, routerId, id);
+  }
+
+  /** The terms hold once they are stored, not before: a control plane that is killed meanwhile goes by the record. */
+  async #storeTerms(live: LiveForward, { expireAfterMinutes, allowFrom }: ForwardTerms): Promise<ForwardRecord> {
+    const { storage, clock, settings } = this.#deps;
+    const now = clock.now();
+    const time = expireAfterMinutes === undefined ? {} : { expires_at: now + expireAfterMinutes * 60_000, renewed_at: now };
+    const source =
+      allowFrom === undefined ? {} : { allow_only_cidr: normaliseSource(allowFrom, { allowPrivate: settings.allowPrivateSources }) };
+    const key = { teamId: live.teamId, id: live.id };
+    const record = live.ended ? undefined : await storage.writes.write((tx) => updateTerms(tx, key, now, { ...time, ...source }));
+    // Its time may have come meanwhile.
+    if (!record || live.ended) throw hasEnded();
+    live.applyTerms(termsOf(record));
+    return record;
+  }
+
   /** @throws AppError `not_found` */
   async get(teamId: string, routerId: string, id: string): Promise<ForwardView> {
     const record = await selectForward(this.#deps.storage.db, { teamId, id }, routerId);
@@ -142,7 +175,7 @@ export class ForwardsService {
   async acceptor(teamId: string, routerId: string, id: string, source: string): Promise<ConnectionAcceptor> {
     await this.get(teamId, routerId, id);
     const live = this.#live.get(id);
-    if (!live || live.ended) throw new AppError('conflict', 'the forward has ended');
+    if (!live || live.ended) throw hasEnded();
     if (live.full) {
       live.refused(source);
       throw new AppError('conflict', 'the forward has as many connections as it can carry');
@@ -271,9 +304,7 @@ export class ForwardsService {
       id: record.id,
       teamId: record.team_id,
       routerId: record.router_id,
-      allowOnlyCidr: record.allow_only_cidr,
-      createdAt: record.created_at,
-      expiresAt: record.expires_at,
+      terms: termsOf(record),
       maxConnections: record.max_connections ?? limits.connections,
       tokenHash: record.channel_token_hash,
       idleMs: record.idle_seconds === null ? null : record.idle_seconds * 1000,
@@ -353,4 +384,12 @@ export class ForwardsService {
       });
     });
   }
+}
+
+function hasEnded(): AppError {
+  return new AppError('conflict', 'the forward has ended');
+}
+
+function termsOf(record: ForwardRecord): LiveTerms {
+  return { expiresAt: record.expires_at, setAt: record.renewed_at ?? record.created_at, allowOnlyCidr: record.allow_only_cidr };
 }

@@ -159,12 +159,33 @@ async function markClosedUp(
     .executeTakeFirst();
 }
 
+/** Changes the end or the source of a forward. @returns undefined when it has ended */
+export async function updateTerms(
+  db: DbOrTx,
+  { teamId, id }: ForwardKey,
+  now: number,
+  terms: { expires_at?: number; renewed_at?: number; allow_only_cidr?: string },
+): Promise<ForwardRecord | undefined> {
+  return db
+    .updateTable('forwards')
+    .set(terms)
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('closed_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst();
+}
+
 /** Only for a forward that no caller has seen. */
 export async function deleteForward(db: DbOrTx, { teamId, id }: ForwardKey): Promise<void> {
   await db.deleteFrom('forwards').where('team_id', '=', teamId).where('id', '=', id).execute();
 }
 
-/** @returns undefined when it was closed already */
+/**
+ * A forward that expires has no end behind its closing: it may have been extended in the moment of its end, or the clock was set.
+ * @returns undefined when it was closed already
+ */
 export async function closeForward(
   db: DbOrTx,
   { teamId, id }: ForwardKey,
@@ -173,7 +194,12 @@ export async function closeForward(
 ): Promise<ForwardRecord | undefined> {
   return db
     .updateTable('forwards')
-    .set({ closed_at: now, ...(how === 'revoked' ? { revoked_at: now } : {}) })
+    .set((eb) => ({
+      closed_at: now,
+      ...(how === 'revoked'
+        ? { revoked_at: now }
+        : { expires_at: eb.case().when('expires_at', '>', now).then(now).else(eb.ref('expires_at')).end() }),
+    }))
     .where('team_id', '=', teamId)
     .where('id', '=', id)
     .where('closed_at', 'is', null)

@@ -20,6 +20,13 @@ export interface ForwardRequest {
   maxConnections?: number | undefined;
 }
 
+/** What a caller changes about an open forward; what is omitted stays. The route has checked types and ranges. */
+export interface ForwardTerms {
+  /** From now on. */
+  expireAfterMinutes?: number | undefined;
+  allowFrom?: string | undefined;
+}
+
 /** Who asks for a forward. */
 export interface ForwardMaker {
   id: string;
@@ -72,8 +79,11 @@ export interface NameSettings {
 
 /** A change of a forward's record, for events and notifications. */
 export interface ForwardChange {
-  /** `authorized`: the agent has opened the way, perhaps again. `lost`: there is no way at present, or no port. */
-  kind: 'created' | 'authorized' | 'lost' | 'closed';
+  /**
+   * `authorized`: the agent has opened the way, perhaps again. `lost`: there is no way at present, or no port. `updated`: its end or
+   * its source was changed.
+   */
+  kind: 'created' | 'updated' | 'authorized' | 'lost' | 'closed';
   forward: ForwardRecord;
 }
 
@@ -98,6 +108,8 @@ export type EndedBy =
   | 'no_channel'
   | 'expired'
   | 'revoked'
+  /** The forward no longer admits the client's address. */
+  | 'source'
   /** No byte went either way for as long as the forward allows. */
   | 'idle'
   /** The control plane was stopped. */

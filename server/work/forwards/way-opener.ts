@@ -62,7 +62,12 @@ export class WayOpener {
       const epoch = this.#deps.gateway.epoch(router.agent_id);
       live.setTunnelEpoch(epoch);
       if (epoch === undefined || router.agent_router === '') return;
-      const result = await this.#requestOpen(live, record, router.agent_router, router.hardware_id);
+      let result = await this.#requestOpen(live, record, router.agent_router, router.hardware_id);
+      if (record.renewed_at !== null && result.renewed !== true) {
+        // An older agent left the former end on the router.
+        await this.close(live);
+        result = await this.#requestOpen(live, record, router.agent_router, router.hardware_id);
+      }
       await this.#recordOpened(live, result);
     } catch (error) {
       await this.#recordFailure(live, error);

@@ -36,9 +36,7 @@ function setUp(onOpen: () => Promise<never>) {
     id: 'f',
     teamId: 't',
     routerId: 'r',
-    allowOnlyCidr: '198.51.100.7/32',
-    createdAt: clock.now(),
-    expiresAt: clock.now() + 86_400_000,
+    terms: { allowOnlyCidr: '198.51.100.7/32', setAt: clock.now(), expiresAt: clock.now() + 86_400_000 },
     maxConnections: 9,
     idleMs: null,
     clock,
@@ -48,7 +46,7 @@ function setUp(onOpen: () => Promise<never>) {
     onRefused: () => undefined,
     onExpired: () => undefined,
   });
-  const record = { dst_address: '192.168.88.10', dst_port: 443 } as ForwardRecord;
+  const record = { dst_address: '192.168.88.10', dst_port: 443, renewed_at: null } as ForwardRecord;
   return { opener, clock, asked, reopened, live, open: () => opener.open(live, record) };
 }
 

@@ -8,7 +8,7 @@ import { createApp } from '../../../server/platform/http/app.ts';
 import type { App } from '../../../server/platform/http/app.ts';
 import { identifyCaller, principalOf, requireCaller, requireRole } from '../../../server/platform/http/authentication.ts';
 import { pathId } from '../../../server/platform/http/fields.ts';
-import { replayRepeatedPosts } from '../../../server/platform/http/idempotency.ts';
+import { replayRepeatedWrites } from '../../../server/platform/http/idempotency.ts';
 import { limitRequests } from '../../../server/platform/http/rate-limit.ts';
 import { describePlantError, plantRoutes } from '../../../server/operations/sandbox/routes.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
@@ -63,7 +63,7 @@ beforeEach(async () => {
     await limitRequests(scope, { perMinute: 60, monotonic: () => clock.monotonic() });
     requireCaller(scope);
     requireRole(scope);
-    replayRepeatedPosts(scope, new MemoryKeys(), () => Date.now());
+    replayRepeatedWrites(scope, new MemoryKeys(), () => Date.now());
     scope.get('/who', async (request) => principalOf(request));
     scope.post(
       '/things',

@@ -28,6 +28,7 @@ import { lists } from './0027-lists.ts';
 import { connectionHistory } from './0028-connection-history.ts';
 import { historyAxis } from './0030-history-axis.ts';
 import { teamRecords } from './0029-team-records.ts';
+import { renewedForwards } from './0031-renewed-forwards.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   connectionHistory,
   teamRecords,
   historyAxis,
+  renewedForwards,
 ];

@@ -12,6 +12,8 @@ export const CONNECT_CLOSE: Readonly<Record<EndedBy, readonly [code: number, rea
   closed: [1000, ''],
   client: [4400, 'a text message, or bytes after the half-close'],
   revoked: [4403, 'the forward or the API key was revoked'],
+  // Only clients of the entry port are admitted by their address.
+  source: [4403, 'the forward or the API key was revoked'],
   expired: [4408, 'the forward has expired'],
   idle: [4410, 'the connection was idle for longer than the forward allows'],
   target: [4502, 'the target refused or reset the connection'],

@@ -17,7 +17,9 @@ const connectionSchema = z
     bytes_out: z.int().describe('From the target to the client, so far'),
     ended_by: z
       .string()
-      .describe('open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, shutdown or unknown'),
+      .describe(
+        'open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, shutdown or unknown',
+      ),
   })
   .meta({
     id: 'ForwardConnection',
