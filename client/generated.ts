@@ -522,6 +522,26 @@ export interface JobReceipt {
   job_id: string;
 }
 
+export interface LinkStep {
+  from: string;
+  /** Later than asked for where only hours are kept */
+  to: string;
+  /** Answered and lost ones */
+  pings_sent: number;
+  /** No answer came before the next ping */
+  pings_lost: number;
+  loss_percent: number;
+  /** Null: no ping was answered */
+  round_trip_ms: {
+    /** Milliseconds */
+    min: number;
+    /** Milliseconds */
+    p50: number;
+    /** Milliseconds */
+    p95: number;
+  } | null;
+}
+
 export interface ListedBackup {
   id: string;
   job_id: string;
@@ -1324,6 +1344,13 @@ export interface Operations {
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
   /** Read one agent */
   getAgent: { input: { path: { agent_id: string } }; result: Success<Agent> };
+  /** Read how good an agent's line was, in steps of time, oldest first: round trips and losses of the pings of its tunnels */
+  getAgentLink: { input: { path: { agent_id: string }; query?: { from?: string; to?: string; step?: '15m' | '1h' | '6h' | '1d' } }; result: Success<{
+      from: string;
+      to: string;
+      step_seconds: number;
+      steps: LinkStep[];
+    }> };
   /** Read one campaign and how far it is */
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Read which routers ended alike and printed the same, the largest group first */
@@ -1535,6 +1562,7 @@ export const ROUTES = {
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
+  getAgentLink: { method: 'GET', path: '/api/agents/{agent_id}/link' },
   getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
   getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
   getClient: { method: 'GET', path: '/api/clients/{client_id}' },

@@ -40,6 +40,8 @@ const MAX_IDLE_SECONDS = 86_400;
 const LEAST_JOB_RETENTION_DAYS = 7;
 /** The agent status counts sessions of the last 24 hours. */
 const LEAST_HISTORY_RETENTION_DAYS = 2;
+/** Charts begin with the last 24 hours. */
+const LEAST_STEP_RETENTION_DAYS = 2;
 
 /** Every setting with its default. docs/settings.md lists them; a test compares the two. */
 export const settingsSchema = z.strictObject({
@@ -79,6 +81,8 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: wholeNumber(600, 60, 604_800),
   SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
   SIGNALBOX_HISTORY_RETENTION_DAYS: wholeNumber(400, LEAST_HISTORY_RETENTION_DAYS, 3650),
+  SIGNALBOX_FINE_STEPS_RETENTION_DAYS: wholeNumber(30, LEAST_STEP_RETENTION_DAYS, 3650),
+  SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: wholeNumber(366, LEAST_STEP_RETENTION_DAYS, 3650),
   SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -141,6 +145,8 @@ export interface Config {
   readonly keepJobsMs: number;
   /** How long ended router states and agent sessions are kept. */
   readonly keepHistoryMs: number;
+  /** How long measurements are kept: by the quarter of an hour, and by the hour. */
+  readonly keepSteps: { readonly fineMs: number; readonly hourlyMs: number };
   /** When a router may move to another agent of its team. */
   readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
@@ -282,6 +288,10 @@ function toConfig(checked: Checked): Config {
     maxRoutersPerTeam: checked.SIGNALBOX_MAX_ROUTERS_PER_TEAM,
     keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
     keepHistoryMs: checked.SIGNALBOX_HISTORY_RETENTION_DAYS * 24 * 3600_000,
+    keepSteps: {
+      fineMs: checked.SIGNALBOX_FINE_STEPS_RETENTION_DAYS * 24 * 3600_000,
+      hourlyMs: checked.SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS * 24 * 3600_000,
+    },
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,

@@ -10,6 +10,7 @@ import { catalog } from '../fleet/catalog/feature.ts';
 import type { CatalogService } from '../fleet/catalog/service.ts';
 import { devices } from '../fleet/devices/feature.ts';
 import { faults } from '../fleet/faults/feature.ts';
+import { links } from '../fleet/links/feature.ts';
 import { metadata } from '../fleet/metadata/feature.ts';
 import { overview } from '../fleet/overview/feature.ts';
 import { removals } from '../fleet/removals/feature.ts';
@@ -58,6 +59,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(tunnels)
     .add(routers)
     .add(states)
+    .add(links)
     // Placed before the features whose changes it publishes.
     .add(events)
     .add(overview)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { momentNow, recalled } from '../../agent/jobs/boot.ts';
 import { atMoment, sleep } from '../../agent/core/clock.ts';
@@ -7,6 +8,7 @@ import { insertBackup, selectDue } from '../../server/work/backups/store.ts';
 import { nextSteps } from '../../server/work/campaigns/steps.ts';
 import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
 import { newId } from '../../server/platform/core/ids.ts';
+import { StepWriter } from '../../server/platform/core/step-writer.ts';
 import { TokenBucket } from '../../server/platform/core/token-bucket.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
@@ -338,6 +340,25 @@ const SERVER: Record<string, Scenario> = {
       const [state] = await selectOpenStates(storage.db);
       const [session] = await selectSessions(storage.db, place.teamId, place.agentId, { limit: 1, before: undefined });
       return [state!.since, session!.opened_at, session!.ready_at!].every((since) => clock.now() - since >= HOUR);
+    });
+  },
+  'measurements: time until they are stored': (run) => {
+    let isStored = false;
+    const upsert = async (): Promise<void> => void (isStored = true);
+    const steps = new StepWriter({
+      clock: run.clock,
+      log: silentLog,
+      kind: 'link_steps',
+      newSums: () => 0,
+      rowOf: () => ({ id: '' }),
+      upsert,
+    });
+    steps.start();
+    steps.sumsOf('agent');
+    return run.until(10 * SECOND, async () => {
+      // What a timer began goes on.
+      await setImmediate();
+      return isStored;
     });
   },
   'open forward: end': (run) => {

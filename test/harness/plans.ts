@@ -46,7 +46,7 @@ async function planOf({ db, engine }: Storage, node: RootOperationNode): Promise
 
 function sqlitePlan(statement: string, rows: readonly { detail: string }[]): Plan {
   const reads = rows.flatMap(({ detail }) => {
-    const match = /^(SCAN|SEARCH) (\S+)(?: USING (?:COVERING )?INDEX (\S+))?(?: \((.*)\))?/.exec(detail);
+    const match = /^(SCAN|SEARCH) (\S+)(?: USING (?:(?:COVERING )?INDEX (\S+)|PRIMARY KEY))?(?: \((.*)\))?/.exec(detail);
     return match
       ? [{ table: match[2]!, index: match[1] === 'SEARCH' ? (match[3] ?? 'primary key') : null, condition: match[4] ?? '' }]
       : [];

@@ -111,6 +111,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/agents'),
   row('viewer', 'record', 'GET /api/agents/{agent_id}'),
   row('viewer', 'record', 'GET /api/agents/{agent_id}/sessions'),
+  row('viewer', 'record', 'GET /api/agents/{agent_id}/link'),
   row('admin', 'record', 'PATCH /api/agents/{agent_id}', { name: 'Renamed' }),
   row('admin', 'record', 'DELETE /api/agents/{agent_id}'),
   row('admin', 'list', 'GET /api/enrol-tokens'),

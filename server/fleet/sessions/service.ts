@@ -7,9 +7,9 @@ import type { Page } from '../../platform/core/page.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
 import type { TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { RoundTrips } from './round-trips.ts';
+import { RoundTrips } from '../../platform/core/round-trips.ts';
 import { deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
-import type { AgentLine, LineChange, SessionRow } from './types.ts';
+import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 
 /** Sessions that wait while the database is away: 20,000 agents that come and go twice; 1 kB each. */
 const MOST_WAITING = 40_000;
@@ -35,6 +35,8 @@ interface Live {
 export class SessionsService implements TunnelListener {
   /** Tunnels that became ready, and ready ones that ended. */
   readonly changes = new Listeners<LineChange>();
+  /** Pings of all tunnels, also of those that are not ready. */
+  readonly pings = new Listeners<Ping>();
   readonly #deps: SessionsDeps;
   readonly #writer: RecordWriter<SessionRow>;
   readonly #live = new Map<TunnelRecord, Live>();
@@ -136,6 +138,7 @@ export class SessionsService implements TunnelListener {
     if (!live) return;
     if (roundTripMs === null) live.row = { ...live.row, pings_lost: live.row.pings_lost + 1 };
     else live.trips.add(roundTripMs);
+    this.pings.publish({ agentId: tunnel.agentId, roundTripMs });
   }
 
   onEnded(tunnel: TunnelRecord): void {

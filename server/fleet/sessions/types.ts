@@ -49,3 +49,10 @@ export interface LineChange {
   /** Milliseconds since 1970. */
   since: number;
 }
+
+/** A ping of the control plane was answered, or is lost. */
+export interface Ping {
+  agentId: string;
+  /** Milliseconds; null for one without an answer. */
+  roundTripMs: number | null;
+}

@@ -37,7 +37,7 @@ export const LIMITS = [
 export type Limit = (typeof LIMITS)[number];
 
 /** Tables written in batches that hold rows of many peers. */
-export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections', 'states', 'sessions'] as const;
+export const BATCHED_ROWS = ['presence', 'faults', 'audit', 'connections', 'states', 'sessions', 'link_steps', 'health_steps'] as const;
 
 export type BatchedRows = (typeof BATCHED_ROWS)[number];
 
@@ -49,7 +49,7 @@ export class Counters {
   cleanedMessages = 0;
 
   /** Rows that the database rejected and that were dropped from their batch. */
-  readonly refusedRows: Record<BatchedRows, number> = { presence: 0, faults: 0, audit: 0, connections: 0, states: 0, sessions: 0 };
+  readonly refusedRows = Object.fromEntries(BATCHED_ROWS.map((rows) => [rows, 0])) as Record<BatchedRows, number>;
 
   add(limit: Limit): void {
     this.#counts.set(limit, this.get(limit) + 1);

@@ -10,6 +10,8 @@ interface Capabilities {
   migrationLock: readonly string[];
   /** One writer at a time: what a transaction has read stays true until it ends, without row locks. */
   singleWriter: boolean;
+  /** Behind a table whose rows are found by their primary key only, so that they lie in its order and take no second index. */
+  clustered: string;
 }
 
 /** Any fixed number: the advisory lock "Signalbox migrates". */
@@ -17,12 +19,13 @@ const MIGRATION_LOCK_KEY = 7_311_094_203;
 
 export const capabilities: Record<Engine, Capabilities> = {
   // SQLite's own order is binary, and every transaction here begins with the write lock.
-  sqlite: { text: 'text', migrationLock: [], singleWriter: true },
+  sqlite: { text: 'text', migrationLock: [], singleWriter: true, clustered: ' without rowid' },
   postgres: {
     // Without it the server's locale would determine the order of ids and cursors.
     text: 'text collate "C"',
     // Building an index on a large table may exceed the timeout of requests.
     migrationLock: [`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, 'set local statement_timeout = 0'],
     singleWriter: false,
+    clustered: '',
   },
 };

@@ -51,6 +51,7 @@ export const TABLES = {
   server_runs: ['id'],
   router_state_changes: ['id'],
   agent_sessions: ['id'],
+  agent_link_steps: ['agent_id', 'span_s', 'at', 'part'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

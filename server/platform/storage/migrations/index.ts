@@ -29,6 +29,7 @@ import { connectionHistory } from './0028-connection-history.ts';
 import { historyAxis } from './0030-history-axis.ts';
 import { teamRecords } from './0029-team-records.ts';
 import { renewedForwards } from './0031-renewed-forwards.ts';
+import { linkSteps } from './0032-link-steps.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   teamRecords,
   historyAxis,
   renewedForwards,
+  linkSteps,
 ];

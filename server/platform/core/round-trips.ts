@@ -5,7 +5,16 @@ const LEAST_MS = 0.1;
 /** Up to 66 s: a ping that takes longer is lost, because the next one has left. */
 const STEPS = 96;
 
-/** Round trips of one tunnel, however long it lives, in 400 bytes. */
+/** Round trips as they are stored. Without an answered ping `least` and `most` are null and `counts` is empty. */
+export interface StoredRoundTrips {
+  /** Microseconds. */
+  least: number | null;
+  most: number | null;
+  /** `27:12,28:3`: how many round trips fell into which width. */
+  counts: string;
+}
+
+/** Round trips of one tunnel or one step of time, however many, in 400 bytes. */
 export class RoundTrips {
   readonly #counts = new Uint32Array(STEPS);
   #least = Number.POSITIVE_INFINITY;
@@ -21,6 +30,24 @@ export class RoundTrips {
     this.#most = Math.max(this.#most, ms);
     this.#count += 1;
     this.#last = ms;
+  }
+
+  /** Adds those of another step. */
+  addStored({ least, most, counts }: StoredRoundTrips): void {
+    if (least === null || most === null) return;
+    this.#least = Math.min(this.#least, least / 1000);
+    this.#most = Math.max(this.#most, most / 1000);
+    for (const pair of counts.split(',')) {
+      const [index = 0, count = 0] = pair.split(':').map(Number);
+      this.#counts[index] = (this.#counts[index] ?? 0) + count;
+      this.#count += count;
+    }
+  }
+
+  get stored(): StoredRoundTrips {
+    if (this.#count === 0) return { least: null, most: null, counts: '' };
+    const counts = [...this.#counts.entries()].filter(([, count]) => count > 0).map(([index, count]) => `${index}:${count}`);
+    return { least: Math.round(this.#least * 1000), most: Math.round(this.#most * 1000), counts: counts.join(',') };
   }
 
   get count(): number {
