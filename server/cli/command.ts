@@ -1,6 +1,7 @@
 import type { CredentialsService } from '../access/credentials/service.ts';
 import type { Config } from '../config.ts';
 import type { Storage } from '../platform/storage/db.ts';
+import type { SitesService } from '../fleet/sites/service.ts';
 import type { InvitationsService, TeamsService } from '../access/teams/service.ts';
 
 /** What the administration commands work with. They use the database directly. */
@@ -8,6 +9,7 @@ export interface Administration {
   config: Config;
   storage: Storage;
   teams: TeamsService;
+  sites: SitesService;
   invitations: InvitationsService;
   auth: CredentialsService;
 }

@@ -84,7 +84,7 @@ const enrolTokenCreate: Command = {
     const setup = readRouterSetup(input, administration.config.publicUrl);
     if (setup?.undo) return { json: { routeros: undoLines(setup) }, lines: undoLines(setup) };
     const siteName = input.option('site');
-    const site = siteName === undefined ? null : await administration.teams.findSite(teamId, siteName);
+    const site = siteName === undefined ? null : await administration.sites.find(teamId, siteName);
     const { record, token } = await administration.auth.createEnrolToken({
       teamId,
       siteId: site?.id ?? null,
@@ -163,7 +163,7 @@ const siteCreate: Command = {
     longitude: { value: 'DEG', help: 'degrees, east is positive', numeric: true },
   },
   async run(administration, input) {
-    const { id, teamId, name, timeZone, latitude, longitude } = await administration.teams.createSite({
+    const { id, teamId, name, timeZone, latitude, longitude } = await administration.sites.create({
       teamId: await teamIdOf(administration, input),
       name: input.need('NAME'),
       timeZone: input.option('time-zone'),

@@ -7,6 +7,7 @@ import { migrate } from '../platform/storage/migrate.ts';
 import { openStorage } from '../platform/storage/open.ts';
 import { InvitationsService } from '../access/teams/invitations/service.ts';
 import { TeamsService } from '../access/teams/service.ts';
+import { SitesService } from '../fleet/sites/service.ts';
 import { SERVER_VERSION } from '../version.ts';
 import { type Command, type Input, type Result, UsageError } from './command.ts';
 import { commands } from './commands.ts';
@@ -131,7 +132,14 @@ async function onDatabase(command: Command, input: Input, { env, stderr }: Surro
     await migrate(storage);
     const deps = { storage, clock: systemClock, log };
     return await command.run(
-      { config, storage, teams: new TeamsService(deps), invitations: new InvitationsService(deps), auth: new CredentialsService(deps) },
+      {
+        config,
+        storage,
+        teams: new TeamsService(deps),
+        sites: new SitesService(deps),
+        invitations: new InvitationsService(deps),
+        auth: new CredentialsService(deps),
+      },
       input,
     );
   } finally {

@@ -12,6 +12,7 @@ import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import type { TableName } from '../../server/platform/storage/tables.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
@@ -35,6 +36,7 @@ class World {
   readonly storage: Storage;
   readonly auth: CredentialsService;
   readonly teams: TeamsService;
+  readonly sites: SitesService;
   readonly clients: ClientsService;
   /** Exchanged for one that has not counted yet when jobs were stored past it. */
   jobs: JobsService;
@@ -45,6 +47,7 @@ class World {
     const deps = { storage, clock: this.clock, log: silentLog, counters: this.counters };
     this.auth = new CredentialsService(deps);
     this.teams = new TeamsService(deps);
+    this.sites = new SitesService(deps);
     this.clients = new ClientsService(deps);
     this.jobs = this.newJobs();
     this.campaigns = new CampaignsService({ ...deps, jobs: this.jobs });
@@ -145,7 +148,7 @@ const cases: Case[] = [
   },
   {
     name: 'sites_per_team',
-    make: ({ teams }, { teamId }) => teams.createSite({ teamId, name: `site ${newId(1000)}` }),
+    make: ({ sites }, { teamId }) => sites.create({ teamId, name: `site ${newId(1000)}` }),
     fill: (world, { teamId }, count) =>
       world.insert(
         'sites',

@@ -8,6 +8,7 @@ import { TopicsService } from '../../server/outbound/notifications/topics/servic
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { TeamApp } from '../harness/team-app.ts';
@@ -22,6 +23,7 @@ describeEachDatabase('notifications', (open) => {
   let storage: Storage;
   let clock: ManualClock;
   let teams: TeamsService;
+  let sites: SitesService;
   let app: TeamApp;
   let north: string;
   let south: string;
@@ -31,6 +33,7 @@ describeEachDatabase('notifications', (open) => {
     clock = new ManualClock(START);
     const now = (): number => clock.now();
     teams = new TeamsService({ storage, clock });
+    sites = new SitesService({ storage, clock });
     app = new TeamApp((scope) => {
       groupRoutes(scope, { groups: new GroupsService({ storage, clock }), now });
       topicRoutes(scope, { topics: new TopicsService({ storage, clock }) });
@@ -61,7 +64,7 @@ describeEachDatabase('notifications', (open) => {
   const topic = (name = 'Outages', teamId = north): Promise<string> => made(teamId, '/api/topics', { name });
   const schedule = (teamId = north): Promise<string> => made(teamId, '/api/schedules', officeHours);
   const group = (body: object = {}, teamId = north): Promise<string> => made(teamId, '/api/groups', { name: 'On call', ...body });
-  const site = async (name = 'Depot', teamId = north): Promise<string> => (await teams.createSite({ teamId, name })).id;
+  const site = async (name = 'Depot', teamId = north): Promise<string> => (await sites.create({ teamId, name })).id;
   /** Without hashing a password: nobody logs in here. */
   async function member(email: string, teamId = north): Promise<string> {
     const id = newId(START);
@@ -252,7 +255,7 @@ describeEachDatabase('notifications', (open) => {
       const id = await group({ topics: [topicId, kept], sites: [siteId], schedule_id: scheduleId, mute: 'schedule-active' });
       await app.ask(north, 'DELETE', `/api/topics/${topicId}`);
       await app.ask(north, 'DELETE', `/api/schedules/${scheduleId}`);
-      await teams.deleteSite(north, siteId);
+      await sites.delete(north, siteId);
       expect(await read(id)).toMatchObject({ topics: [kept], sites: [], schedule_id: null, muted_now: false });
     });
 

@@ -7,6 +7,8 @@ import { OPERATOR } from '../../server/access/teams/grantors/types.ts';
 import { InvitationsService } from '../../server/access/teams/invitations/service.ts';
 import { PasswordLinksService } from '../../server/access/teams/password-links/service.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import { siteRoutes } from '../../server/fleet/sites/routes.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import type { MembershipLoss } from '../../server/access/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -31,7 +33,10 @@ describeEachDatabase('sites and members', (open) => {
     teams = new TeamsService({ storage, clock });
     invitations = new InvitationsService({ storage, clock });
     const passwordLinks = new PasswordLinksService({ storage, clock });
-    app = new TeamApp((scope) => teamRoutes(scope, { teams, invitations, passwordLinks, baseUrl: () => 'https://signalbox.test' }));
+    app = new TeamApp((scope) => {
+      teamRoutes(scope, { teams, invitations, passwordLinks, baseUrl: () => 'https://signalbox.test' });
+      siteRoutes(scope, new SitesService({ storage, clock }));
+    });
     north = (await teams.createTeam('North')).id;
     south = (await teams.createTeam('South')).id;
   });

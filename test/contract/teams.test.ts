@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
 import type { Team } from '../../server/access/teams/types.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -9,12 +10,14 @@ describeEachDatabase('teams', (open) => {
   const clock = new ManualClock();
   let storage: Storage;
   let teams: TeamsService;
+  let sites: SitesService;
   let north: Team;
   let south: Team;
 
   beforeEach(async () => {
     storage = await open();
     teams = new TeamsService({ storage, clock });
+    sites = new SitesService({ storage, clock });
     north = await teams.createTeam('North');
     south = await teams.createTeam('South');
   });
@@ -104,19 +107,19 @@ describeEachDatabase('teams', (open) => {
   });
 
   test('sites belong to one team', async () => {
-    const site = await teams.createSite({ teamId: north.id, name: 'Depot', timeZone: 'Europe/Madrid', latitude: 40.4, longitude: -3.7 });
-    await teams.createSite({ teamId: south.id, name: 'Depot' });
-    expect(await teams.findSite(north.id, 'Depot')).toEqual(site);
-    expect(await teams.findSite(north.id, site.id)).toEqual(site);
-    await expect(teams.findSite(south.id, site.id)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(teams.createSite({ teamId: north.id, name: 'Depot' })).rejects.toMatchObject({ code: 'conflict' });
-    expect(await teams.listSites(north.id)).toEqual([site]);
+    const site = await sites.create({ teamId: north.id, name: 'Depot', timeZone: 'Europe/Madrid', latitude: 40.4, longitude: -3.7 });
+    await sites.create({ teamId: south.id, name: 'Depot' });
+    expect(await sites.find(north.id, 'Depot')).toEqual(site);
+    expect(await sites.find(north.id, site.id)).toEqual(site);
+    await expect(sites.find(south.id, site.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(sites.create({ teamId: north.id, name: 'Depot' })).rejects.toMatchObject({ code: 'conflict' });
+    expect(await sites.list(north.id)).toEqual([site]);
   });
 
   test.each([{ timeZone: 'Mars/Olympus' }, { latitude: 90.1 }, { longitude: -181 }, { latitude: Number.NaN }])(
     'a site with %j is refused',
     async (fields) => {
-      await expect(teams.createSite({ teamId: north.id, name: 'Depot', ...fields })).rejects.toMatchObject({ code: 'invalid' });
+      await expect(sites.create({ teamId: north.id, name: 'Depot', ...fields })).rejects.toMatchObject({ code: 'invalid' });
     },
   );
 });

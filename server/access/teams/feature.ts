@@ -13,7 +13,7 @@ interface Routes {
   identity: { readonly baseUrl: string };
 }
 
-/** Teams, their sites and their members. */
+/** Teams and their members. */
 export const teams = feature({
   create: ({ storage, clock, counters }: Pick<Platform, 'storage' | 'clock' | 'counters'>) => ({
     teams: new TeamsService({ storage, clock }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
+import { checkName } from '../../platform/core/check-name.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId, newSecret } from '../../platform/core/ids.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
@@ -9,22 +10,17 @@ import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { insertPasswordRevocations, insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
-import { checkEmail, checkName, checkSite, normalizeEmail, NOWHERE } from './checks.ts';
+import { checkEmail, normalizeEmail } from './checks.ts';
 import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
 import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
-  countAtSite,
   countMembers,
-  countSites,
-  deleteSite,
   endSessions,
   insertMember,
-  insertSite,
   insertTeam,
-  isForeignKey,
   isUnique,
   lockTeam,
   insertRevocation,
@@ -32,15 +28,11 @@ import {
   selectMembers,
   selectMemberships,
   selectSessionsSince,
-  selectSite,
-  selectSiteById,
-  selectSites,
   selectTeam,
   selectTeams,
   updateMember,
-  updateSite,
 } from './store.ts';
-import type { Member, MemberChange, MembershipLoss, NewSite, NewUser, PasswordCheck, Site, SiteChange, Team } from './types.ts';
+import type { Member, MemberChange, MembershipLoss, NewUser, PasswordCheck, Team } from './types.ts';
 
 // The part of this feature that the identity feature uses.
 export { normalizeEmail } from './checks.ts';
@@ -60,7 +52,7 @@ export interface TeamsDeps {
   counters?: Counters | undefined;
 }
 
-/** Teams, their members and their sites. access/credentials has the credentials of programs. */
+/** Teams and their members. access/credentials has the credentials of programs. */
 export class TeamsService {
   /** Tells open connections, streams and terminals that a person lost rights in a team. Covers this process only. */
   readonly losses = new Listeners<MembershipLoss>();
@@ -253,58 +245,6 @@ export class TeamsService {
     return after ?? before;
   }
 
-  /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team, `quota_exceeded` */
-  async createSite(site: NewSite): Promise<Site> {
-    const record = checkSite({ ...this.#newRecord(), ...NOWHERE, teamId: site.teamId }, site);
-    await this.#deps.storage.writes.write(async (tx) => {
-      await lockTeam(tx, site.teamId);
-      checkQuota(this.#deps.counters, 'sites_per_team', await countSites(tx, site.teamId, QUOTAS.sites_per_team.most));
-      await insertSite(tx, record).catch(asConflict(nameInUse(record)));
-    });
-    return record;
-  }
-
-  /** @throws AppError `not_found`, `invalid` for a bad field, `conflict` for a name in use in this team */
-  async changeSite(teamId: string, siteId: string, change: SiteChange): Promise<Site> {
-    const site = checkSite(await this.getSite(teamId, siteId), change);
-    await updateSite(this.#deps.storage.db, site).catch(asConflict(nameInUse(site)));
-    return site;
-  }
-
-  /**
-   * Also removes the site from every notification group.
-   * @throws AppError `not_found`; `conflict` while the site has routers or agents
-   */
-  async deleteSite(teamId: string, siteId: string): Promise<void> {
-    const removed = this.#deps.storage.writes.write(async (tx) => {
-      if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
-      const { routers, agents } = await countAtSite(tx, teamId, siteId);
-      if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
-      await deleteSite(tx, teamId, siteId);
-    });
-    await removed.catch((error: unknown) => {
-      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved to this site', { cause: error }) : error;
-    });
-  }
-
-  /** @throws AppError `not_found`, also for another team's site */
-  async getSite(teamId: string, siteId: string): Promise<Site> {
-    const site = await selectSiteById(this.#deps.storage.db, teamId, siteId);
-    if (!site) throw notFound('site');
-    return site;
-  }
-
-  /** @throws AppError `not_found`, also for another team's site */
-  async findSite(teamId: string, idOrName: string): Promise<Site> {
-    const site = await selectSite(this.#deps.storage.db, teamId, idOrName);
-    if (!site) throw notFound(`site ${idOrName}`);
-    return site;
-  }
-
-  async listSites(teamId: string, page: Page = FIRST_PAGE): Promise<Site[]> {
-    return selectSites(this.#deps.storage.db, teamId, page);
-  }
-
   #newRecord(): { id: string; createdAt: number } {
     const createdAt = this.#deps.clock.now();
     return { id: newId(createdAt), createdAt };
@@ -315,10 +255,6 @@ function asConflict(message: string): (error: unknown) => never {
   return (error) => {
     throw isUnique(error) ? new AppError('conflict', message, { cause: error }) : error;
   };
-}
-
-function nameInUse(site: Site): string {
-  return `a site named ${site.name} already exists`;
 }
 
 function isActiveAdmin(member: Member | null): boolean {

@@ -1,4 +1,3 @@
-import { clearSiteOfRevoked } from '../../fleet/agents/service.ts';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
@@ -7,30 +6,18 @@ import { fromFlag, toFlag } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
-import type { SitesTable, TeamsTable } from '../../platform/storage/schema-teams.ts';
-import type { Member, Site, Team } from './types.ts';
+import type { TeamsTable } from '../../platform/storage/schema-teams.ts';
+import type { Member, Team } from './types.ts';
 
 const SECOND_MS = 1000;
 
 export { insertRevocation } from '../../platform/storage/revocations.ts';
 export { lockTeam } from '../../platform/storage/team-lock.ts';
 
-export { isForeignKey, isUnique } from '../../platform/storage/storage-errors.ts';
+export { isUnique } from '../../platform/storage/storage-errors.ts';
 
 function toTeam(row: Selectable<TeamsTable>): Team {
   return { id: row.id, name: row.name, createdAt: row.created_at };
-}
-
-function toSite(row: Selectable<SitesTable>): Site {
-  return {
-    id: row.id,
-    teamId: row.team_id,
-    name: row.name,
-    timeZone: row.time_zone,
-    latitude: row.latitude,
-    longitude: row.longitude,
-    createdAt: row.created_at,
-  };
 }
 
 export async function insertTeam(db: DbOrTx, team: Team): Promise<void> {
@@ -135,11 +122,6 @@ export async function updateMember(db: DbOrTx, member: Member): Promise<void> {
     .execute();
 }
 
-/** Number of sites, counted up to `most`. */
-export async function countSites(db: DbOrTx, teamId: string, most: number): Promise<number> {
-  return countUpTo(db, db.selectFrom('sites').select('id').where('team_id', '=', teamId), most);
-}
-
 /** Number of members, active or not, counted up to `most`. */
 export async function countMembers(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('members').select('user_id').where('team_id', '=', teamId), most);
@@ -163,97 +145,4 @@ export async function endSessions(tx: Tx, teamId: string, userId: string, now: n
 export async function selectSessionsSince(db: DbOrTx, userId: string): Promise<Map<string, number>> {
   const rows = await db.selectFrom('members').select(['team_id', 'sessions_since']).where('user_id', '=', userId).execute();
   return new Map(rows.map((row) => [row.team_id, row.sessions_since]));
-}
-
-export async function insertSite(db: DbOrTx, site: Site): Promise<void> {
-  await db
-    .insertInto('sites')
-    .values({
-      id: site.id,
-      team_id: site.teamId,
-      name: site.name,
-      time_zone: site.timeZone,
-      latitude: site.latitude,
-      longitude: site.longitude,
-      created_at: site.createdAt,
-    })
-    .execute();
-}
-
-export async function selectSite(db: DbOrTx, teamId: string, idOrName: string): Promise<Site | undefined> {
-  const row = await db
-    .selectFrom('sites')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-    .executeTakeFirst();
-  return row && toSite(row);
-}
-
-export async function selectSiteById(db: DbOrTx, teamId: string, siteId: string): Promise<Site | undefined> {
-  const row = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
-  return row && toSite(row);
-}
-
-/** Newest first. */
-export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promise<Site[]> {
-  const rows = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
-  return rows.map(toSite);
-}
-
-/** @throws a unique violation when another site of the team has this name */
-export async function updateSite(db: DbOrTx, site: Site): Promise<void> {
-  await db
-    .updateTable('sites')
-    .set({ name: site.name, time_zone: site.timeZone, latitude: site.latitude, longitude: site.longitude })
-    .where('team_id', '=', site.teamId)
-    .where('id', '=', site.id)
-    .execute();
-}
-
-/** Number of routers in the site, and of agents that are not revoked. */
-export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): Promise<{ routers: number; agents: number }> {
-  return db
-    .selectNoFrom((eb) => [
-      eb
-        .selectFrom('routers')
-        .select((count) => count.fn.countAll<number>().as('count'))
-        .where('team_id', '=', teamId)
-        .where('site_id', '=', siteId)
-        .$asScalar()
-        .$notNull()
-        .as('routers'),
-      eb
-        .selectFrom('agents')
-        .select((count) => count.fn.countAll<number>().as('count'))
-        .where('team_id', '=', teamId)
-        .where('site_id', '=', siteId)
-        .where('revoked_at', 'is', null)
-        .$asScalar()
-        .$notNull()
-        .as('agents'),
-    ])
-    .executeTakeFirstOrThrow();
-}
-
-/**
- * Removes an empty site with its remaining records: devices once seen there, and enrolment tokens for
- * agents there.
- * @throws a foreign key violation when a router or agent has just moved in
- */
-export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promise<void> {
-  const here = { team_id: teamId, site_id: siteId };
-  const unused = tx.deleteFrom('enrol_tokens').where('used_at', 'is', null);
-  await unused.where((eb) => eb.and(here)).execute();
-  await tx
-    .updateTable('enrol_tokens')
-    .set({ site_id: null })
-    .where((eb) => eb.and(here))
-    .execute();
-  await clearSiteOfRevoked(tx, teamId, siteId);
-  await tx
-    .deleteFrom('devices')
-    .where((eb) => eb.and(here))
-    .execute();
-  await tx.deleteFrom('sites').where('team_id', '=', teamId).where('id', '=', siteId).execute();
 }

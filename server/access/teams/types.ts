@@ -17,41 +17,12 @@ export interface Member {
   createdAt: number;
 }
 
-/** A location of routers. */
-export interface Site {
-  id: string;
-  teamId: string;
-  name: string;
-  /** IANA name. */
-  timeZone: string | null;
-  /** Degrees. */
-  latitude: number | null;
-  longitude: number | null;
-  createdAt: number;
-}
-
-export interface NewSite {
-  teamId: string;
-  name: string;
-  timeZone?: string | null | undefined;
-  latitude?: number | null | undefined;
-  longitude?: number | null | undefined;
-}
-
 export interface NewUser {
   teamId: string;
   email: string;
   role: Role;
   /** Generated when missing. */
   password?: string | undefined;
-}
-
-/** Missing fields stay unchanged; null clears a field. */
-export interface SiteChange {
-  name?: string | undefined;
-  timeZone?: string | null | undefined;
-  latitude?: number | null | undefined;
-  longitude?: number | null | undefined;
 }
 
 export interface MemberChange {

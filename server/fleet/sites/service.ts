@@ -1,10 +1,30 @@
 import type { Clock } from '../../platform/core/clock.ts';
-import { invalidField, notFound } from '../../platform/core/errors.ts';
-import type { AppError } from '../../platform/core/errors.ts';
+import type { Counters } from '../../platform/core/counters.ts';
+import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
+import { FIRST_PAGE } from '../../platform/core/page.ts';
+import type { Page } from '../../platform/core/page.ts';
+import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { selectAgentSite, updateAgent } from '../agents/service.ts';
-import { isForeignKey, moveRouter, selectRoutersAt, siteExists } from './store.ts';
+import { checkSite, NOWHERE } from './checks.ts';
+import {
+  countAtSite,
+  countSites,
+  deleteSite,
+  insertSite,
+  isForeignKey,
+  isUnique,
+  lockTeam,
+  moveRouter,
+  selectRoutersAt,
+  selectSite,
+  selectSiteById,
+  selectSites,
+  siteExists,
+  updateSite,
+} from './store.ts';
+import type { NewSite, Site, SiteChange } from './types.ts';
 
 export interface AgentChange {
   /** Null: in no site. */
@@ -12,14 +32,69 @@ export interface AgentChange {
   name?: string;
 }
 
-/** Moves routers and agents between sites. */
+/** The sites of a team, and which routers and agents are at them. */
 export class SitesService {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #counters: Counters | undefined;
 
-  constructor({ storage, clock }: { storage: Storage; clock: Clock }) {
+  constructor({ storage, clock, counters }: { storage: Storage; clock: Clock; counters?: Counters | undefined }) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#counters = counters;
+  }
+
+  /** @throws AppError `invalid` for a bad field, `conflict` for a name in use in this team, `quota_exceeded` */
+  async create(site: NewSite): Promise<Site> {
+    const createdAt = this.#clock.now();
+    const record = checkSite({ id: newId(createdAt), createdAt, ...NOWHERE, teamId: site.teamId }, site);
+    await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, site.teamId);
+      checkQuota(this.#counters, 'sites_per_team', await countSites(tx, site.teamId, QUOTAS.sites_per_team.most));
+      await insertSite(tx, record).catch(nameConflict(record));
+    });
+    return record;
+  }
+
+  /** @throws AppError `not_found`, `invalid` for a bad field, `conflict` for a name in use in this team */
+  async change(teamId: string, siteId: string, change: SiteChange): Promise<Site> {
+    const site = checkSite(await this.get(teamId, siteId), change);
+    await updateSite(this.#storage.db, site).catch(nameConflict(site));
+    return site;
+  }
+
+  /**
+   * Also removes the site from every notification group.
+   * @throws AppError `not_found`; `conflict` while the site has routers or agents
+   */
+  async delete(teamId: string, siteId: string): Promise<void> {
+    const removed = this.#storage.writes.write(async (tx) => {
+      if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
+      const { routers, agents } = await countAtSite(tx, teamId, siteId);
+      if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
+      await deleteSite(tx, teamId, siteId);
+    });
+    await removed.catch((error: unknown) => {
+      throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved to this site', { cause: error }) : error;
+    });
+  }
+
+  /** @throws AppError `not_found`, also for another team's site */
+  async get(teamId: string, siteId: string): Promise<Site> {
+    const site = await selectSiteById(this.#storage.db, teamId, siteId);
+    if (!site) throw notFound('site');
+    return site;
+  }
+
+  /** @throws AppError `not_found`, also for another team's site */
+  async find(teamId: string, idOrName: string): Promise<Site> {
+    const site = await selectSite(this.#storage.db, teamId, idOrName);
+    if (!site) throw notFound(`site ${idOrName}`);
+    return site;
+  }
+
+  async list(teamId: string, page: Page = FIRST_PAGE): Promise<Site[]> {
+    return selectSites(this.#storage.db, teamId, page);
   }
 
   /**
@@ -28,7 +103,7 @@ export class SitesService {
    */
   async moveRouter(teamId: string, routerId: string, siteId: string | null): Promise<void> {
     const now = this.#clock.now();
-    await this.#checkSite(teamId, siteId);
+    await this.#checkExists(teamId, siteId);
     const move = { teamId, routerId, siteId, now, newId: () => newId(now) };
     const moved = await this.#write((tx) => moveRouter(tx, move));
     if (!moved) throw notFound('router');
@@ -43,7 +118,7 @@ export class SitesService {
     const agent = await selectAgentSite(db, teamId, agentId);
     if (!agent) throw notFound('agent');
     if (siteId !== undefined && siteId !== agent.site_id) {
-      await this.#checkSite(teamId, siteId);
+      await this.#checkExists(teamId, siteId);
       // Each in a transaction of its own and the agent last: repeating the request finishes an interrupted move.
       for (const routerId of await selectRoutersAt(db, teamId, agentId, agent.site_id)) await this.moveRouter(teamId, routerId, siteId);
     }
@@ -51,7 +126,7 @@ export class SitesService {
     if (Object.keys(change).length > 0) await this.#write((tx) => updateAgent(tx, teamId, agentId, change));
   }
 
-  async #checkSite(teamId: string, siteId: string | null): Promise<void> {
+  async #checkExists(teamId: string, siteId: string | null): Promise<void> {
     if (siteId !== null && !(await siteExists(this.#storage.db, teamId, siteId))) throw noSuchSite();
   }
 
@@ -67,4 +142,11 @@ export class SitesService {
 
 function noSuchSite(): AppError {
   return invalidField('site_id', 'is not a site of this team');
+}
+
+/** @throws AppError `conflict` instead of a unique violation */
+function nameConflict(site: Site): (error: unknown) => never {
+  return (error) => {
+    throw isUnique(error) ? new AppError('conflict', `a site named ${site.name} already exists`, { cause: error }) : error;
+  };
 }

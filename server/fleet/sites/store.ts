@@ -1,7 +1,125 @@
+import type { Selectable } from 'kysely';
+import type { Page } from '../../platform/core/page.ts';
 import { inChunks } from '../../platform/storage/columns.ts';
+import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
+import { newestFirst } from '../../platform/storage/paging.ts';
+import type { SitesTable } from '../../platform/storage/schema-teams.ts';
+import { clearSiteOfRevoked } from '../agents/service.ts';
+import type { Site } from './types.ts';
 
-export { isForeignKey } from '../../platform/storage/storage-errors.ts';
+export { isForeignKey, isUnique } from '../../platform/storage/storage-errors.ts';
+export { lockTeam } from '../../platform/storage/team-lock.ts';
+
+function toSite(row: Selectable<SitesTable>): Site {
+  return {
+    id: row.id,
+    teamId: row.team_id,
+    name: row.name,
+    timeZone: row.time_zone,
+    latitude: row.latitude,
+    longitude: row.longitude,
+    createdAt: row.created_at,
+  };
+}
+
+/** Number of sites, counted up to `most`. */
+export async function countSites(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('sites').select('id').where('team_id', '=', teamId), most);
+}
+
+export async function insertSite(db: DbOrTx, site: Site): Promise<void> {
+  await db
+    .insertInto('sites')
+    .values({
+      id: site.id,
+      team_id: site.teamId,
+      name: site.name,
+      time_zone: site.timeZone,
+      latitude: site.latitude,
+      longitude: site.longitude,
+      created_at: site.createdAt,
+    })
+    .execute();
+}
+
+export async function selectSite(db: DbOrTx, teamId: string, idOrName: string): Promise<Site | undefined> {
+  const row = await db
+    .selectFrom('sites')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .executeTakeFirst();
+  return row && toSite(row);
+}
+
+export async function selectSiteById(db: DbOrTx, teamId: string, siteId: string): Promise<Site | undefined> {
+  const row = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
+  return row && toSite(row);
+}
+
+/** Newest first. */
+export async function selectSites(db: DbOrTx, teamId: string, page: Page): Promise<Site[]> {
+  const rows = await db.selectFrom('sites').selectAll().where('team_id', '=', teamId).$call(newestFirst(page)).execute();
+  return rows.map(toSite);
+}
+
+/** @throws a unique violation when another site of the team has this name */
+export async function updateSite(db: DbOrTx, site: Site): Promise<void> {
+  await db
+    .updateTable('sites')
+    .set({ name: site.name, time_zone: site.timeZone, latitude: site.latitude, longitude: site.longitude })
+    .where('team_id', '=', site.teamId)
+    .where('id', '=', site.id)
+    .execute();
+}
+
+/** Number of routers in the site, and of agents that are not revoked. */
+export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): Promise<{ routers: number; agents: number }> {
+  return db
+    .selectNoFrom((eb) => [
+      eb
+        .selectFrom('routers')
+        .select((count) => count.fn.countAll<number>().as('count'))
+        .where('team_id', '=', teamId)
+        .where('site_id', '=', siteId)
+        .$asScalar()
+        .$notNull()
+        .as('routers'),
+      eb
+        .selectFrom('agents')
+        .select((count) => count.fn.countAll<number>().as('count'))
+        .where('team_id', '=', teamId)
+        .where('site_id', '=', siteId)
+        .where('revoked_at', 'is', null)
+        .$asScalar()
+        .$notNull()
+        .as('agents'),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
+/**
+ * Removes an empty site with its remaining records: devices once seen there, and enrolment tokens for
+ * agents there.
+ * @throws a foreign key violation when a router or agent has just moved in
+ */
+export async function deleteSite(tx: Tx, teamId: string, siteId: string): Promise<void> {
+  const here = { team_id: teamId, site_id: siteId };
+  const unused = tx.deleteFrom('enrol_tokens').where('used_at', 'is', null);
+  await unused.where((eb) => eb.and(here)).execute();
+  await tx
+    .updateTable('enrol_tokens')
+    .set({ site_id: null })
+    .where((eb) => eb.and(here))
+    .execute();
+  await clearSiteOfRevoked(tx, teamId, siteId);
+  await tx
+    .deleteFrom('devices')
+    .where((eb) => eb.and(here))
+    .execute();
+  await tx.deleteFrom('sites').where('team_id', '=', teamId).where('id', '=', siteId).execute();
+}
 
 export async function siteExists(db: DbOrTx, teamId: string, siteId: string): Promise<boolean> {
   const row = await db.selectFrom('sites').select('id').where('team_id', '=', teamId).where('id', '=', siteId).executeTakeFirst();
