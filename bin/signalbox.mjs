@@ -24,6 +24,7 @@ const FOR_API_USERS = new Set([
   'events',
   'agents',
   'members',
+  'ping',
   'keys',
   'sites',
   'audit',

@@ -936,6 +936,26 @@ export interface PasswordChange {
   keep_opened?: boolean;
 }
 
+export interface Ping {
+  /** Probes, one after the other */
+  count?: number;
+  /** For all probes together */
+  timeout_seconds?: number;
+}
+
+export interface PingResult {
+  sent: number;
+  received: number;
+  /** Milliseconds */
+  min_ms: number;
+  /** Milliseconds */
+  avg_ms: number;
+  /** Milliseconds */
+  max_ms: number;
+  /** Each probe in order; null without an answer in time */
+  times_ms: (number | null)[];
+}
+
 export interface Problem {
   type: string;
   title: string;
@@ -1488,6 +1508,8 @@ export interface Operations {
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Make no further jobs; those that were made go on */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Measure the round trip to the API of a router */
+  pingRouter: { input: { path: { router_id: string }; body?: Ping }; result: Success<PingResult> };
   /** Refuse a move: the router stays with its agent, and the same claim is not announced again */
   refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Remove a member from the team */
@@ -1614,6 +1636,7 @@ export const ROUTES = {
   listTopics: { method: 'GET', path: '/api/topics' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
+  pingRouter: { method: 'POST', path: '/api/routers/{router_id}/ping' },
   refuseRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/refuse' },
   removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
   removeRouter: { method: 'DELETE', path: '/api/routers/{router_id}' },

@@ -26,6 +26,21 @@ const run: Command = {
   },
 };
 
+const ping: Command = {
+  name: 'ping',
+  summary: 'measure the round trip to the API of a router',
+  positionals: ['ROUTER'],
+  options: { count: { value: 'N', help: 'probes, 1 to 10; default: 3' } },
+  examples: ['ping edge-berlin', 'ping edge-berlin --count 10 --json'],
+  async run({ signalbox, surroundings }, input) {
+    const count = input.number('count');
+    const body = count === undefined ? {} : { count };
+    const { data } = await signalbox.call('pingRouter', { path: { router_id: input.at(0) }, body }, surroundings);
+    const { sent, received, min_ms: least, avg_ms: mean, max_ms: most } = data;
+    return { json: data, text: `${received} of ${sent} answers, round trip min/avg/max ${least}/${mean}/${most} ms\n` };
+  },
+};
+
 /** An export arrives as one row per line. */
 function isText(rows: readonly Record<string, string>[]): boolean {
   return rows.length > 0 && rows.every((row) => Object.keys(row).join() === 'line');
@@ -47,4 +62,4 @@ function quoteAgain(word: string): string {
   return `${name}="${value.replaceAll(/["\\$?]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
 }
 
-export const routerCommands: readonly Command[] = [routerList, run];
+export const routerCommands: readonly Command[] = [routerList, run, ping];

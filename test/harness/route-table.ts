@@ -75,6 +75,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('operator', 'record', 'POST /api/campaigns/{campaign_id}/pause'),
   row('operator', 'record', 'POST /api/campaigns/{campaign_id}/resume'),
   row('operator', 'record', 'POST /api/campaigns/{campaign_id}/cancel'),
+  row('operator', 'record', 'POST /api/routers/{router_id}/ping', { count: 1 }),
   row('operator', 'record', 'POST /api/synchronous/{router_id}', { command: '/system/identity/print', parameters: '' }),
   row('viewer', 'stream', 'GET /api/events'),
   row('viewer', 'list', 'GET /arp/devices'),

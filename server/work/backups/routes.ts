@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
+import { callerGone } from '../../platform/http/caller-gone.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { pathId } from '../../platform/http/fields.ts';
@@ -171,13 +171,4 @@ export function presentBackup({ record, parts }: Backup): z.infer<typeof backupS
 
 function presentDiff({ from, to, diff, truncated, coarse }: BackupDiff): z.infer<typeof diffSchema> {
   return { from: from.id, to: to.id, changed: diff !== '', diff, truncated, coarse };
-}
-
-/** Aborts when the connection is closed before it has been answered. */
-function callerGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return gone.signal;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
+import { callerGone } from '../../platform/http/caller-gone.ts';
 import { commonErrors, envelope, routerParams } from '../../platform/http/envelope.ts';
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { MAX_WORDS } from './parse.ts';
@@ -57,15 +58,11 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
     },
     async (request, reply) => {
       const { command, parameters, timeout_seconds: seconds } = request.body;
-      const gone = new AbortController();
-      reply.raw.once('close', () => {
-        if (!reply.raw.writableFinished) gone.abort();
-      });
       const rows = await deps.commands.run(
         principalOf(request).teamId,
         request.params.router_id,
         { command, parameters, timeoutMs: seconds * 1000 },
-        gone.signal,
+        callerGone(reply.raw),
       );
       // Written already: checking and writing all rows in one go would hold up every other request.
       return reply
