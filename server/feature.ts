@@ -4,6 +4,7 @@ import type { AgentEvents } from './platform/core/agent-gateway.ts';
 import type { Clock } from './platform/core/clock.ts';
 import type { Counters } from './platform/core/counters.ts';
 import type { Log } from './platform/core/log.ts';
+import type { TeamValue } from './platform/core/team-counts.ts';
 import type { App } from './platform/http/app.ts';
 import type { IgnoredForwarding } from './platform/http/ignored-forwarding.ts';
 import type { QuietConnections } from './platform/http/quiet-connections.ts';
@@ -42,11 +43,33 @@ export interface AgentListener extends Partial<HandledEvents> {
   onReady?(...ready: Parameters<AgentEvents['onReady']>): Promise<void> | void;
 }
 
-/** Values of a feature for `/internal/metrics`. */
+/** A metric with a series for each team, and for each of these label values. A team that was not counted yet has 0. */
+export interface TeamMetric {
+  name: string;
+  help: string;
+  type: 'gauge' | 'counter';
+  /** The one label beside `team`, with all its values: no series may depend on what peers send. */
+  label?: { name: string; values: readonly string[] };
+  read: () => readonly TeamValue[] | Promise<readonly TeamValue[]>;
+}
+
+/** A distribution over all teams. */
+export interface HistogramMetric {
+  name: string;
+  help: string;
+  /** Upper bounds, in the unit of the name. */
+  buckets: readonly number[];
+  /** Called once. The metric calls back with each value. */
+  listen: (observe: (value: number) => void) => void;
+}
+
+/** Values of a feature for `/internal/metrics`. Asked for once. */
 export interface Measures {
   /** Shared resources of teams, by name in docs/shared-resources.md. */
   shares?: Record<string, SharedUse>;
   gauges?: { name: string; help: string; read: () => number }[];
+  teams?: readonly TeamMetric[];
+  histograms?: readonly HistogramMetric[];
 }
 
 /**

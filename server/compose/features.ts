@@ -90,9 +90,11 @@ export function buildFeatures(prepared: Prepared) {
     listeners: features.listeners,
     takeInInventory: (connection, inventory) => takeInInventory(connection, inventory, services),
   });
-  for (const { shares = {}, gauges = [] } of features.measures) {
+  for (const { shares = {}, gauges = [], teams = [], histograms = [] } of features.measures) {
     for (const [name, share] of Object.entries(shares)) services.metrics.watch(name, share);
     for (const { name, help, read } of gauges) services.metrics.show(name, help, read);
+    for (const metric of teams) services.metrics.showTeams(metric);
+    for (const metric of histograms) services.metrics.observe(metric);
   }
   return { features, services };
 }

@@ -123,6 +123,8 @@ describeEachDatabase('states of routers', (open) => {
     machine.advance(75_000);
     expect([run.state()?.state, run.routers.presence.isAnswering(place.routerId)]).toEqual(['answering', true]);
     machine.advance(1);
+    // The counts do not wait for the next look at all routers either.
+    expect(run.states.counts().get(place.teamId)).toEqual({ answering: 0, not_answering: 1, agent_away: 0, never_seen: 0 });
     expect([run.state()?.state, run.routers.presence.isAnswering(place.routerId)]).toEqual(['not_answering', false]);
     expect(run.state()).toMatchObject({ reason: 'not_reported', since: START });
     await run.stop();

@@ -1,6 +1,7 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { AgentsService } from '../agents/service.ts';
+import { sessionMeasures } from './measures.ts';
 import { sessionRoutes } from './routes.ts';
 import { ServerRuns } from './runs.ts';
 import { SessionsService } from './service.ts';
@@ -25,5 +26,6 @@ export const sessions = feature({
     await serverRuns.stop();
   },
   sweep: ({ sessions }) => sessions.sweep(),
+  measures: ({ sessions }) => sessionMeasures(sessions),
   routes: (scope, services: Routes) => sessionRoutes(scope, services),
 });

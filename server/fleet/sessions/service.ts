@@ -5,10 +5,11 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
-import type { TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
+import type { EndedBy, TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
+import type { TeamValue } from '../../platform/core/team-counts.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { RoundTrips } from '../../platform/core/round-trips.ts';
-import { deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
+import { countAgents, deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
 import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 
 /** Sessions that wait while the database is away: 20,000 agents that come and go twice; 1 kB each. */
@@ -37,6 +38,8 @@ export class SessionsService implements TunnelListener {
   readonly changes = new Listeners<LineChange>();
   /** Pings of all tunnels, also of those that are not ready. */
   readonly pings = new Listeners<Ping>();
+  /** Every tunnel that ended, ready or not. */
+  readonly ends = new Listeners<{ teamId: string; endedBy: EndedBy }>();
   readonly #deps: SessionsDeps;
   readonly #writer: RecordWriter<SessionRow>;
   readonly #live = new Map<TunnelRecord, Live>();
@@ -82,6 +85,20 @@ export class SessionsService implements TunnelListener {
     await this.#writer.flush();
     const stored = await selectLines(this.#deps.storage.db, teamId, agentIds, this.#deps.clock.now() - DAY_MS);
     return new Map(agentIds.map((id) => [id, this.#line(id, stored.get(id))]));
+  }
+
+  /** How many agents of each team are connected, away, or were never connected. For the metrics. */
+  async countAgents(): Promise<TeamValue[]> {
+    const connected = new Map<string, number>();
+    for (const { teamId } of this.#newest.values()) connected.set(teamId, (connected.get(teamId) ?? 0) + 1);
+    const known = await countAgents(this.#deps.storage.db);
+    return known.flatMap(({ teamId, seen, neverSeen }) => {
+      const now = Math.min(connected.get(teamId) ?? 0, seen + neverSeen);
+      // The first session of an agent is in memory before it is in the database.
+      const unseen = Math.min(neverSeen, seen + neverSeen - now);
+      const counts = { connected: now, away: seen + neverSeen - now - unseen, never_connected: unseen };
+      return Object.entries(counts).map(([state, value]) => ({ teamId, labels: { state }, value }));
+    });
   }
 
   #line(
@@ -138,7 +155,7 @@ export class SessionsService implements TunnelListener {
     if (!live) return;
     if (roundTripMs === null) live.row = { ...live.row, pings_lost: live.row.pings_lost + 1 };
     else live.trips.add(roundTripMs);
-    this.pings.publish({ agentId: tunnel.agentId, roundTripMs });
+    this.pings.publish({ agentId: tunnel.agentId, teamId: tunnel.teamId, roundTripMs });
   }
 
   onEnded(tunnel: TunnelRecord): void {
@@ -146,6 +163,7 @@ export class SessionsService implements TunnelListener {
     const { end, agentId, teamId, address, epoch } = tunnel;
     if (!live || !end) return;
     this.#live.delete(tunnel);
+    this.ends.publish({ teamId, endedBy: end.endedBy });
     const since = Math.max(live.row.opened_at, momentOf(end));
     this.#writer.put({ ...measured(live.row, tunnel, live.trips), closed_at: since, ended_by: end.endedBy });
     if (this.#newest.get(agentId) !== tunnel) return;

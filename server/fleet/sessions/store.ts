@@ -44,6 +44,22 @@ export async function selectSessions(db: DbOrTx, teamId: string, agentId: string
     .execute();
 }
 
+/** Agents of every team that are neither revoked nor removed: those that ever had a session, and the others. */
+export async function countAgents(db: DbOrTx): Promise<{ teamId: string; seen: number; neverSeen: number }[]> {
+  const rows = await db
+    .selectFrom('agents')
+    .select((eb) => [
+      'team_id',
+      eb.fn.countAll<number | string | bigint>().as('agents'),
+      eb.fn.count<number | string | bigint>('connected_at').as('seen'),
+    ])
+    .where('revoked_at', 'is', null)
+    .where('removed_at', 'is', null)
+    .groupBy('team_id')
+    .execute();
+  return rows.map((row) => ({ teamId: row.team_id, seen: Number(row.seen), neverSeen: Number(row.agents) - Number(row.seen) }));
+}
+
 export interface StoredLine {
   agent_id: string;
   address: string | null;

@@ -53,6 +53,7 @@ export interface LineChange {
 /** A ping of the control plane was answered, or is lost. */
 export interface Ping {
   agentId: string;
+  teamId: string;
   /** Milliseconds; null for one without an answer. */
   roundTripMs: number | null;
 }

@@ -2,6 +2,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { KnownRuns } from '../sessions/types.ts';
+import { stateMeasures } from './measures.ts';
 import { StatesService } from './service.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
@@ -26,6 +27,7 @@ export const states = feature({
   start: (own) => own.states.start(),
   stop: (own) => own.states.stop(),
   sweep: (own) => own.states.sweep(),
+  measures: ({ states }) => stateMeasures(states),
   agentListener: ({ states }) => ({
     onReady: (connection) => states.onReady(connection),
     onGone: (connection, end) => states.onGone(connection, end),

@@ -112,6 +112,7 @@ export class StatesService {
 
   /** How many routers of each team are in each state. */
   counts(): Map<string, Record<RouterStateName, number>> {
+    this.#updateAll();
     const counts = new Map<string, Record<RouterStateName, number>>();
     for (const { teamId, current } of this.#routers.values()) {
       const ofTeam = counts.get(teamId) ?? { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };

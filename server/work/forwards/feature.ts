@@ -8,6 +8,7 @@ import { connectRoute } from './connect/routes.ts';
 import type { ConnectRouteDeps } from './connect/routes.ts';
 import { forwardConnectionRoutes } from './connections/routes.ts';
 import { teamForwardsRoute } from './list/routes.ts';
+import { forwardMeasures } from './measures.ts';
 import { forwardRoutes } from './routes.ts';
 import { ForwardsService } from './service.ts';
 
@@ -58,7 +59,7 @@ export const forwards = feature({
     onReady: (connection) => forwards.onReady(connection),
     onForwardLost: (connection, forwardId, reason) => forwards.onForwardLost(connection, forwardId, reason),
   }),
-  measures: ({ forwards }) => ({ shares: { forward_ports: forwards.portsUse } }),
+  measures: ({ forwards }) => ({ shares: { forward_ports: forwards.portsUse }, ...forwardMeasures(() => forwards.traffic()) }),
   routes: (scope, { connectEndpoint, connectedCaller, config, ...services }: Routes) => {
     forwardRoutes(scope, { ...services, allowPrivateSources: config.allowPrivateSources });
     teamForwardsRoute(scope, services);

@@ -11,12 +11,14 @@ import { findForwards } from './list/store.ts';
 import type { ForwardFilter } from './list/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { ClosedTraffic } from './connections/traffic.ts';
 import { ConnectionLog } from './connections/log.ts';
 import { ConnectionSweep } from './connections/sweep.ts';
 import { listConnections } from './connections/list.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import { storeNewForward, unusedPorts } from './creation.ts';
 import type { PortsUse } from './creation.ts';
+import type { TeamTraffic } from './measures.ts';
 import { ForwardEntries } from './entry/forward-entries.ts';
 import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
@@ -60,6 +62,7 @@ export class ForwardsService {
   readonly #ways: WayOpener;
   readonly #entries: ForwardEntries;
   readonly #connectionLog: ConnectionLog;
+  readonly #traffic = new ClosedTraffic();
   readonly #sweep: ConnectionSweep;
   /** Background work: no request waits for it, `stop` does. */
   readonly #tasks = new Set<Promise<void>>();
@@ -105,6 +108,18 @@ export class ForwardsService {
     await Promise.all(this.#tasks);
     await this.#sweep.stop();
     await this.#connectionLog.stop();
+  }
+
+  /** Traffic of every team since the start of this process. */
+  traffic(): ReadonlyMap<string, TeamTraffic> {
+    return this.#traffic.with(
+      [...this.#live.values()].map(({ teamId, connectionCount: count, openBytes }) => ({
+        teamId,
+        count,
+        bytesIn: openBytes.in,
+        bytesOut: openBytes.out,
+      })),
+    );
   }
 
   /**
@@ -311,8 +326,14 @@ export class ForwardsService {
       clock,
       limits,
       dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
-      onConnectionClosed: (summary) => this.#connectionLog.connectionClosed(key, summary),
-      onRefused: (source) => this.#connectionLog.refused(key, source),
+      onConnectionClosed: (summary) => {
+        this.#connectionLog.connectionClosed(key, summary);
+        this.#traffic.connectionClosed(key.teamId, summary);
+      },
+      onRefused: (source) => {
+        this.#connectionLog.refused(key, source);
+        this.#traffic.refused(key.teamId);
+      },
       onExpired: () => this.#endLater(live, 'expired'),
     });
     return live;

@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { teamJobsRoute } from './list/routes.ts';
+import { jobMeasures } from './measures.ts';
 import { jobRoutes } from './routes.ts';
 import { JobsService } from './service.ts';
 import { DEFAULT_JOB_RULES } from './types.ts';
@@ -37,7 +38,7 @@ export const jobs = feature({
     onJobEnded: (connection, jobId, result) => jobs.onJobEnded(connection, jobId, result),
     onJobRefused: (connection, jobId) => jobs.onJobRefused(connection, jobId),
   }),
-  measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers } }),
+  measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers }, ...jobMeasures(jobs.changes) }),
   routes: (scope, services: { jobs: JobsService }) => {
     jobRoutes(scope, services);
     teamJobsRoute(scope, services);

@@ -1,9 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { HistogramMetric, TeamMetric } from '../../../feature.ts';
 import type { SharedUse } from '../../../../runtime/fair-shares.ts';
 import { BATCHED_ROWS, LIMITS } from '../../../platform/core/counters.ts';
 import type { Counters } from '../../../platform/core/counters.ts';
 import type { StatusService } from '../status/service.ts';
+import type { TeamWork } from '../status/store.ts';
 import { sharedResourceMetrics } from './shared-resources.ts';
+import { teamMetric, workMetrics } from './teams.ts';
 
 /** Seconds; the range ends at the longest time-out of a command. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
@@ -16,6 +19,8 @@ export class Metrics {
   readonly #work: Record<'agents' | 'forwards' | 'queued' | 'running' | 'ignoredForwarding', Gauge>;
   readonly #status: Pick<StatusService, 'read'>;
   readonly #shared = new Map<string, SharedUse>();
+  /** As read for the scrape under way. */
+  #teams: readonly TeamWork[] = [];
 
   constructor(status: Pick<StatusService, 'read'>, counters: Counters) {
     this.#status = status;
@@ -29,6 +34,7 @@ export class Metrics {
     });
     this.#registry.registerMetric(limitsReached(counters));
     for (const metric of sharedResourceMetrics(this.#shared)) this.#registry.registerMetric(metric);
+    for (const metric of workMetrics(() => this.#teams)) this.#registry.registerMetric(metric);
     this.#registry.registerMetric(cleanedMessages(counters));
     this.#registry.registerMetric(refusedRows(counters));
     const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers: [this.#registry] });
@@ -54,12 +60,24 @@ export class Metrics {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
   }
 
+  /** A metric with a series for each team. */
+  showTeams(metric: TeamMetric): void {
+    this.#registry.registerMetric(teamMetric(metric, () => this.#teams.map(({ teamId }) => teamId)));
+  }
+
+  /** A distribution whose values come one by one. */
+  observe({ name, help, buckets, listen }: HistogramMetric): void {
+    const histogram = new Histogram({ name, help, buckets: [...buckets], registers: [this.#registry] });
+    listen((value) => histogram.observe(value));
+  }
+
   get contentType(): string {
     return this.#registry.contentType;
   }
 
   async text(): Promise<string> {
     const now = await this.#status.read();
+    this.#teams = now.teams;
     this.#work.agents.set(now.connectedAgents);
     this.#work.forwards.set(now.openForwards);
     this.#work.queued.set(now.queuedJobs);

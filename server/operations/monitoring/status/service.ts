@@ -1,13 +1,18 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { countWork } from './store.ts';
-import type { WorkCounts } from './store.ts';
+import type { TeamWork } from './store.ts';
 
-export interface Status extends WorkCounts {
+export interface Status {
   version: string;
   uptimeSeconds: number;
   /** On this node. */
   connectedAgents: number;
+  openForwards: number;
+  queuedJobs: number;
+  runningJobs: number;
+  /** The same by team, with the teams that have nothing under way. */
+  teams: readonly TeamWork[];
   /** Requests with a forwarding header from an untrusted proxy, since the start. */
   ignoredForwarding: number;
   /** Configuration problems that the operator should fix, as sentences. */
@@ -35,13 +40,18 @@ export class StatusService {
 
   async read(): Promise<Status> {
     const { storage, clock, version, countAgents, countIgnoredForwarding, warnings } = this.#deps;
+    const teams = await countWork(storage.db);
+    const sum = (countOf: (team: TeamWork) => number): number => teams.reduce((total, team) => total + countOf(team), 0);
     return {
       version,
       uptimeSeconds: Math.floor((clock.now() - this.#startedAt) / 1000),
       connectedAgents: countAgents(),
       ignoredForwarding: countIgnoredForwarding(),
       warnings: warnings(),
-      ...(await countWork(storage.db)),
+      openForwards: sum((team) => team.openForwards),
+      queuedJobs: sum((team) => team.jobs.queued),
+      runningJobs: sum((team) => team.jobs.running),
+      teams,
     };
   }
 }

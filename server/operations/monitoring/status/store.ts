@@ -1,24 +1,38 @@
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 
-export interface WorkCounts {
+export interface TeamWork {
+  teamId: string;
+  name: string;
   openForwards: number;
-  queuedJobs: number;
-  runningJobs: number;
+  jobs: Readonly<Record<OpenPhase, number>>;
 }
 
-/** Across all teams, for the operators of the service. */
-export async function countWork(db: DbOrTx): Promise<WorkCounts> {
+/** Phases of jobs that have not ended. */
+export const OPEN_PHASES = ['queued', 'accepted', 'running'] as const;
+type OpenPhase = (typeof OPEN_PHASES)[number];
+
+/** What every team has under way. */
+export async function countWork(db: DbOrTx): Promise<TeamWork[]> {
+  const teams = await db.selectFrom('teams').select(['id', 'name']).execute();
   const jobs = await db
     .selectFrom('jobs')
-    .select((eb) => ['phase', eb.fn.countAll<number>().as('count')])
-    .where('phase', 'in', ['queued', 'running'])
-    .groupBy('phase')
+    .select((eb) => ['team_id', 'phase', eb.fn.countAll<number | string | bigint>().as('count')])
+    .where('phase', 'in', OPEN_PHASES)
+    .groupBy(['team_id', 'phase'])
     .execute();
   const forwards = await db
     .selectFrom('forwards')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select((eb) => ['team_id', eb.fn.countAll<number | string | bigint>().as('count')])
     .where('closed_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  const inPhase = (phase: string): number => jobs.find((row) => row.phase === phase)?.count ?? 0;
-  return { openForwards: forwards.count, queuedJobs: inPhase('queued'), runningJobs: inPhase('running') };
+    .groupBy('team_id')
+    .execute();
+  const openForwards = new Map(forwards.map((row) => [row.team_id, Number(row.count)]));
+  const openJobs = new Map(jobs.map((row) => [`${row.team_id} ${row.phase}`, Number(row.count)]));
+  const inPhase = (teamId: string, phase: OpenPhase): number => openJobs.get(`${teamId} ${phase}`) ?? 0;
+  return teams.map(({ id, name }) => ({
+    teamId: id,
+    name,
+    openForwards: openForwards.get(id) ?? 0,
+    jobs: { queued: inPhase(id, 'queued'), accepted: inPhase(id, 'accepted'), running: inPhase(id, 'running') },
+  }));
 }
