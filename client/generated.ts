@@ -446,6 +446,23 @@ export interface ForwardConnection {
   ended_by: string;
 }
 
+export interface HistoryItem {
+  id: string;
+  kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action';
+  /** When it began */
+  at: string;
+  /** Null: it goes on, it has no length, or its end is not known */
+  until: string | null;
+  /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer */
+  status: string;
+  /** In words. Of an action the method and the route, of a job its description */
+  title: string;
+  /** Name of the API key or agent, or email address of the person that did it; null for callers who may not read the audit log */
+  by: string | null;
+  /** Path of this API that has more */
+  link: string | null;
+}
+
 export interface Invitation {
   id: string;
   email: string;
@@ -1451,6 +1468,8 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
+  /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups and people's actions */
+  listRouterHistory: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; kind?: ('state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
   /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
@@ -1625,6 +1644,7 @@ export const ROUTES = {
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
+  listRouterHistory: { method: 'GET', path: '/api/routers/{router_id}/history' },
   listRouterMoves: { method: 'GET', path: '/api/router-moves' },
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },

@@ -11,6 +11,7 @@ import type { CatalogService } from '../fleet/catalog/service.ts';
 import { devices } from '../fleet/devices/feature.ts';
 import { faults } from '../fleet/faults/feature.ts';
 import { links } from '../fleet/links/feature.ts';
+import { history } from '../fleet/history/feature.ts';
 import { metadata } from '../fleet/metadata/feature.ts';
 import { overview } from '../fleet/overview/feature.ts';
 import { removals } from '../fleet/removals/feature.ts';
@@ -67,6 +68,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(catalog)
     .add(metadata)
     .add(faults)
+    .add(history)
     .add(devices)
     .add(commands)
     .add(jobs)

@@ -46,6 +46,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/availability'),
   row('viewer', 'list', 'GET /api/availability'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/history'),
   row('viewer', 'list', 'GET /api/faults'),
   row('viewer', 'list', 'GET /api/jobs'),
   row('viewer', 'list', 'GET /api/overview'),

@@ -50,6 +50,11 @@ export class AuditService {
     this.#storeIn(COLLECT_MS);
   }
 
+  /** Settles when what was recorded so far is stored, or could not be stored now. */
+  stored(): Promise<void> {
+    return this.#storeNow();
+  }
+
   /** Newest first, including everything recorded before this call. */
   async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
     await this.#storeNow();

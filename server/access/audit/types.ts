@@ -17,6 +17,8 @@ export interface AuditEntry {
   result: number;
   /** What was created, where the target does not show it. */
   detail?: string | null;
+  /** The router that it is about, if it is about one. */
+  router_id?: string | null;
 }
 
 export interface ListedAuditEntry extends AuditEntry {

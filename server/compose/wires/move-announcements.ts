@@ -51,6 +51,7 @@ function announceMove(change: MoveChange, audience: Audience): void {
       target: `/api/routers/${router.id}`,
       result: kind === 'moved' ? 200 : 202,
       detail: `from agent ${change.ownerId}: ${reason}`,
+      router_id: router.id,
     });
   }
   if (kind === 'moved') states.onInventory(router);

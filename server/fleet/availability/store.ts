@@ -32,7 +32,8 @@ export async function selectPlacedRouters(
     .selectFrom('routers')
     .leftJoin('sites', (join) => join.onRef('sites.id', '=', 'routers.site_id').onRef('sites.team_id', '=', 'routers.team_id'))
     .select(['routers.id', 'routers.created_at', 'routers.time_zone', 'sites.time_zone as site_time_zone'])
-    .where('routers.team_id', '=', teamId);
+    .where('routers.team_id', '=', teamId)
+    .where('routers.merged_into', 'is', null);
   // One that was removed is shown to those who know its id.
   routers = ids ? routers.where('routers.id', 'in', ids) : routers.where('routers.removed_at', 'is', null);
   return routers.$call(newestFirst(page, 'routers.created_at', 'routers.id')).execute();

@@ -68,6 +68,11 @@ export class SessionsService implements TunnelListener {
     return this.#writer.stop();
   }
 
+  /** Settles when what is known so far is stored, or could not be stored now. */
+  stored(): Promise<void> {
+    return this.#writer.flush();
+  }
+
   /** Of one agent, newest first; open ones as they stand now. The caller knows that the agent is the team's. */
   async list(teamId: string, agentId: string, page: Page): Promise<SessionRow[]> {
     await this.#writer.flush();

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { isUuid } from '../core/ids.ts';
 import type { Principal } from '../core/principal.ts';
 import type { App } from './app.ts';
 import { principalOf } from './authentication.ts';
@@ -22,6 +23,7 @@ export interface WriteRecord {
   target: string;
   result: number;
   detail: string | null;
+  router_id: string | null;
 }
 
 /** Longest path kept; ours are far shorter. */
@@ -72,7 +74,14 @@ export function recordOf(request: FastifyRequest, result: number): WriteRecord {
     target: request.url.split('?')[0]!.slice(0, MAX_TARGET_CHARS),
     result,
     detail: request.auditDetail,
+    router_id: routerOf(request.params),
   };
+}
+
+/** The router that the path names: router-names.ts has replaced its identity by its id, if there is such a router. */
+function routerOf(params: unknown): string | null {
+  const { router_id: id } = params as { router_id?: unknown };
+  return typeof id === 'string' && isUuid(id.toLowerCase()) ? id.toLowerCase() : null;
 }
 
 /** The route without the patterns of its parameters. */

@@ -30,4 +30,6 @@ export interface AuditLogTable {
   result: Fixed<number>;
   /** What was made, where the target cannot say it. */
   detail: Fixed<string | null>;
+  /** The router that it is about, if it is about one. There may be none with this id. */
+  router_id: Fixed<string | null>;
 }

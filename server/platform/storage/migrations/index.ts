@@ -26,6 +26,7 @@ import { keyCallers } from './0025-key-callers.ts';
 import { replacementTokens } from './0026-replacement-tokens.ts';
 import { lists } from './0027-lists.ts';
 import { connectionHistory } from './0028-connection-history.ts';
+import { auditOfRouters } from './0033-audit-of-routers.ts';
 import { historyAxis } from './0030-history-axis.ts';
 import { teamRecords } from './0029-team-records.ts';
 import { renewedForwards } from './0031-renewed-forwards.ts';
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   historyAxis,
   renewedForwards,
   linkSteps,
+  auditOfRouters,
 ];

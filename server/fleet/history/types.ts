@@ -1,0 +1,29 @@
+export const HISTORY_KINDS = ['state', 'session', 'fault', 'job', 'forward', 'backup', 'action'] as const;
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/** One thing that happened to a router or was done with it. */
+export interface HistoryItem {
+  id: string;
+  kind: HistoryKind;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Null: it goes on, it has no length, or its end is not known. */
+  until: number | null;
+  /** A word of its kind: the state, how the session ended, the status of the job. */
+  status: string;
+  /** What it is, for people. */
+  title: string;
+  /** Id of the key, person or agent that did it; null where nobody is known. */
+  byId: string | null;
+  /** Where the API has it; null where there is no such place. */
+  link: string | null;
+}
+
+/** Whose history, and which part of it. */
+export interface HistoryFilter {
+  kinds: readonly HistoryKind[];
+  /** It began at that moment or later, milliseconds. */
+  from: number | undefined;
+  /** It began before that moment, milliseconds. */
+  to: number | undefined;
+}
