@@ -26,8 +26,17 @@ describeEachDatabase('the migration that names the router of audit entries', (op
       .insertInto('audit_log')
       .values(
         targets.map(([target], index) => ({
-          ...{ id: newId(index), team_id: teamId, at: index, actor_kind: 'user', actor_id: 'u', source: '::1', action: 'PATCH' },
-          ...{ target, result: 200, detail: null, router_id: null },
+          id: newId(index),
+          team_id: teamId,
+          at: index,
+          actor_kind: 'user',
+          actor_id: 'u',
+          source: '::1',
+          action: 'PATCH',
+          target,
+          result: 200,
+          detail: null,
+          router_id: null,
         })),
       )
       .execute();

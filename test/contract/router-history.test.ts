@@ -69,8 +69,17 @@ async function seedPast(storage: Storage, team: ManyRouters, keyId: string): Pro
     .insertInto('agent_sessions')
     .values(
       all.map(({ at, index }) => ({
-        ...{ id: newId(at), team_id: teamId, agent_id: agents[index % agents.length]!, epoch: index, opened_at: at, address: '192.0.2.1' },
-        ...{ reset: 0 as const, ended_by: 'left', closed_at: at + 1, pings_answered: 0, pings_lost: 0 },
+        id: newId(at),
+        team_id: teamId,
+        agent_id: agents[index % agents.length]!,
+        epoch: index,
+        opened_at: at,
+        address: '192.0.2.1',
+        reset: 0 as const,
+        ended_by: 'left',
+        closed_at: at + 1,
+        pings_answered: 0,
+        pings_lost: 0,
       })),
     )
     .execute();
@@ -78,7 +87,13 @@ async function seedPast(storage: Storage, team: ManyRouters, keyId: string): Pro
     .insertInto('audit_log')
     .values(
       all.map(({ at, router, index }) => ({
-        ...{ id: newId(at), team_id: teamId, at, actor_kind: 'api_key', actor_id: keyId, source: '192.0.2.1', detail: null },
+        id: newId(at),
+        team_id: teamId,
+        at,
+        actor_kind: 'api_key',
+        actor_id: keyId,
+        source: '192.0.2.1',
+        detail: null,
         ...(index % 5 === 0
           ? { action: 'POST /api/asynchronous/:router_id', target: `/api/asynchronous/${router}`, result: 200, router_id: router }
           : { action: 'POST /api/synchronous/:router_id', target: `/api/synchronous/${router}`, result: 200, router_id: router }),
@@ -110,8 +125,17 @@ describeEachDatabase('the history of a router', (open) => {
       await storage.db
         .insertInto('api_keys')
         .values({
-          ...{ id: keyId, team_id: team.teamId, name: `key of ${team.teamId}`, secret_hash: keyId, role: 'admin', created_by: null },
-          ...{ created_at: START, last_used_at: null, expires_at: null, revoked_at: null, replaced_by: null },
+          id: keyId,
+          team_id: team.teamId,
+          name: `key of ${team.teamId}`,
+          secret_hash: keyId,
+          role: 'admin',
+          created_by: null,
+          created_at: START,
+          last_used_at: null,
+          expires_at: null,
+          revoked_at: null,
+          replaced_by: null,
         })
         .execute();
       await seedPast(storage, team, keyId);
@@ -119,13 +143,22 @@ describeEachDatabase('the history of a router', (open) => {
     id = mine.routers[0]!;
     // One that was recorded a moment ago, and is not written yet.
     audit.record({
-      ...{ team_id: mine.teamId, actor_kind: 'user', actor_id: newId(1), source: '192.0.2.1', action: 'PATCH /api/routers/:router_id' },
-      ...{ target: `/api/routers/${id}`, result: 422, router_id: id },
+      team_id: mine.teamId,
+      actor_kind: 'user',
+      actor_id: newId(1),
+      source: '192.0.2.1',
+      action: 'PATCH /api/routers/:router_id',
+      target: `/api/routers/${id}`,
+      result: 422,
+      router_id: id,
     });
     clock.advance(5000);
   });
 
-  const get = async (query: string, { routerId = id, teamId = mine.teamId, role = 'admin' as Role } = {}) => {
+  const get = async (
+    query: string,
+    { routerId = id, teamId = mine.teamId, role = 'admin' }: { routerId?: string | undefined; teamId?: string; role?: Role } = {},
+  ) => {
     const { status, headers, body } = await app.ask(teamId, 'GET', `/api/routers/${routerId}/history${query}`, undefined, role);
     const next = /^<\/api\/routers\/[^/]+\/history(\?[^>]*)>/.exec((headers['link'] as string | undefined) ?? '')?.[1];
     return { status, items: (body['data'] ?? []) as Item[], next, body };
@@ -141,7 +174,12 @@ describeEachDatabase('the history of a router', (open) => {
     const counts = Map.groupBy(items, ({ kind }) => kind);
     // 15 of each; sessions are those of its agent, made jobs are no actions as well, and one action is new.
     expect(Object.fromEntries([...counts].map(([kind, found]) => [kind, found.length]))).toEqual({
-      ...{ state: 15, session: COUNT / mine.agents.length, fault: 15, job: 15, forward: 15, backup: 15 },
+      state: 15,
+      session: COUNT / mine.agents.length,
+      fault: 15,
+      job: 15,
+      forward: 15,
+      backup: 15,
       action: 1,
     });
     const moments = items.map(({ at }) => Date.parse(at));
@@ -158,19 +196,19 @@ describeEachDatabase('the history of a router', (open) => {
       by: null,
       link: null,
     });
-    expect(await first('state', mine.routers[1]!)).toMatchObject({ status: 'not_answering', title: 'not_answering: refused' });
+    expect(await first('state', mine.routers[1])).toMatchObject({ status: 'not_answering', title: 'not_answering: refused' });
     expect(await first('session')).toMatchObject({ status: 'left', link: `/api/agents/${mine.agents[0]}/sessions` });
     expect(await first('fault')).toMatchObject({ title: 'm', link: `/api/routers/${id}/faults` });
     const job = await first('job');
-    expect(job).toMatchObject({ title: 'job 0', link: `/api/routers/${id}/jobs/${job!.id}` });
+    expect(job).toMatchObject({ title: 'job 0', link: `/api/routers/${id}/jobs/${job?.id}` });
     const forward = await first('forward');
     expect(forward).toMatchObject({
       title: '10.0.0.1:22 for 203.0.113.7/32',
-      link: `/api/routers/${id}/transient-forwarding/${forward!.id}`,
+      link: `/api/routers/${id}/transient-forwarding/${forward?.id}`,
     });
     const backup = await first('backup');
-    expect(backup).toMatchObject({ title: 'backup', link: `/api/routers/${id}/backups/${backup!.id}` });
-    expect(await first('action', mine.routers[1]!)).toMatchObject({ status: '200', title: 'POST /api/synchronous/:router_id', link: null });
+    expect(backup).toMatchObject({ title: 'backup', link: `/api/routers/${id}/backups/${backup?.id}` });
+    expect(await first('action', mine.routers[1])).toMatchObject({ status: '200', title: 'POST /api/synchronous/:router_id', link: null });
   });
 
   test('names of keys are those of the team, and only for who may read the audit log', async () => {

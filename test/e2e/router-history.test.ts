@@ -25,10 +25,17 @@ test('what was done with a router and what happened to it is on one axis, and th
   // By its name, as people type it.
   await post('/api/synchronous/router-0', { command: '/system/identity/print', parameters: '' });
   await post(`/api/asynchronous/${id}`, {
-    ...{ description: 'say one', script: ':put 1', make_backup: true, express_execute: true, needs_acknowledgement: true },
+    description: 'say one',
+    script: ':put 1',
+    make_backup: true,
+    express_execute: true,
+    needs_acknowledgement: true,
   });
   await post(`/api/routers/${id}/transient-forwarding`, {
-    ...{ expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.1', allow_from: '127.0.0.1' },
+    expire_after_minutes: 10,
+    dst_port: 80,
+    dst_address: '127.0.0.1',
+    allow_from: '127.0.0.1',
   });
   await caller.call('POST', '/api/synchronous/router-0', { command: '/no/such/menu', parameters: '' });
 

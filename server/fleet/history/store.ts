@@ -30,7 +30,13 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn(ask, 'since'))
       .execute();
     return rows.map(({ id, since, until, state, reason }) => ({
-      ...{ kind: 'state', id, at: since, until, status: state, byId: null, link: null },
+      kind: 'state',
+      id,
+      at: since,
+      until,
+      status: state,
+      byId: null,
+      link: null,
       title: reason === null ? state : `${state}: ${reason}`,
     }));
   },
@@ -44,7 +50,13 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn({ ...ask, to: earlier(ask.to, ask.removedAt) }, 'opened_at'))
       .execute();
     return rows.map(({ id, opened_at: at, closed_at: until, address, ended_by: endedBy }) => ({
-      ...{ kind: 'session', id, at, until, status: endedBy ?? 'open', byId: null, link: `/api/agents/${ask.agentId}/sessions` },
+      kind: 'session',
+      id,
+      at,
+      until,
+      status: endedBy ?? 'open',
+      byId: null,
+      link: `/api/agents/${ask.agentId}/sessions`,
       title: `the agent connected from ${address}`,
     }));
   },
@@ -58,7 +70,14 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn(ask, 'created_at'))
       .execute();
     return rows.map(({ id, created_at: at, resolved_at: until, message, severity }) => ({
-      ...{ kind: 'fault', id, at, until, status: severity, title: message, byId: null, link: `/api/routers/${ask.routerId}/faults` },
+      kind: 'fault',
+      id,
+      at,
+      until,
+      status: severity,
+      title: message,
+      byId: null,
+      link: `/api/routers/${ask.routerId}/faults`,
     }));
   },
 
@@ -86,7 +105,12 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn(ask, 'created_at'))
       .execute();
     return rows.map(({ id, created_at: at, closed_at: until, dst_address: host, dst_port: port, allow_only_cidr: source, ...row }) => ({
-      ...{ kind: 'forward', id, at, until, status: until === null ? 'open' : 'closed', byId: row.created_by },
+      kind: 'forward',
+      id,
+      at,
+      until,
+      status: until === null ? 'open' : 'closed',
+      byId: row.created_by,
       title: `${host.includes(':') ? `[${host}]` : host}:${port} for ${source}`,
       link: `/api/routers/${ask.routerId}/transient-forwarding/${id}`,
     }));
@@ -101,7 +125,14 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn(ask, 'created_at'))
       .execute();
     return rows.map(({ id, created_at: at, stored_at: until, state: status }) => ({
-      ...{ kind: 'backup', id, at, until, status, title: 'backup', byId: null, link: `/api/routers/${ask.routerId}/backups/${id}` },
+      kind: 'backup',
+      id,
+      at,
+      until,
+      status,
+      title: 'backup',
+      byId: null,
+      link: `/api/routers/${ask.routerId}/backups/${id}`,
     }));
   },
 
@@ -115,7 +146,14 @@ export const SOURCES: Record<HistoryKind, Source> = {
       .$call(begunIn(ask, 'at'))
       .execute();
     return rows.map(({ id, at, action: title, result, actor_id: byId }) => ({
-      ...{ kind: 'action', id, at, until: null, status: String(result), title, byId, link: null },
+      kind: 'action',
+      id,
+      at,
+      until: null,
+      status: String(result),
+      title,
+      byId,
+      link: null,
     }));
   },
 };
