@@ -165,11 +165,11 @@ export interface BackupDiff {
   from: string;
   to: string;
   changed: boolean;
-  /** Unified, of the text exports; dates and comments are left out */
+  /** Unified diff of the text exports, without dates and comments */
   diff: string;
-  /** The rest of a very long difference was left out */
+  /** The diff was too long and is cut off */
   truncated: boolean;
-  /** There are too many differences for the shortest: blocks that changed are shown as replaced */
+  /** There are too many differences for the shortest diff: changed blocks are shown as replaced */
   coarse: boolean;
 }
 
@@ -191,27 +191,27 @@ export interface Campaign {
   timeout_seconds: number | null;
   deliver_within_minutes: number;
   undo_unless_reachable_seconds: number | null;
-  /** The first routers: the rest begins only when all of them have completed */
+  /** Number of canaries: the other routers start only when all canaries have completed */
   canary_count: number;
-  /** Jobs made in any minute, at most; null: no limit */
+  /** Most jobs that start within any minute; null: no limit */
   rate_per_minute: number | null;
-  /** Jobs under way at the same time, those that wait for their router included, at most */
+  /** Most unfinished jobs at the same time, including those that wait for their router */
   most_at_once: number;
-  /** Stop at so many failures; null: no limit */
+  /** Stop at this number of failures; null: no limit */
   abort_after_failures: number | null;
   /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
   abort_at_percent: number | null;
-  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
+  /** stopped: it stopped itself, see stop_reason; canceled: by a caller; finished: every router has a result */
   state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
   stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
   stop_message: string | null;
   target_count: number;
   created_by: string;
   created_at: string;
-  /** When it had ended and none of its jobs was under way */
+  /** When it had ended and all of its jobs had a result */
   finished_at: string | null;
   canaries: 'none' | 'running' | 'passed' | 'failed';
-  /** How many routers have which status */
+  /** Number of routers in each status */
   counts: {
     waiting: number;
     pending: number;
@@ -230,15 +230,15 @@ export interface CampaignTarget {
   /** Its turn, from 0 */
   position: number;
   canary: boolean;
-  /** waiting: for its turn; skipped: the campaign ended before it; otherwise the job's status */
+  /** waiting: it has no job yet; skipped: the campaign ended first; otherwise the job's status */
   status: 'waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped';
-  /** Null before its turn, and once the job has been forgotten */
+  /** Null before its job exists, and after the job was deleted */
   job_id: string | null;
-  /** Why it is not simply completed, as a stable word */
+  /** Stable code of the reason, unless it simply completed */
   reason: string | null;
   /** When its job was made */
   started_at: string | null;
-  /** When the job's end was noticed */
+  /** When the result of the job was recorded */
   settled_at: string | null;
 }
 
@@ -253,27 +253,27 @@ export interface CanceledCampaign {
   timeout_seconds: number | null;
   deliver_within_minutes: number;
   undo_unless_reachable_seconds: number | null;
-  /** The first routers: the rest begins only when all of them have completed */
+  /** Number of canaries: the other routers start only when all canaries have completed */
   canary_count: number;
-  /** Jobs made in any minute, at most; null: no limit */
+  /** Most jobs that start within any minute; null: no limit */
   rate_per_minute: number | null;
-  /** Jobs under way at the same time, those that wait for their router included, at most */
+  /** Most unfinished jobs at the same time, including those that wait for their router */
   most_at_once: number;
-  /** Stop at so many failures; null: no limit */
+  /** Stop at this number of failures; null: no limit */
   abort_after_failures: number | null;
   /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
   abort_at_percent: number | null;
-  /** stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result */
+  /** stopped: it stopped itself, see stop_reason; canceled: by a caller; finished: every router has a result */
   state: 'running' | 'paused' | 'stopped' | 'canceled' | 'finished';
   stop_reason: 'canary_failed' | 'failures' | 'failure_percentage' | null;
   stop_message: string | null;
   target_count: number;
   created_by: string;
   created_at: string;
-  /** When it had ended and none of its jobs was under way */
+  /** When it had ended and all of its jobs had a result */
   finished_at: string | null;
   canaries: 'none' | 'running' | 'passed' | 'failed';
-  /** How many routers have which status */
+  /** Number of routers in each status */
   counts: {
     waiting: number;
     pending: number;
@@ -285,11 +285,11 @@ export interface CanceledCampaign {
     deleted: number;
     skipped: number;
   };
-  /** Jobs that never ran and never will */
+  /** Jobs that were canceled and never ran */
   taken_back: number;
-  /** Jobs whose script runs, or whose agent has not said yet that it has not begun */
+  /** Jobs whose script runs, or whose agent has not answered the request to cancel yet */
   left_running: number;
-  /** Routers that had no job yet */
+  /** Routers without a job yet */
   never_started: number;
 }
 
@@ -665,15 +665,15 @@ export interface NewApiKey {
 }
 
 export interface NewCampaign {
-  /** Routers, in the order of their turns */
+  /** Routers, in the order in which they get their jobs */
   router_ids?: string[];
-  /** All routers that stand in these sites now */
+  /** All routers that are at these sites now */
   site_ids?: string[];
-  /** Short text; also of each job */
+  /** Short text, also used for each job */
   description: string;
   /** RouterOS commands separated by semicolons or new lines */
   script: string;
-  /** Take a backup and an export before the script; if that fails the script does not run */
+  /** Take a backup and an export before the script; if that fails, the script does not run */
   make_backup: boolean;
   /** Offer each job at once and before others, instead of at the next check-in */
   express_execute: boolean;
@@ -683,17 +683,17 @@ export interface NewCampaign {
   notify_url?: string;
   /** Longest run of the script (default 300) */
   timeout_seconds?: number;
-  /** How long a job may wait for its router before it expires, which is a failure. So long it also keeps its place */
+  /** How long a job may wait for its router before it expires, which is a failure. Until then it counts towards `most_at_once` */
   deliver_within_minutes?: number;
   /** Undo guard of every job, as with POST /api/asynchronous; a job that was undone (`rolled_back`) is a failure */
   undo_unless_reachable_seconds?: number;
-  /** The first routers: the rest begins only when all of them have completed */
+  /** Number of canaries: the other routers start only when all canaries have completed */
   canary_count?: number;
-  /** Jobs made in any minute, at most; null: no limit */
+  /** Most jobs that start within any minute; null: no limit */
   rate_per_minute?: number | null;
-  /** Jobs under way at the same time, those that wait for their router included, at most */
+  /** Most unfinished jobs at the same time, including those that wait for their router */
   most_at_once?: number;
-  /** Stop at so many failures; null: no limit */
+  /** Stop at this number of failures; null: no limit */
   abort_after_failures?: number | null;
   /** Stop at this share of failures among the results, from the fifth result on; null: no limit */
   abort_at_percent?: number | null;
@@ -878,10 +878,10 @@ export interface NotificationGroupChange {
 
 export interface OutputGroup {
   status: 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted';
-  /** Of output, error and reason; blank space at line ends and the head of an export do not count */
+  /** Hash of output, error and reason, without trailing blanks and the first line of an export */
   output_hash: string;
   count: number;
-  /** What the first router of the group printed; null also once its job has been forgotten */
+  /** Output of the first router of the group; null also after its job was deleted */
   output: string | null;
   error: string | null;
   reason: string | null;
@@ -890,7 +890,7 @@ export interface OutputGroup {
 }
 
 export interface OutputGroups {
-  /** How many groups there are */
+  /** Number of groups */
   total: number;
   groups: OutputGroup[];
 }
@@ -1388,9 +1388,9 @@ export interface Operations {
       step_seconds: number;
       steps: LinkStep[];
     }> };
-  /** Read one campaign and how far it is */
+  /** Read one campaign with its progress */
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
-  /** Read which routers ended alike and printed the same, the largest group first */
+  /** Group the routers of a campaign by result and output, the largest group first */
   getCampaignGroups: { input: { path: { campaign_id: string }; query?: { limit?: number } }; result: Success<OutputGroups> };
   /** Read one client */
   getClient: { input: { path: { client_id: string } }; result: Success<Client> };
@@ -1440,9 +1440,9 @@ export interface Operations {
   listAvailability: { input: { query?: { limit?: number; cursor?: string; from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week'; router_ids?: string[] } }; result: Success<RouterAvailability[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
-  /** List the campaigns of the team and how far they are, newest first */
+  /** List the campaigns of the team with their progress, newest first */
   listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Campaign[]> };
-  /** List the routers of a campaign in the order of their turns */
+  /** List the routers of a campaign in the order in which they get their jobs */
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
   /** List the OpenID clients that may act for members, newest first */
   listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
@@ -1525,7 +1525,7 @@ export interface Operations {
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
   /** Set the alias of a device at all sites of the team; an empty alias clears it */
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
-  /** Make no further jobs; those that were made go on */
+  /** Pause a campaign: it creates no further jobs; existing jobs continue */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Measure the round trip to the API of a router */
   pingRouter: { input: { path: { router_id: string }; body?: Ping }; result: Success<PingResult> };

@@ -243,7 +243,7 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
   });
 
   test('loses its jobs that have not started', () =>
-    soon('the job is taken back', async () => (await jobOf(opened.job)).status === 'deleted'));
+    soon('the job is canceled', async () => (await jobOf(opened.job)).status === 'deleted'));
 
   test('loses its campaigns', () => soon('the campaign is canceled', async () => (await campaignOf(opened.campaign)).state === 'canceled'));
 
@@ -325,7 +325,7 @@ function reports(): void {
       keyGiven: false,
       createdBy: key.id,
     });
-    await waitUntil('the job is taken back', async () => (await jobOf(id)).status === 'deleted');
+    await waitUntil('the job is canceled', async () => (await jobOf(id)).status === 'deleted');
   });
 
   test('after a password change, new resources stay; keep_opened also keeps earlier ones, but no session', async () => {

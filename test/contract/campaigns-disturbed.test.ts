@@ -150,7 +150,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
   });
 
   describe('by bad results', () => {
-    it('counts every kind of them, and what was taken back as neither', async () => {
+    it('counts every kind of result, and a canceled job as none', async () => {
       const { fleet, jobs } = await start({ routers: 9 });
       const [completes, fails, isUnknown, rollsBack, expires, isTakenBack] = fleet.routerIds as [
         string,

@@ -28,7 +28,7 @@ const ENDS: [string, Change][] = [
   ['failed', { phase: 'done', failed_at: LONG_AGO, reason: 'rolled_back' }],
   ['expired', { phase: 'expired', failed_at: LONG_AGO }],
   ['unknown', { phase: 'unknown', failed_at: LONG_AGO, reason: 'timed_out' }],
-  ['taken back', { phase: 'canceled', deleted_at: LONG_AGO }],
+  ['canceled', { phase: 'canceled', deleted_at: LONG_AGO }],
   ['completed without acknowledgement, the rest unknown', { phase: 'unknown', completed_at: LONG_AGO }],
   ['completed, and marked as deleted', { phase: 'done', completed_at: LONG_AGO, deleted_at: LONG_AGO }],
 ];

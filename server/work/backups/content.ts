@@ -9,7 +9,7 @@ import type { Secrets } from '../../platform/storage/secrets.ts';
 /** First bytes of a binary backup: plain, or encrypted with AES. */
 const MAGIC = ['88aca1b1', 'efa89172'];
 
-/** Why a file is not what it should be, for people; undefined when it is. */
+/** Why a file is not of the expected kind; undefined when it is. */
 export function contentProblem(part: BackupPart, content: Buffer): string | undefined {
   if (part === 'binary') return MAGIC.includes(content.toString('hex', 0, 4)) ? undefined : 'the file on the router is not a backup';
   return isExportText(content.toString('utf8')) ? undefined : 'the file on the router is not an export';
@@ -19,7 +19,7 @@ export function sha256Of(content: Buffer): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Compressed, then encrypted for this place alone: one stored file cannot be passed off as another. */
+/** Compressed, then encrypted with its backup and part as context, so that a stored file cannot be swapped for another. */
 export async function seal(secrets: Pick<Secrets, 'encrypt'>, place: Place, content: Buffer): Promise<string> {
   return secrets.encrypt(purposeOf(place), await promisify(gzip)(content));
 }

@@ -26,28 +26,28 @@ export interface FetcherDeps {
   onStored: (teamId: string, bytes: number) => void;
 }
 
-/** For small errands: which files there are, removing them. */
+/** For short operations: listing and removing files. */
 const ERRAND_MS = 30_000;
-/** The backstop for what no notice woke. */
+/** Fallback poll for missed wake-ups. */
 const POLL_EVERY_MS = 30_000;
-/** A router whose agent is away is looked at again; its agent's return makes it due at once. */
+/** Retry interval while the agent is away. The agent's return makes the backup due at once. */
 const AWAY_MS = 10 * 60_000;
-/** Nothing of a backup is ever planned farther ahead, milliseconds; a lease is shorter. */
+/** Longest time ahead at which an attempt is planned, milliseconds; a lease is shorter. */
 export const LONGEST_RETRY_MS = 3600_000;
-/** Candidates of one team: somewhat more than may be fetched of it at once. */
+/** Candidates of one team: slightly more than it may fetch at once. */
 const LOOK_AT = 8;
-/** Beyond what all parts together may take: then its process has died. */
+/** Longer than all parts together may take: after that the process that held the lease has died. */
 const LEASE_FACTOR = 4;
 
 type Way = NonNullable<Awaited<ReturnType<typeof selectWay>>>;
 
 /**
- * Brings backups from routers to the database. A file is removed from its router only when its content is committed.
- * Everything can be repeated; what was fetched is not fetched again.
+ * Fetches backups from routers into the database. A file is removed from its router only after its content is committed. Every step can be
+ * repeated, and a fetched part is not fetched again.
  */
 export class BackupFetcher {
   readonly #deps: FetcherDeps;
-  /** Fetches under way: of teams, and of the agents they come from. */
+  /** Fetches in progress, by team and by agent. */
   readonly shares: FairShares;
   readonly #fetching = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -62,7 +62,7 @@ export class BackupFetcher {
       clock: deps.clock,
       log: deps.log,
       everyMs: POLL_EVERY_MS,
-      failure: 'backups that are due could not be looked for',
+      failure: 'the search for due backups failed',
       run: () => this.wake(),
     });
   }
@@ -71,7 +71,7 @@ export class BackupFetcher {
     this.#polls.start();
   }
 
-  /** What is under way is given up; it is due again later. */
+  /** Aborts the fetches in progress; they become due again later. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#polls.stop();
@@ -79,14 +79,14 @@ export class BackupFetcher {
     await Promise.all(this.#fetching);
   }
 
-  /** Something may be due. */
+  /** A backup may be due: checks at once. */
   wake(): void {
     if (this.#stopping.signal.aborted) return;
     if (this.#claiming) this.#again = true;
     else this.#claiming = this.#claim();
   }
 
-  /** Takes no more than can be fetched now, so that nothing waits under a lease that runs out. */
+  /** Claims no more than can be fetched now, so that no claimed backup waits until its lease ends. */
   async #claim(): Promise<void> {
     do {
       this.#again = false;
@@ -112,12 +112,12 @@ export class BackupFetcher {
         chosen.delete(backup.id);
       }
     } finally {
-      // Another process was quicker.
+      // Another process was faster.
       for (const holder of chosen.values()) this.shares.giveBack(holder);
     }
   }
 
-  /** Chooses what may be fetched now, each team and each of its agents within its share. */
+  /** Chooses what may be fetched now, within the share of each team and of each of its agents. */
   async #takeDue(now: number): Promise<DueBackup[]> {
     const { db } = this.#deps.storage;
     const busy = new Set(this.shares.busyParties);
@@ -144,8 +144,8 @@ export class BackupFetcher {
       const next = await this.#advance(backup);
       await storage.writes.write((tx) => updateBackup(tx, backup, next));
     } catch (error) {
-      // The lease ends, and it is tried again.
-      log.error({ err: error, router_id: backup.router_id }, 'a backup could not be dealt with');
+      // The lease ends, then it is retried.
+      log.error({ err: error, router_id: backup.router_id }, 'a backup could not be fetched');
     }
   }
 
@@ -154,11 +154,11 @@ export class BackupFetcher {
     const way = await selectWay(storage.db, backup);
     const isAway = !way || gateway.epoch(way.agentId) === undefined;
     if (isAway && clock.now() - backup.created_at < rules.fetchWithinMs) return { ...kept(backup), dueAt: clock.now() + AWAY_MS };
-    if (isAway) return this.#close(backup, backup.error ?? 'the router stayed away for too long');
+    if (isAway) return this.#close(backup, backup.error ?? 'the router was unreachable for too long');
     return backup.state === 'pending' ? this.#fetch(backup, way) : this.#tidy(backup, way);
   }
 
-  /** All that is missing; at the end of the attempts, what there is counts. */
+  /** Fetches all missing parts. After the last attempt, the stored parts are the backup. */
   async #fetch(backup: BackupRecord, way: Way): Promise<Progress> {
     const { storage, clock, rules } = this.#deps;
     const stored = await this.#storedParts(backup);
@@ -166,7 +166,7 @@ export class BackupFetcher {
     for (const part of PARTS.filter((each) => !stored.includes(each))) {
       const refusal = await this.#fetchPart(backup, way, part);
       if (refusal === undefined) continue;
-      // Not every job has one: its router may have gone away with it.
+      // Not every backup has a job: a removed router takes its jobs with it.
       if (part !== 'export_after') missing.push(`${part}: ${refusal.message}`);
       if (!isFinal(refusal)) return this.#retry(backup, `${part}: ${refusal.message}`);
     }
@@ -179,7 +179,7 @@ export class BackupFetcher {
     return this.#tidy({ ...backup, state: 'stored', stored_at: clock.now(), error, attempts: 0 }, way);
   }
 
-  /** @returns why the part could not be had, undefined when it is stored */
+  /** @returns why the part could not be fetched; undefined when it is stored */
   async #fetchPart(backup: BackupRecord, way: Way, part: BackupPart): Promise<AppError | undefined> {
     const { storage, secrets, clock } = this.#deps;
     try {
@@ -204,7 +204,7 @@ export class BackupFetcher {
       timeoutMs: rules.readMs,
       signal: this.#stopping.signal,
       onRows: (rows) => {
-        // One for each message: a row of a single byte, or of none, would cost a hundred.
+        // One buffer per message: a buffer per row would cost a hundred bytes each.
         chunks.push(Buffer.concat(rows.map(({ data = '' }) => Buffer.from(data, 'base64'))));
       },
     });
@@ -213,7 +213,7 @@ export class BackupFetcher {
     return content;
   }
 
-  /** The router's copies of what is stored go; one that cannot be reached for that makes room by itself later. */
+  /** Removes stored files from the router. An unreachable router removes old files by itself later. */
   async #tidy(backup: BackupRecord, way: Way): Promise<Progress> {
     const parts = await this.#storedParts(backup);
     const params = { router: way.router, hardware_id: way.hardwareId, job_id: backup.job_id, parts };
@@ -221,7 +221,7 @@ export class BackupFetcher {
       await this.#deps.gateway.request(way.agentId, 'backup.remove', params, { timeoutMs: ERRAND_MS, signal: this.#stopping.signal });
       return { ...kept(backup), dueAt: null };
     } catch (error) {
-      this.#deps.log.info({ err: error, router_id: backup.router_id }, 'a stored backup stays on its router for now');
+      this.#deps.log.info({ err: error, router_id: backup.router_id }, 'a stored backup could not be removed from its router yet');
       return backup.attempts + 1 >= this.#deps.rules.attempts ? { ...kept(backup), dueAt: null } : this.#retry(backup, backup.error);
     }
   }
@@ -234,7 +234,7 @@ export class BackupFetcher {
     return { ...kept(backup), attempts, error, dueAt: clock.now() + pause };
   }
 
-  /** The end: what has been stored so far is the backup. */
+  /** Closes the backup with the parts that are stored. */
   async #close(backup: BackupRecord, error: string | null): Promise<Progress> {
     const parts = await this.#storedParts(backup);
     const isStored = parts.includes('binary') || parts.includes('export');
@@ -252,7 +252,7 @@ function kept(backup: BackupRecord): Progress {
   return { state: backup.state, attempts: backup.attempts, dueAt: backup.due_at, error: backup.error, storedAt: backup.stored_at };
 }
 
-/** The agent or the file itself says that asking again changes nothing. */
+/** Whether another attempt would give the same result. */
 function isFinal(error: AppError): boolean {
   return error.code === 'invalid' || error.code === 'too_large';
 }

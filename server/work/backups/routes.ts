@@ -10,7 +10,7 @@ import type { BackupsService } from './service.ts';
 import { BACKUP_STATES, PARTS } from './types.ts';
 import type { Backup, BackupDiff } from './types.ts';
 
-/** Backups hold passwords and keys: their content is for those who may change the router anyway. */
+/** Backups contain passwords and keys, so only roles that may change the router can download them. */
 const CONTENT_ROLE = 'operator';
 
 export const backupExample = {
@@ -40,9 +40,9 @@ const diffSchema = z
     from: z.string().describe('Id of the backup'),
     to: z.string(),
     changed: z.boolean(),
-    diff: z.string().describe('Unified, of the text exports; dates and comments are left out'),
-    truncated: z.boolean().describe('The rest of a very long difference was left out'),
-    coarse: z.boolean().describe('There are too many differences for the shortest: blocks that changed are shown as replaced'),
+    diff: z.string().describe('Unified diff of the text exports, without dates and comments'),
+    truncated: z.boolean().describe('The diff was too long and is cut off'),
+    coarse: z.boolean().describe('There are too many differences for the shortest diff: changed blocks are shown as replaced'),
   })
   .meta({
     id: 'BackupDiff',
@@ -98,7 +98,7 @@ function downloadRoute(app: App, backups: BackupsService): void {
         operationId: 'downloadBackup',
         summary: 'Download a part of a backup',
         params: backupParams,
-        querystring: z.object({ part: z.enum(PARTS).default('export').describe('export_after: from after the job') }),
+        querystring: z.object({ part: z.enum(PARTS).default('export').describe('export_after: taken after the job') }),
         response: { 200: { description: 'The file', content: { 'application/octet-stream': { schema: z.string() } } }, ...commonErrors },
       },
     },
@@ -141,12 +141,12 @@ function diffRoutes(app: App, backups: BackupsService): void {
         tags: ['backups'],
         operationId: 'getJobChanges',
         summary: 'Show what a job changed on its router',
-        description: 'For jobs with `make_backup`: an export from before the script against one from directly after it.',
+        description: 'For jobs with `make_backup`: compares the export from before the script with the one from directly after it.',
         params: routerParams.extend({ job_id: pathId }),
         response: {
           200: envelope(diffSchema),
           ...commonErrors,
-          409: problemSchema.describe('There is no export from before and after the job, or not yet'),
+          409: problemSchema.describe('The exports from before and after the job are missing, or not fetched yet'),
         },
       },
     },

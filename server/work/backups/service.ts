@@ -37,9 +37,9 @@ import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
 import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
-/** Rows of one statement: it holds the database for a few milliseconds. */
+/** Rows in one statement: it blocks the database for a few milliseconds. */
 const SWEEP_AT_ONCE = 100;
-/** A team that has stored this part of what it may is looked at before the next sweep. */
+/** When a team has stored this part of its limit, it is checked before the next sweep. */
 const LOOK_AFTER_SHARE = 100;
 
 export interface BackupsDeps {
@@ -54,9 +54,9 @@ export interface BackupsDeps {
   rules?: BackupRules;
 }
 
-const FAILURE = 'backups could not be looked after';
+const FAILURE = 'the maintenance of backups failed';
 
-/** Backups of routers: noted when a job with one ends, fetched, kept for a while, compared. */
+/** Backups of routers: recorded when a job with a backup ends, then fetched, kept for a time, and compared. */
 export class BackupsService {
   readonly #deps: BackupsDeps;
   readonly #rules: BackupRules;
@@ -67,7 +67,7 @@ export class BackupsService {
   #unsubscribe: (() => void) | undefined;
   readonly #sweeps: Periodic;
   #stopped = false;
-  /** Writes that nobody waits for. Never rejects. */
+  /** Writes that no caller awaits. They never reject. */
   #background: Promise<void> = Promise.resolve();
 
   constructor(deps: BackupsDeps) {
@@ -85,7 +85,7 @@ export class BackupsService {
     this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules, onStored: (teamId, bytes) => this.#count(teamId, bytes) });
   }
 
-  /** Fetches under way. */
+  /** Fetches in progress. */
   get fetches(): SharedUse {
     return this.#fetcher.shares;
   }
@@ -107,7 +107,7 @@ export class BackupsService {
     await this.#fetcher.stop();
   }
 
-  /** The agent is back, and with it what its routers hold. */
+  /** The agent is back, so the files on its routers can be fetched. */
   onReady({ teamId, agentId }: AgentConnection): void {
     const { storage, clock } = this.#deps;
     void this.#later(async () => {
@@ -149,8 +149,8 @@ export class BackupsService {
   }
 
   /**
-   * What changed on the router from before one job to before another.
-   * @param signal the caller has gone
+   * What changed on the router between the backups of two jobs.
+   * @param signal aborts when the caller has disconnected
    * @throws AppError as {@link readFile} and {@link DiffThreads.compare}
    */
   async compare(teamId: string, routerId: string, ids: { from: string; to: string }, signal?: AbortSignal): Promise<BackupDiff> {
@@ -160,7 +160,7 @@ export class BackupsService {
 
   /**
    * What a job changed on its router.
-   * @throws AppError `not_found` for the job; `conflict` when there is no export from before and after it, or not yet
+   * @throws AppError `not_found` for the job; `conflict` when an export from before or after it is missing or not fetched yet
    */
   async changesOf(teamId: string, routerId: string, jobId: string, signal?: AbortSignal): Promise<BackupDiff> {
     const job = await this.#deps.jobs.getJob(teamId, routerId, jobId);
@@ -169,7 +169,7 @@ export class BackupsService {
     if (!record) throw new AppError('conflict', 'there is no backup of this job');
     const parts = await selectParts(this.#deps.storage.db, teamId, [record.id]);
     const isWhole = (['export', 'export_after'] as const).every((part) => parts.some((row) => row.part === part));
-    if (!isWhole) throw new AppError('conflict', 'there is no export from before and after this job');
+    if (!isWhole) throw new AppError('conflict', 'this job has no exports from before and after it');
     return this.#diff({ record, part: 'export' }, { record, part: 'export_after' }, signal);
   }
 
@@ -207,7 +207,7 @@ export class BackupsService {
     this.#fetcher.wake();
   }
 
-  /** The net under the notices of {@link start}. */
+  /** Fallback for backups whose notice to {@link start} was missed. */
   async #noteMissed(): Promise<void> {
     const { storage, clock } = this.#deps;
     const jobs = await selectMissed(storage.db, clock.now() - this.#rules.fetchWithinMs, SWEEP_AT_ONCE);
@@ -228,7 +228,7 @@ export class BackupsService {
     for (const teamId of teams) await this.#makeRoom(teamId);
   }
 
-  /** A team that stores very much does not wait for the next sweep. */
+  /** Checks a team that stores very much before the next sweep. */
   #count(teamId: string, bytes: number): void {
     const stored = (this.#stored.get(teamId) ?? 0) + bytes;
     const isMuch = stored >= this.#rules.keepBytesPerTeam / LOOK_AFTER_SHARE;
@@ -246,14 +246,14 @@ export class BackupsService {
     }
   }
 
-  /** One after the other. @returns what resolves when it is done; never rejects */
+  /** Runs one after the other. @returns a promise that resolves when it is done and never rejects */
   #later(work: () => Promise<void>): Promise<void> {
     this.#background = this.#background.then(work).catch((error: unknown) => this.#deps.log.error({ err: error }, FAILURE));
     return this.#background;
   }
 }
 
-/** Its script has or may have run, so the backup before it was taken. */
+/** The script has run or may have run, so the backup before it exists. */
 function hasLeftBackup(job: JobRecord): boolean {
   const hasEnded = job.phase === 'done' || job.phase === 'unknown';
   return job.make_backup === 1 && hasEnded && (job.started_at !== null || hasRunUnheard(job));

@@ -7,7 +7,7 @@ import { newestFirst } from '../../platform/storage/paging.ts';
 import { RAN_UNHEARD } from './types.ts';
 import type { BackupRecord, PartRecord } from './types.ts';
 
-/** Backups and their parts. Functions that take a `Tx` write; everything of a caller names his team. */
+/** Backups and their parts. Functions that take a `Tx` write. Every query for a caller names the caller's team. */
 
 /** A job that ended and left a backup on its router. */
 export interface EndedJob {
@@ -16,7 +16,7 @@ export interface EndedJob {
   router_id: string;
 }
 
-/** Without effect for a job that has one. */
+/** No effect when the job already has a backup. */
 export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id: string; now: number }): Promise<void> {
   await db
     .insertInto('backups')
@@ -36,7 +36,7 @@ export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
     .execute();
 }
 
-/** Jobs that ended since a moment without their backup being noted: the server died in between. */
+/** Jobs that ended since a time without a recorded backup, because the server died in between. */
 export async function selectMissed(db: DbOrTx, since: number, limit: number): Promise<EndedJob[]> {
   return db
     .selectFrom('jobs')
@@ -62,11 +62,11 @@ export { selectDueTeams } from '../../platform/storage/due-teams.ts';
 export interface DueBackup {
   id: string;
   team_id: string;
-  /** Behind which its router stands now. */
+  /** The agent that has the router now. */
   agent_id: string;
 }
 
-/** Backups of a team that are due (at most `limit`), the longest due first; none from agents that are busy. */
+/** Due backups of a team (at most `limit`), the longest due first; none of busy agents. */
 export async function selectDue(
   db: DbOrTx,
   query: { teamId: string; now: number; busyAgents: readonly string[]; limit: number },
@@ -81,7 +81,7 @@ export async function selectDue(
   return due.orderBy('backups.due_at').orderBy('backups.id').limit(query.limit).execute();
 }
 
-/** Takes backups (by id, of all teams) that are due; nobody else gets them before `until`. */
+/** Claims due backups (by id, of all teams): no other process gets them before `until`. */
 export async function claimDue(db: DbOrTx, claim: { ids: readonly string[]; now: number; until: number }): Promise<BackupRecord[]> {
   return db
     .updateTable('backups')
@@ -92,7 +92,7 @@ export async function claimDue(db: DbOrTx, claim: { ids: readonly string[]; now:
     .execute();
 }
 
-/** The way to the router, undefined when it hangs on no agent. */
+/** The agent and entry of the router; undefined when it belongs to no agent. */
 export async function selectWay(
   db: DbOrTx,
   { team_id: teamId, router_id: routerId }: BackupRecord,
@@ -107,7 +107,7 @@ export async function selectWay(
   return row && { agentId: row.agent_id, router: row.agent_router, hardwareId: row.hardware_id };
 }
 
-/** What an agent's routers still hold is due now: the agent is there. */
+/** Makes everything due that is still on an agent's routers: the agent is connected again. */
 export async function hastenOf(db: DbOrTx, agent: { teamId: string; agentId: string }, now: number): Promise<void> {
   const routers = db.selectFrom('routers').select('routers.id').where('team_id', '=', agent.teamId).where('agent_id', '=', agent.agentId);
   await db
@@ -200,7 +200,7 @@ export async function selectContent(db: DbOrTx, teamId: string, backupId: string
   return row?.content;
 }
 
-/** Backups (at most `limit`, of all teams) that are too old, or more than a router may have. */
+/** Backups (at most `limit`, of all teams) that are too old, or beyond the number kept for a router. */
 export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPerRouter: number; limit: number }): Promise<string[]> {
   const ranked = db
     .selectFrom('backups')
@@ -215,9 +215,7 @@ export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPer
   return rows.map(({ id }) => id);
 }
 
-/**
- * The oldest backups of a team (at most `limit`) without which it keeps no more than `most` bytes. Adds up sizes from an index.
- */
+/** The oldest backups of a team (at most `limit`) to delete so that at most `most` bytes remain. Adds up sizes from an index. */
 export async function selectBeyond(
   db: DbOrTx,
   { teamId, most, limit }: { teamId: string; most: number; limit: number },

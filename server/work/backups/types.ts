@@ -20,55 +20,55 @@ export interface PartRecord {
   sha256: string;
 }
 
-/** A backup with what the control plane has of it. */
+/** A backup with the parts that the control plane has. */
 export interface Backup {
   record: BackupRecord;
   parts: PartRecord[];
 }
 
-/** A file as it is downloaded. */
+/** A file for download. */
 export interface BackupFile {
   name: string;
   content: Buffer;
 }
 
-/** What differs between two exports. */
+/** The difference between two exports. */
 export interface BackupDiff {
   from: BackupRecord;
   to: BackupRecord;
-  /** Unified; empty when nothing differs. */
+  /** Unified diff; empty when nothing differs. */
   diff: string;
-  /** The rest of a very long difference was left out. */
+  /** The diff was too long and is cut off. */
   truncated: boolean;
-  /** True, but not the shortest: there are too many differences. */
+  /** Correct, but not the shortest diff: there are too many differences. */
   coarse: boolean;
 }
 
 export interface BackupRules {
   /** Backups kept of each router, newest first. */
   keepPerRouter: number;
-  /** Bytes of files kept of one team; beyond it the oldest backups go. */
+  /** Bytes of files kept for one team; beyond that the oldest backups are deleted. */
   keepBytesPerTeam: number;
   /** How long a backup is kept, milliseconds. */
   keepMs: number;
-  /** Backups fetched at the same time, all together, of one team and from one agent: each may take some 30 MB on its way. */
+  /** Backups fetched at the same time: in total, per team and per agent. Each may take 30 MB of memory. */
   fetchAtOnce: ShareLimits;
-  /** For one file over a slow line, milliseconds. */
+  /** Time limit for one file over a slow line, milliseconds. */
   readMs: number;
-  /** First pause after a failed attempt, doubled from one to the next, milliseconds. */
+  /** First pause after a failed attempt, milliseconds. Each further pause doubles. */
   retryMs: number;
-  /** Attempts with the agent there, before what is missing is given up. */
+  /** Attempts while the agent is connected, before the missing parts count as lost. */
   attempts: number;
-  /** How long a router may stay away before its backup is given up: by then it has made room for newer ones. */
+  /** How long a router may be away before its backup counts as lost: by then it has removed the files for newer ones. */
   fetchWithinMs: number;
 }
 
 export const DEFAULT_BACKUP_RULES: BackupRules = {
   keepPerRouter: 50,
-  // 20,000 routers with two backups of 500 kB each. Stored they are compressed, and longer by a third for their encoding.
+  // 20,000 routers with two backups of 500 kB each. Stored files are compressed, but base64 adds a third.
   keepBytesPerTeam: 20 * 1024 ** 3,
   keepMs: 180 * 24 * 3600_000,
-  // A team alone gets 4; the other 4 are for teams that come meanwhile, so that some 240 MB are needed only for several.
+  // A single team gets 4; the other 4 are for teams that come meanwhile. So 240 MB are needed only for several teams.
   fetchAtOnce: { total: 8, perParty: 4, perMember: 2 },
   readMs: 180_000,
   retryMs: 30_000,
@@ -77,7 +77,7 @@ export const DEFAULT_BACKUP_RULES: BackupRules = {
 };
 
 /**
- * How a job ends whose script may have run, so that its backup lies on the router although BEGIN was never heard: the
- * tunnel was down from the backup to the end. A script error counts when there is output; without, it was its syntax.
+ * Results of jobs whose script may have run: the backup is then on the router, even if BEGIN was never reported because the tunnel was down
+ * from the backup to the end. A script error counts only with output; without output it was a syntax error.
  */
 export const RAN_UNHEARD = ['rolled_back', 'timed_out', 'interrupted', 'router_rebooted'] as const;

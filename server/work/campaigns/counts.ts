@@ -1,7 +1,7 @@
 import type { Progress, Tally } from './steps.ts';
 import type { CampaignRecord, StatusCounts, TargetState } from './types.ts';
 
-/** How many targets are in which state, canaries apart: what the database counts. */
+/** Number of targets in each state, canaries counted separately, from the database. */
 export interface StatusCount {
   status: TargetState;
   canary: 0 | 1;
@@ -26,7 +26,7 @@ export function progressOf(counts: readonly StatusCount[]): Progress {
   return progress;
 }
 
-/** As it is stored with a campaign that has finished. */
+/** As stored with a finished campaign. */
 export function toStoredCounts(counts: readonly StatusCount[]): string {
   return JSON.stringify(counts.map(({ status, canary, count }) => [status, canary, count]));
 }
@@ -37,18 +37,18 @@ export function fromStoredCounts(text: string): StatusCount[] {
   return rows.map(([status, canary, count]) => ({ status, canary, count }));
 }
 
-/** True when no job of it will be made any more. */
+/** True when the campaign will create no further jobs. */
 export function isOver({ state }: Pick<CampaignRecord, 'state'>): boolean {
   return state === 'stopped' || state === 'canceled' || state === 'finished';
 }
 
-/** What callers see. @param running how many of the started jobs run on their router */
+/** The counts for callers. @param running how many of the started jobs run on their router */
 export function statusCounts(campaign: Pick<CampaignRecord, 'state'>, counts: readonly StatusCount[], running: number): StatusCounts {
   const of = (status: TargetState): number => counts.reduce((sum, row) => sum + (row.status === status ? row.count : 0), 0);
   const waiting = of('waiting');
   return {
     waiting: isOver(campaign) ? 0 : waiting,
-    // Counted apart: a job may begin between the two.
+    // Counted in a separate query: a job may begin in between.
     pending: Math.max(0, of('claimed') + of('started') - running),
     running,
     completed: of('completed'),

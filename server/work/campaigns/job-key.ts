@@ -1,6 +1,6 @@
 /**
- * The idempotency key of a campaign's job on a router: an index of the database (migration 5) refuses a second one. Callers
- * cannot choose it, theirs have no spaces.
+ * The idempotency key of a campaign's job on a router: a unique index (migration 5) rejects a second one. Callers cannot choose it, because
+ * their keys have no spaces.
  */
 export function jobKey(campaignId: string, routerId: string): string {
   return `campaign ${campaignId} ${routerId}`;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Lines by which two routers differ although they said the same: the head of an export names the moment and the router.
- * RouterOS 6 writes `# may/01/2031 08:30:00 by RouterOS 6.49.10`, 7 `# 2031-05-01 08:30:00 by RouterOS 7.18.2`.
+ * Lines that differ between routers although the result is the same: the first line of an export has the time and the version. RouterOS 6
+ * writes `# may/01/2031 08:30:00 by RouterOS 6.49.10`, 7 `# 2031-05-01 08:30:00 by RouterOS 7.18.2`.
  */
 const HEAD_OF_AN_EXPORT = /^# (?:\S+ \d\d:\d\d:\d\d by RouterOS .*|software id = .*|serial number = .*)$/;
 
-/** What a script printed, without what tells nothing: line ends, blanks at the end, the head of an export. */
+/** The output of a script without line-end characters, trailing blanks and the first line of an export. */
 export function normaliseOutput(output: string): string {
   const lines = output.split(/\r\n|\r|\n/).map((line) => line.trimEnd());
   return lines

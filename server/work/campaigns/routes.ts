@@ -15,20 +15,24 @@ import type { CampaignView, NewCampaign } from './types.ts';
 
 /** A team's sites. */
 const MOST_SITES = 500;
-/** Each place is a job under way and a slot in every count. */
+/** Each one is an open job and one more number in every count. */
 const MOST_AT_ONCE = 1000;
-/** A hundred a second: more than agents and routers can begin. */
+/** A hundred a second: more than agents and routers can start. */
 const FASTEST_RATE = 6000;
 
 const limits = {
-  canary_count: z.int().min(0).max(MOST_AT_ONCE).describe('The first routers: the rest begins only when all of them have completed'),
-  rate_per_minute: z.int().min(1).max(FASTEST_RATE).nullable().describe('Jobs made in any minute, at most; null: no limit'),
+  canary_count: z
+    .int()
+    .min(0)
+    .max(MOST_AT_ONCE)
+    .describe('Number of canaries: the other routers start only when all canaries have completed'),
+  rate_per_minute: z.int().min(1).max(FASTEST_RATE).nullable().describe('Most jobs that start within any minute; null: no limit'),
   most_at_once: z
     .int()
     .min(1)
     .max(MOST_AT_ONCE)
-    .describe('Jobs under way at the same time, those that wait for their router included, at most'),
-  abort_after_failures: z.int().min(1).max(MOST_TARGETS).nullable().describe('Stop at so many failures; null: no limit'),
+    .describe('Most unfinished jobs at the same time, including those that wait for their router'),
+  abort_after_failures: z.int().min(1).max(MOST_TARGETS).nullable().describe('Stop at this number of failures; null: no limit'),
   abort_at_percent: z
     .int()
     .min(1)
@@ -39,13 +43,13 @@ const limits = {
 
 const newCampaignBody = z
   .object({
-    router_ids: z.array(uuidField).max(MOST_TARGETS).optional().describe('Routers, in the order of their turns'),
-    site_ids: z.array(uuidField).max(MOST_SITES).optional().describe('All routers that stand in these sites now'),
-    description: textField(JOB_LIMITS.descriptionChars).describe('Short text; also of each job'),
+    router_ids: z.array(uuidField).max(MOST_TARGETS).optional().describe('Routers, in the order in which they get their jobs'),
+    site_ids: z.array(uuidField).max(MOST_SITES).optional().describe('All routers that are at these sites now'),
+    description: textField(JOB_LIMITS.descriptionChars).describe('Short text, also used for each job'),
     script: textField(JOB_LIMITS.scriptChars)
       .refine((value) => value.trim() !== '', 'must not be empty')
       .describe('RouterOS commands separated by semicolons or new lines'),
-    make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails the script does not run'),
+    make_backup: z.boolean().describe('Take a backup and an export before the script; if that fails, the script does not run'),
     express_execute: z.boolean().describe('Offer each job at once and before others, instead of at the next check-in'),
     needs_acknowledgement: z.boolean().describe('When false, a job is completed as soon as its agent has it on disk'),
     notify_url: z.string().optional().describe('https URL at a public address that receives the status updates of every job'),
@@ -55,7 +59,9 @@ const newCampaignBody = z
       .min(1)
       .max(JOB_LIMITS.deliveryMinutes)
       .default(60)
-      .describe('How long a job may wait for its router before it expires, which is a failure. So long it also keeps its place'),
+      .describe(
+        'How long a job may wait for its router before it expires, which is a failure. Until then it counts towards `most_at_once`',
+      ),
     undo_unless_reachable_seconds: z
       .int()
       .min(JOB_LIMITS.undoSeconds.least)
@@ -101,27 +107,27 @@ const campaignSchema = z
     ...limits,
     state: z
       .enum(CAMPAIGN_STATES)
-      .describe('stopped: by itself, see stop_reason; canceled: by somebody; finished: every router has a result'),
+      .describe('stopped: it stopped itself, see stop_reason; canceled: by a caller; finished: every router has a result'),
     stop_reason: z.enum(STOP_REASONS).nullable(),
     stop_message: z.string().nullable(),
     target_count: z.number(),
     created_by: z.string(),
     created_at: dateTime,
-    finished_at: dateTime.nullable().describe('When it had ended and none of its jobs was under way'),
+    finished_at: dateTime.nullable().describe('When it had ended and all of its jobs had a result'),
     canaries: z.enum(CANARY_STATES),
     counts: z
       .object(
         Object.fromEntries(TARGET_STATUSES.map((status) => [status, z.number()])) as Record<keyof CampaignView['counts'], z.ZodNumber>,
       )
-      .describe('How many routers have which status'),
+      .describe('Number of routers in each status'),
   })
   .meta({ id: 'Campaign' });
 
 const canceledSchema = campaignSchema
   .extend({
-    taken_back: z.number().describe('Jobs that never ran and never will'),
-    left_running: z.number().describe('Jobs whose script runs, or whose agent has not said yet that it has not begun'),
-    never_started: z.number().describe('Routers that had no job yet'),
+    taken_back: z.number().describe('Jobs that were canceled and never ran'),
+    left_running: z.number().describe('Jobs whose script runs, or whose agent has not answered the request to cancel yet'),
+    never_started: z.number().describe('Routers without a job yet'),
   })
   .meta({ id: 'CanceledCampaign' });
 
@@ -141,16 +147,16 @@ function creation(app: App, campaigns: CampaignsService): void {
   app.post(
     '/api/campaigns',
     {
-      // An earlier campaign with the same key is found again, also after a crash.
+      // A repeated request with the same key finds the earlier campaign, also after a crash.
       config: { role: 'operator', resumable: true },
       schema: {
         tags: ['campaigns'],
         operationId: 'createCampaign',
         summary: 'Run a script on many routers, canaries first',
         description:
-          'The routers are fixed when this answers: one that is added later is not in it. Canaries go first; if any of them ' +
-          'does anything but complete, the campaign stops. Failed, expired and unknown jobs are failures. When it stops, ' +
-          'jobs that have not begun are taken back.',
+          'The list of routers is fixed when this answers; a router added later is not in it. Canaries go first; if any of them ' +
+          'does not complete, the campaign stops. Failed, expired and unknown jobs are failures. When it stops, ' +
+          'jobs that have not begun are canceled.',
         body: newCampaignBody,
         response: { 200: envelope(campaignSchema), ...commonErrors, 409: problemSchema.describe('Too many campaigns are open') },
       },
@@ -197,7 +203,7 @@ function reading(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'listCampaigns',
-        summary: 'List the campaigns of the team and how far they are, newest first',
+        summary: 'List the campaigns of the team with their progress, newest first',
         querystring: pageQuery,
         response: { 200: envelope(z.array(campaignSchema)), ...commonErrors },
       },
@@ -215,7 +221,7 @@ function reading(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'getCampaign',
-        summary: 'Read one campaign and how far it is',
+        summary: 'Read one campaign with its progress',
         params: campaignParams,
         response: { 200: envelope(campaignSchema), ...commonErrors },
       },
@@ -225,7 +231,7 @@ function reading(app: App, campaigns: CampaignsService): void {
 }
 
 const PAUSING = [
-  { word: 'pause', summary: 'Make no further jobs; those that were made go on', change: 'pauseCampaign' },
+  { word: 'pause', summary: 'Pause a campaign: it creates no further jobs; existing jobs continue', change: 'pauseCampaign' },
   { word: 'resume', summary: 'Go on after a pause', change: 'resumeCampaign' },
 ] as const;
 
@@ -234,7 +240,7 @@ function pausing(app: App, campaigns: CampaignsService): void {
     app.post(
       `/api/campaigns/:campaign_id/${word}`,
       {
-        // Doing it twice changes nothing.
+        // Repeating it changes nothing.
         config: { role: 'operator', resumable: true },
         schema: {
           tags: ['campaigns'],

@@ -41,10 +41,10 @@ import type {
   TargetView,
 } from './types.ts';
 
-/** As long as other keys (server/platform/idempotency). */
+/** The same time as for other keys (server/platform/idempotency). */
 const KEY_KEPT_MS = 24 * 3600_000;
 const DAY_MS = 24 * 3600_000;
-/** Ten campaigns over the largest fleet that a team may have: some 40 MB of records. */
+/** Ten campaigns over the largest fleet of a team: about 40 MB of records. */
 export const MOST_TARGETS_A_DAY = 200_000;
 
 export interface CampaignsDeps {
@@ -55,9 +55,9 @@ export interface CampaignsDeps {
   counters?: Counters | undefined;
 }
 
-/** One script for many routers: a few first, the rest at a rate, and no further when too many fail. */
+/** Runs one script on many routers: a few first, the others at a rate, and stops when too many fail. */
 export class CampaignsService {
-  /** What this process has made of campaigns as a whole. */
+  /** Changes that this process makes to campaigns. */
   readonly changes = new Listeners<CampaignChange>();
   readonly #deps: CampaignsDeps;
   readonly #runner: CampaignRunner;
@@ -67,7 +67,7 @@ export class CampaignsService {
     this.#runner = new CampaignRunner({ ...deps, onChange: (change) => this.changes.publish(change) });
   }
 
-  /** Rounds under way. */
+  /** Rounds in progress. */
   get rounds(): SharedUse {
     return this.#runner.turns.shares;
   }
@@ -81,9 +81,8 @@ export class CampaignsService {
   }
 
   /**
-   * Stores a campaign with its targets, as they are now; routers that come later are not in it. A key that the caller
-   * chose finds its earlier campaign again.
-   * @throws AppError `invalid` naming the field, `quota_exceeded` when too many campaigns of the team are open
+   * Stores a campaign with its present targets; routers added later are not in it. A key chosen by the caller finds the earlier campaign.
+   * @throws AppError `invalid` naming the field, `quota_exceeded` when the team has too many open campaigns
    */
   async createCampaign(teamId: string, wanted: NewCampaign, request: CampaignRequest): Promise<CampaignView> {
     this.#deps.jobs.checkNotifyUrl(wanted.notifyUrl);
@@ -96,7 +95,7 @@ export class CampaignsService {
       checkQuota(this.#deps.counters, 'campaigns_per_team', await countOpen(tx, teamId));
       const routerIds = await chooseTargets(tx, teamId, wanted);
       if (wanted.canaryCount > routerIds.length) {
-        throw invalidField('canary_count', `is more than there are routers (${routerIds.length})`);
+        throw invalidField('canary_count', `is more than the number of routers (${routerIds.length})`);
       }
       await this.#checkTargetsOfDay(tx, teamId, routerIds.length, now);
       const row = rowOf(teamId, wanted, request, { now, targets: routerIds.length });
@@ -107,13 +106,13 @@ export class CampaignsService {
     return this.#view(campaign);
   }
 
-  /** Campaigns that are made and canceled again and again are never open, and each leaves a record of every router. */
+  /** Limits campaigns that are created and canceled again and again: they are never open, and each stores a record per router. */
   async #checkTargetsOfDay(tx: Tx, teamId: string, added: number, now: number): Promise<void> {
     if ((await countTargetsSince(tx, teamId, now - DAY_MS)) + added <= MOST_TARGETS_A_DAY) return;
     this.#deps.counters?.add('campaign_routers_a_day');
     throw new AppError(
       'quota_exceeded',
-      `the campaigns of one day may have ${MOST_TARGETS_A_DAY} routers together, each counted once for each campaign`,
+      `the campaigns of one day may have ${MOST_TARGETS_A_DAY} routers in total, a router in two campaigns counted twice`,
     );
   }
 
@@ -127,7 +126,7 @@ export class CampaignsService {
     return this.#view(await this.#find(teamId, id));
   }
 
-  /** In the order asked for, after a position. @throws AppError `not_found` */
+  /** In the requested order, after a position. @throws AppError `not_found` */
   async listTargets(
     teamId: string,
     id: string,
@@ -146,7 +145,7 @@ export class CampaignsService {
     return { groups: await selectGroups(db, { teamId, id, limit }), total: await countGroups(db, teamId, id) };
   }
 
-  /** No further jobs; those that were made go on. @throws AppError `not_found`, `conflict` when it has ended */
+  /** Creates no further jobs; existing jobs continue. @throws AppError `not_found`, `conflict` when it has ended */
   async pauseCampaign(teamId: string, id: string): Promise<CampaignView> {
     return this.#view(await this.#change(teamId, id, { from: ['running'], to: 'paused', kind: 'paused' }));
   }
@@ -159,8 +158,9 @@ export class CampaignsService {
   }
 
   /**
-   * No further jobs, and those that have not begun are taken back; scripts that run are left alone. What an agent holds
-   * is asked back, which takes up to some seconds. @throws AppError `not_found`, `conflict` when it has ended otherwise
+   * Creates no further jobs and cancels those that have not begun; running scripts continue. Canceling a job that an agent holds takes up
+   * to a few seconds.
+   * @throws AppError `not_found`, `conflict` when it has ended otherwise
    */
   async cancelCampaign(teamId: string, id: string): Promise<CampaignView> {
     await this.#change(teamId, id, { from: ['running', 'paused'], to: 'canceled', kind: 'canceled' });
@@ -168,7 +168,7 @@ export class CampaignsService {
     return this.getCampaign(teamId, id);
   }
 
-  /** Doing again what has been done changes nothing. */
+  /** Repeating it changes nothing. */
   async #change(teamId: string, id: string, { from, to, kind }: StateChange): Promise<CampaignRecord> {
     const changed = await this.#deps.storage.writes.write((tx) => changeState(tx, { teamId, id, from, to }));
     if (changed) {
@@ -240,9 +240,9 @@ function rowOf(teamId: string, wanted: NewCampaign, request: CampaignRequest, at
   };
 }
 
-/** In the database the routers that were skipped still wait. */
+/** In the database, skipped routers still have the status `waiting`. */
 function asWaiting(status: TargetStatus): TargetStatus {
-  // `waiting` then names nobody: no row has the status `skipped`.
+  // `waiting` then matches nothing, because no row has the status `skipped`.
   if (status === 'waiting') return 'skipped';
   return status === 'skipped' ? 'waiting' : status;
 }

@@ -2,17 +2,16 @@ import { paceOf } from './pace.ts';
 import type { CampaignRecord, CanaryState, StopReason } from './types.ts';
 
 /**
- * What a campaign does next. Pure: run/pass.ts asks inside the transaction that holds the campaign, and does what the
- * answer says in the same transaction, so that two programs cannot both act on the same numbers.
+ * What a campaign does next. Pure: run/pass.ts calls it inside the transaction that locks the campaign and acts in the same transaction, so
+ * that two processes cannot act on the same numbers.
  *
- * - The first routers are canaries. The rest begins only when every canary has completed; any other end of one (a
- *   failure, an expiry, `unknown`, taken back) stops the campaign.
- * - A job is under way from the moment its router is claimed until its end is known, whether it waits for its router or
- *   runs: never more than `most_at_once` are, even if all routers that were away come back in the same second. A router
- *   that stays away holds its place only until its job expires (an hour unless told otherwise), and run/store.ts
- *   lets routers go first that answer.
- * - Failed, expired and `unknown` jobs are failures. Jobs that somebody took back are neither results nor failures.
- * - The share of failures counts from the fifth result on; before that one failure would be too large a share of too little.
+ * - The first routers are canaries. The others start only when every canary has completed. Any other end of a canary (failed, expired,
+ *   `unknown`, canceled) stops the campaign.
+ * - A job is under way from the claim of its router until its result is known, whether it waits or runs. Never more than `most_at_once`
+ *   jobs are under way, even if all unreachable routers come back in the same second. An unreachable router counts only until its job
+ *   expires (an hour by default), and run/store.ts claims reachable routers first.
+ * - Failed, expired and `unknown` jobs are failures. Canceled jobs are neither results nor failures.
+ * - The share of failures counts from the fifth result on: before that, one failure would be too large a share.
  */
 
 export type Plan = Pick<
@@ -20,10 +19,10 @@ export type Plan = Pick<
   'rate_per_minute' | 'most_at_once' | 'abort_after_failures' | 'abort_at_percent' | 'next_start_at'
 > & { state: string };
 
-/** How many routers are where; each is counted once. */
+/** Number of routers in each state; each router is counted once. */
 export interface Tally {
   waiting: number;
-  /** Claimed, or with a job whose end is not known yet. */
+  /** Claimed, or with a job whose result is not known yet. */
   underWay: number;
   completed: number;
   /** failed, expired or unknown */
@@ -37,18 +36,18 @@ export interface Progress {
 }
 
 export type Step =
-  /** Claim so many of the canaries or of the others; none after that before `nextStartAt`. */
+  /** Claim this many canaries or others; after that none before `nextStartAt`. */
   | { kind: 'start'; count: number; canaries: boolean; nextStartAt: number }
   | { kind: 'wait'; until: number }
   | { kind: 'stop'; reason: StopReason; message: string }
-  /** The campaign has ended early: what waits for its router is to be taken back. */
+  /** The campaign has ended early: cancel the jobs that wait for their router. */
   | { kind: 'cancel_jobs' }
-  /** Nothing is under way any more. */
+  /** No job is under way. */
   | { kind: 'finish' };
 
-/** Results before the percentage counts. */
+/** Results needed before the percentage counts. */
 const PERCENT_FROM = 5;
-/** Claimed by one transaction, which holds the database for some milliseconds. */
+/** Claims in one transaction, which blocks the database for some milliseconds. */
 export const MOST_CLAIMED = 100;
 
 export function nextSteps(plan: Plan, progress: Progress, now: number): Step[] {
@@ -62,11 +61,11 @@ export function nextSteps(plan: Plan, progress: Progress, now: number): Step[] {
   return plan.state === 'running' ? startOrWait(plan, progress, now) : [];
 }
 
-/** Why it must not go on; also asked while it is paused, because its jobs go on. */
+/** Why the campaign must stop; also checked while it is paused, because its jobs continue. */
 function whyStop(plan: Plan, { canaries, others }: Progress): Extract<Step, { kind: 'stop' }> | undefined {
   const lost = canaries.failed + canaries.canceled;
   if (lost > 0) return { kind: 'stop', reason: 'canary_failed', message: `${lost} of ${sizeOf(canaries)} canaries did not complete` };
-  // Nothing is left that could be stopped.
+  // Nothing is left to stop.
   if (canaries.waiting + canaries.underWay + others.waiting + others.underWay === 0) return undefined;
   const { abort_after_failures: most, abort_at_percent: percent } = plan;
   const { failed } = others;
@@ -92,7 +91,7 @@ function startOrWait(plan: Plan, { canaries, others }: Progress, now: number): S
   const count = Math.min(candidates, room, pace.atOnce, MOST_CLAIMED);
   if (count <= 0) return [];
   const wait = plan.next_start_at - now;
-  // Longer than one step: the clock was set back, and waiting for it could take hours.
+  // Longer than one step means that the clock was set back; waiting for it could take hours.
   if (wait > 0 && wait <= pace.everyMs) return [{ kind: 'wait', until: plan.next_start_at }];
   return [{ kind: 'start', count, canaries: isCanaryTurn, nextStartAt: now + pace.everyMs }];
 }

@@ -12,9 +12,9 @@ import type { CampaignRecord, CampaignState, OutputGroup, Outcome, TargetState, 
 
 export { lockTeam } from '../../platform/storage/team-lock.ts';
 
-/** What callers do: make, read, pause, end. What the runner does is in run/store.ts. */
+/** Queries for callers: create, read, pause, end. Those of the runner are in run/store.ts. */
 
-/** Those of the ids that are routers of the team. */
+/** Those of the ids that belong to routers of the team. */
 export async function selectKnownRouters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const ids of inChunks(routerIds)) {
@@ -35,7 +35,7 @@ export async function selectKnownSites(db: DbOrTx, teamId: string, siteIds: read
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Routers that stand in any of the sites, oldest first, at most `limit`. */
+/** Routers at any of the sites, oldest first, at most `limit`. */
 export async function selectRoutersAtSites(db: DbOrTx, teamId: string, siteIds: readonly string[], limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('routers')
@@ -50,7 +50,7 @@ export async function selectRoutersAtSites(db: DbOrTx, teamId: string, siteIds: 
   return rows.map(({ id }) => id);
 }
 
-/** Campaigns of the team with something left to do. */
+/** Campaigns of the team that are not over. */
 export async function countOpen(db: DbOrTx, teamId: string): Promise<number> {
   const { count } = await db
     .selectFrom('campaigns')
@@ -61,7 +61,7 @@ export async function countOpen(db: DbOrTx, teamId: string): Promise<number> {
   return count;
 }
 
-/** Routers in all campaigns that the team has made since a moment, each as often as it is in one. */
+/** Routers in all campaigns that the team has created since a time; a router in two campaigns counts twice. */
 export async function countTargetsSince(db: DbOrTx, teamId: string, since: number): Promise<number> {
   const { count } = await db
     .selectFrom('campaigns')
@@ -72,7 +72,9 @@ export async function countTargetsSince(db: DbOrTx, teamId: string, since: numbe
   return Number(count ?? 0);
 }
 
-/** The campaign with all its targets; the first ones are its canaries. Inside a write: both or neither. */
+/**
+ * Inserts the campaign with all its targets; the first ones are its canaries. Call it inside a write, so that both are stored or neither.
+ */
 export async function insertCampaign(
   db: DbOrTx,
   campaign: Insertable<CampaignsTable>,
@@ -91,7 +93,7 @@ export async function insertCampaign(
   return inserted;
 }
 
-/** The campaign that a key made since a moment: what a repeated POST gets after a crash. */
+/** The campaign that was created with a key since a time: the answer to a repeated POST after a crash. */
 export async function selectCampaignByKey(db: DbOrTx, key: KeyInUse): Promise<CampaignRecord | undefined> {
   return db.selectFrom('campaigns').selectAll().$call(madeWithKey(key)).executeTakeFirst();
 }
@@ -120,7 +122,7 @@ export async function changeState(
     .executeTakeFirst();
 }
 
-/** How many targets of each campaign (at most 1,000) have which status. */
+/** Number of targets by status, for each campaign (at most 1,000). */
 export async function selectCounts(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, StatusCount[]>> {
   const counts = new Map<string, StatusCount[]>(ids.map((id) => [id, []]));
   if (ids.length === 0) return counts;
@@ -136,7 +138,7 @@ export async function selectCounts(db: DbOrTx, teamId: string, ids: readonly str
   return counts;
 }
 
-/** How many jobs of each campaign (at most 1,000) have begun on their router and not ended. */
+/** Number of jobs that have begun on their router and not ended, for each campaign (at most 1,000). */
 export async function countRunning(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
   const rows = await db
@@ -153,7 +155,7 @@ export async function countRunning(db: DbOrTx, teamId: string, ids: readonly str
   return new Map(rows.map((row) => [row.campaign_id, row.count]));
 }
 
-/** A target's status while nothing is known of its campaign's end. */
+/** A target's status while the campaign has no recorded result for it. */
 const liveStatus = sql<Exclude<TargetStatus, 'skipped'>>`case targets.status when 'claimed' then 'pending'
   when 'started' then case jobs.phase when 'running' then 'running' else 'pending' end else targets.status end`;
 
@@ -168,7 +170,7 @@ export interface TargetRow {
   settled_at: number | null;
 }
 
-/** In the order asked for, after a position. */
+/** In the requested order, after a position. */
 export async function selectTargets(
   db: DbOrTx,
   query: { teamId: string; id: string; statuses: readonly TargetStatus[]; after: number; limit: number },
@@ -188,7 +190,7 @@ export async function selectTargets(
 /** Router ids shown with each group. */
 const SHOWN_ROUTERS = 5;
 
-/** The largest groups first; of targets with a result. */
+/** The largest groups first; only targets with a result. */
 export async function selectGroups(db: DbOrTx, query: { teamId: string; id: string; limit: number }): Promise<OutputGroup[]> {
   const { rows } = await sql<GroupRow>`
     select ranked.status, ranked.output_hash, ranked.size, ranked.place, ranked.router_id, ranked.reason,
@@ -218,7 +220,7 @@ interface GroupRow {
   error: string | null;
 }
 
-/** Rows of a group follow one another, the first one with the sample. */
+/** Rows of a group are consecutive; the first one has the sample. */
 function toGroups(rows: readonly GroupRow[]): OutputGroup[] {
   const groups: OutputGroup[] = [];
   for (const { status, output_hash: outputHash, size, place, router_id, reason, output, error } of rows) {
@@ -228,7 +230,7 @@ function toGroups(rows: readonly GroupRow[]): OutputGroup[] {
   return groups;
 }
 
-/** How many groups there are. */
+/** Number of groups. */
 export async function countGroups(db: DbOrTx, teamId: string, id: string): Promise<number> {
   const { count } = await db
     .selectFrom((eb) =>

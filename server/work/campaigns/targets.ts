@@ -3,14 +3,14 @@ import type { Tx } from '../../platform/storage/db.ts';
 import { selectKnownRouters, selectKnownSites, selectRoutersAtSites } from './store.ts';
 import type { NewCampaign } from './types.ts';
 
-/** A fleet in one campaign; beyond it, make several. */
+/** A whole fleet in one campaign; for more, create several. */
 export const MOST_TARGETS = 10_000;
-/** Named in an error: enough to see what is wrong. */
+/** Names listed in an error. */
 const NAMED_AT_MOST = 5;
 
 /**
- * The routers of a campaign: those named, in this order, then those of the sites, each once. Leaving out everything is a
- * mistake, never a word for the whole fleet. A router or site of another team is as unknown as one that does not exist.
+ * The routers of a campaign: the named ones in this order, then those of the sites, each once. An empty selection is an error and never
+ * means the whole fleet. A router or site of another team is reported like one that does not exist.
  * @throws AppError `invalid` naming the field
  */
 export async function chooseTargets(tx: Tx, teamId: string, wanted: Pick<NewCampaign, 'routerIds' | 'siteIds'>): Promise<string[]> {
@@ -28,7 +28,7 @@ export async function chooseTargets(tx: Tx, teamId: string, wanted: Pick<NewCamp
 async function checkRouters(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<readonly string[]> {
   const known = await selectKnownRouters(tx, teamId, routerIds);
   const unknown = routerIds.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidField('router_ids', `not known: ${listed(unknown)}`);
+  if (unknown.length > 0) throw invalidField('router_ids', `unknown: ${listed(unknown)}`);
   return routerIds;
 }
 
@@ -36,7 +36,7 @@ async function routersAt(tx: Tx, teamId: string, siteIds: readonly string[]): Pr
   if (siteIds.length === 0) return [];
   const known = await selectKnownSites(tx, teamId, siteIds);
   const unknown = siteIds.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidField('site_ids', `not known: ${listed(unknown)}`);
+  if (unknown.length > 0) throw invalidField('site_ids', `unknown: ${listed(unknown)}`);
   return selectRoutersAtSites(tx, teamId, siteIds, MOST_TARGETS + 1);
 }
 

@@ -7,8 +7,8 @@ export type TargetRecord = Selectable<CampaignTargetsTable>;
 
 /**
  * - `finished`: every router has a result, good or bad.
- * - `stopped`: it stopped itself, see `stop_reason`; `canceled`: somebody stopped it. Both for good: jobs that wait are
- *   taken back, scripts that run are left alone.
+ * - `stopped`: it stopped itself, see `stop_reason`; `canceled`: a caller ended it. Both are final: waiting jobs are canceled, running
+ *   scripts continue.
  */
 export const CAMPAIGN_STATES = ['running', 'paused', 'stopped', 'canceled', 'finished'] as const;
 export type CampaignState = (typeof CAMPAIGN_STATES)[number];
@@ -16,54 +16,54 @@ export type CampaignState = (typeof CAMPAIGN_STATES)[number];
 export const STOP_REASONS = ['canary_failed', 'failures', 'failure_percentage'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** What a target's row holds. Between `started` and the end its job says more. */
+/** A target's stored status. Between `started` and the result, its job has the details. */
 export type TargetState = 'waiting' | 'claimed' | 'started' | Outcome;
 
-/** How a job ended, as its public status says. `deleted`: it was taken back and never ran. */
+/** How a job ended, as its public status. `deleted`: it was canceled and never ran. */
 export const OUTCOMES = ['completed', 'failed', 'expired', 'unknown', 'deleted'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What callers see of a target. `skipped`: the campaign ended before its turn. */
+/** A target's status for callers. `skipped`: the campaign ended before the router got a job. */
 export const TARGET_STATUSES = ['waiting', 'pending', 'running', ...OUTCOMES, 'skipped'] as const;
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 export const CANARY_STATES = ['none', 'running', 'passed', 'failed'] as const;
 export type CanaryState = (typeof CANARY_STATES)[number];
 
-/** What a caller asks for; lengths and ranges have been checked at the edge. */
+/** The caller's request; the route has checked lengths and ranges. */
 export interface NewCampaign extends NewJob {
-  /** Undefined: not given, which is not the same as none. */
+  /** Undefined: the field is missing, which is not the same as an empty list. */
   routerIds: readonly string[] | undefined;
   siteIds: readonly string[] | undefined;
   deliverWithinMinutes: number;
   canaryCount: number;
-  /** Jobs begun in any minute, at most; undefined: as fast as `mostAtOnce` lets. */
+  /** Most jobs that start within any minute; undefined: as fast as `mostAtOnce` allows. */
   ratePerMinute: number | undefined;
   mostAtOnce: number;
   abortAfterFailures: number | undefined;
   abortAtPercent: number | undefined;
 }
 
-/** Who asks, and under which key. */
+/** The caller, and the key of the request. */
 export interface CampaignRequest {
   requestId: string;
   idempotencyKey: string;
   keyGiven: boolean;
   createdBy: string;
-  /** The client through which that person asks. */
+  /** The client application that the person uses. */
   createdVia?: string | undefined;
 }
 
 export type StatusCounts = Record<TargetStatus, number>;
 
-/** What has happened to a campaign as a whole. */
+/** A change of a campaign's state. */
 export interface CampaignChange {
   /** `aborted`: it stopped itself; `completed`: every router has a result. */
   kind: 'started' | 'paused' | 'resumed' | 'canceled' | 'aborted' | 'completed';
   campaign: CampaignRecord;
 }
 
-/** A campaign with its progress at one moment. */
+/** A campaign with its progress at one time. */
 export interface CampaignView {
   campaign: CampaignRecord;
   counts: StatusCounts;
@@ -81,7 +81,7 @@ export interface TargetView {
   settledAt: number | null;
 }
 
-/** Routers whose jobs ended alike and said the same. */
+/** Routers whose jobs ended with the same result and output. */
 export interface OutputGroup {
   status: Outcome;
   outputHash: string;

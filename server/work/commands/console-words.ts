@@ -23,8 +23,8 @@ const ESCAPES: Record<string, string> = {
 };
 
 /**
- * Splits console-style parameters with RouterOS quoting: `comment="up \"link\"" disabled=no`. Expressions
- * (`[find …]`, `$variable`, `;`, `{…}`) need the router's own console and are refused rather than misread.
+ * Splits console-style parameters with RouterOS quoting: `comment="up \"link\"" disabled=no`. Expressions (`[find …]`, `$variable`, `;`,
+ * `{…}`) need the router's own console; they are rejected instead of misread.
  * @throws AppError `invalid` naming `parameters`
  */
 export function splitConsoleWords(text: string): ConsoleWord[] {
@@ -54,7 +54,7 @@ function readBare(reader: Reader): string {
 
 function readQuoted(reader: Reader): string {
   reader.takeIf('"');
-  // Bytes, because one UTF-8 letter may be written as several hex escapes.
+  // As bytes, because one UTF-8 character may be written as several hex escapes.
   const value: Buffer[] = [];
   for (;;) {
     value.push(Buffer.from(reader.takeWhile(/[^"\\]/), 'utf8'));

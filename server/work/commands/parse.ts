@@ -13,9 +13,9 @@ export interface ApiCommand {
 
 const ATTRIBUTE = /^[A-Za-z0-9._-]+$/;
 const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** Words in `parameters`; more is a mistake, not a command. */
+/** Words in `parameters`; more than this is a mistake. */
 export const MAX_WORDS = 500;
-/** Of one word; the tunnel takes 65,536 with what is added here. */
+/** Length of one word; the tunnel allows 65,536 including the prefix added here. */
 const MAX_WORD_CHARS = 65_000;
 
 /**
@@ -49,7 +49,7 @@ function parseParameters(parameters: string): string[] {
   const text = parameters.trimStart();
   if (text.includes('\0')) throw invalidField('parameters', 'must not contain NUL characters');
   if (text.startsWith('[')) return parseJsonWords(text).map(toApiWord);
-  // A value may end in blanks.
+  // A value may end with blanks.
   const lines = text
     .split(/\r?\n/)
     .map((line) => line.trimStart())
@@ -74,7 +74,7 @@ function parseJsonWords(text: string): string[] {
   return value;
 }
 
-/** Accepts `.proplist=…` and `.id=…` without the leading `=` that the API needs; refuses what would confuse the session. */
+/** Accepts `.proplist=…` and `.id=…` without the leading `=` that the API needs; rejects words that would disturb the session. */
 function toApiWord(word: string): string {
   if (word.includes('\0')) throw invalidField('parameters', 'must not contain NUL characters');
   const full = /^\.(?:proplist|id)=/.test(word) ? `=${word}` : word;
@@ -85,7 +85,7 @@ function toApiWord(word: string): string {
   throw invalidField('parameters', `"${word.slice(0, 50)}" is no API word; write =name=value or ?name=value`);
 }
 
-/** Console words to API words: a name without value is a flag, what follows `where` becomes a query. */
+/** Converts console words to API words: a name without a value is a flag, words after `where` become a query. */
 function toApiWords(words: ConsoleWord[]): string[] {
   const where = words.findIndex((word) => word.name === 'where' && word.value === undefined);
   const attributes = where < 0 ? words : words.slice(0, where);
@@ -100,7 +100,7 @@ function toAttribute({ name, value }: ConsoleWord): string {
 }
 
 const SESSION_COMMANDS = new Set(['/login', '/quit', '/cancel', '/logout']);
-/** Menus' commands that run until stopped, unless one of these words bounds them. */
+/** Commands that run until stopped, unless one of these words limits them. */
 const ENDLESS: { last: RegExp; bounds: string[] }[] = [
   { last: /^listen$/, bounds: [] },
   {
@@ -111,7 +111,7 @@ const ENDLESS: { last: RegExp; bounds: string[] }[] = [
   { last: /^(?:traceroute|bandwidth-test|speed-test|mac-scan|ip-scan|wol-scan|netwatch)$/, bounds: ['count', 'duration', 'test-duration'] },
 ];
 
-/** The agent's session is shared: nothing may end it or hold a place in it for ever. */
+/** The agent's session is shared: no command may end it or occupy it forever. */
 function refuseUnsafe(command: ApiCommand): void {
   if (SESSION_COMMANDS.has(command.path)) {
     throw invalidField('command', `${command.path} belongs to the session, which the agent manages`);
@@ -121,8 +121,8 @@ function refuseUnsafe(command: ApiCommand): void {
     throw invalidField('parameters', 'follow never ends; leave it out');
   }
   const last = command.path.slice(command.path.lastIndexOf('/') + 1);
-  // Elsewhere it is a property, as of a scheduler entry, or the pause between a bounded number of steps.
-  if (last === 'print' && names.has('interval')) throw invalidField('parameters', 'interval repeats for ever; leave it out');
+  // In other menus it is a property, for example of a scheduler entry, or the pause between a limited number of steps.
+  if (last === 'print' && names.has('interval')) throw invalidField('parameters', 'interval repeats forever; leave it out');
   const rule = ENDLESS.find((candidate) => candidate.last.test(last));
   if (!rule || rule.bounds.some((bound) => names.has(bound))) return;
   const hint = rule.bounds.length === 0 ? 'use print instead' : `add ${rule.bounds.map((bound) => `"${bound}"`).join(' or ')}`;

@@ -64,7 +64,7 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
         { command, parameters, timeoutMs: seconds * 1000 },
         callerGone(reply.raw),
       );
-      // Written already: checking and writing all rows in one go would hold up every other request.
+      // Already serialised: validating and serialising all rows at once would block every other request.
       return reply
         .type('application/json; charset=utf-8')
         .serializer(String)

@@ -1,6 +1,6 @@
 /**
- * A router's row for API users: property names in snake_case (`mac-address` -> `mac_address`, `.id` -> `id`),
- * values as the router wrote them. Should two names meet, the later keeps the router's own spelling.
+ * A router's row for API users: property names in snake_case (`mac-address` -> `mac_address`, `.id` -> `id`), values as the router sent
+ * them. When two names collide, the later one keeps the router's spelling.
  */
 export function toPublicRow(row: Readonly<Record<string, string>>): Record<string, string> {
   const result: Record<string, string> = {};
@@ -15,8 +15,8 @@ export function toPublicRow(row: Readonly<Record<string, string>>): Record<strin
 }
 
 /**
- * The rows of one answer as a JSON array, written batch by batch as they come. As objects, 5 million empty rows (16 MB of text)
- * took 900 MB, and writing them all at the end stopped the event loop for 2.7 s; a table of 50,000 routes for 0.4 s.
+ * The rows of one answer as a JSON array, serialised batch by batch as they arrive. As objects, 5 million empty rows (16 MB of text) took
+ * 900 MB, and serialising them at the end blocked the event loop for 2.7 s; a table of 50,000 routes for 0.4 s.
  */
 export class RowsText {
   readonly #parts: string[] = [];

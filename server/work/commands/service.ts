@@ -14,7 +14,7 @@ export interface CommandRequest {
   timeoutMs: number;
 }
 
-/** Synchronous commands: ask the router now, answer in the same HTTP request. Nothing is stored. */
+/** Synchronous commands: runs the command on the router now and answers in the same HTTP request. Nothing is stored. */
 export class CommandsService {
   readonly #routers: RoutersService;
   readonly #gateway: AgentGateway;
@@ -33,7 +33,7 @@ export class CommandsService {
     const router = await this.#routers.getRouter(teamId, routerId);
     const { path, words } = parseCommand(request.command, request.parameters);
     if (router.agent_router === '') {
-      throw new AppError('router_unreachable', 'another device answers in the place of this router');
+      throw new AppError('router_unreachable', 'another device answers at the address of this router');
     }
     bulkThrottle.commandStarted();
     const rows = new RowsText();

@@ -5,9 +5,8 @@ const NAME = /^[A-Za-z0-9._-]+$/;
 const CONNECTORS: Record<string, 'and' | 'or'> = { and: 'and', '&&': 'and', or: 'or', '||': 'or' };
 
 /**
- * What stands behind `where`, as the API's query words. Understood are `name=value`, `name!=value`, `name<value` and
- * `name>value`, joined by `and` (or nothing) or by `or`, not both. Everything else is refused rather than misread: a
- * query that means something else answers with the wrong rows and no error.
+ * The words after `where` as API query words. Supported are `name=value`, `name!=value`, `name<value` and `name>value`, joined by `and` (or
+ * nothing) or by `or`, not both. Everything else is rejected instead of misread: a misread query returns the wrong rows without an error.
  * @throws AppError `invalid` naming `parameters`
  */
 export function toQueryWords(words: readonly ConsoleWord[]): string[] {
@@ -45,6 +44,6 @@ function toTerm({ name, value }: ConsoleWord): string[] {
 function refusal(text: string): Error {
   return invalidField(
     'parameters',
-    `where: "${text.slice(0, 50)}" is not understood; write name=value, name!=value, name<value or name>value, joined by and or or`,
+    `where: "${text.slice(0, 50)}" is not supported; write name=value, name!=value, name<value or name>value, joined by and or or`,
   );
 }

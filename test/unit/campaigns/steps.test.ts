@@ -63,7 +63,7 @@ describe('the next step of a campaign', () => {
     ],
     ['goes on below the share', { abort_at_percent: 41 }, {}, { waiting: 50, completed: 3, failed: 2 }, start(10)],
     [
-      'counts jobs that were taken back neither as results nor as failures',
+      'counts canceled jobs neither as results nor as failures',
       { abort_at_percent: 1, abort_after_failures: 1 },
       {},
       { waiting: 9, canceled: 9 },

@@ -26,7 +26,7 @@ describe('the public status of a job', () => {
     ['failed', row('done', { failed_at: MOMENT }), 'failed'],
     ['failed without anyone waiting for it', row('done', { completed_at: MOMENT }), 'completed'],
     ['never reached its router', row('expired', { failed_at: MOMENT }), 'expired'],
-    ['was taken back', row('canceled', { deleted_at: MOMENT }), 'deleted'],
+    ['was canceled', row('canceled', { deleted_at: MOMENT }), 'deleted'],
     ['may have run', row('unknown', { failed_at: MOMENT }), 'unknown'],
     ['may have run without anyone waiting for it', row('unknown', { completed_at: MOMENT }), 'completed'],
     ['failed and was deleted', row('done', { failed_at: MOMENT, deleted_at: MOMENT }), 'deleted'],

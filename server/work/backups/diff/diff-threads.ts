@@ -17,23 +17,23 @@ export interface DiffTask {
 export interface DiffText {
   diff: string;
   truncated: boolean;
-  /** True, but not the shortest: there are too many differences. */
+  /** Correct, but not the shortest diff: there are too many differences. */
   coarse: boolean;
 }
 
-/** Threads at the same time. A second one, so that one team's large exports do not hold up another team's small ones. */
+/** Threads at the same time. Two, so that one team's large exports do not delay another team's small ones. */
 const AT_ONCE = { total: 2, perParty: 1, perMember: 1 } as const;
 export const DIFF_LIMITS = {
-  /** Comparisons that may wait, of all teams and of one: their exports are read only when their turn comes. */
+  /** Waiting comparisons, in total and per team. Their exports are read only when their turn comes. */
   waiting: 200,
   waitingOfTeam: 20,
-  /** From the start of the thread. Two exports of 8 MB take two seconds on a machine with nothing else to do. */
+  /** From the start of the thread. Two exports of 8 MB take two seconds on an idle machine. */
   deadlineMs: 20_000,
-  /** Two exports of 8 MB, their lines and numbers and the trace of the search take about 200 MB. */
+  /** Two exports of 8 MB, their lines, numbers and search trace take about 200 MB. */
   heapMb: 512,
 } as const;
 
-/** Compares exports in threads of their own: bounded in number, time and memory, teams in turn. */
+/** Compares exports in worker threads, with limits on number, time and memory. Teams take turns. */
 export class DiffThreads {
   readonly #turns = new FairTurns(AT_ONCE);
   readonly #waiting = new Map<string, number>();
@@ -44,15 +44,17 @@ export class DiffThreads {
   }
 
   /**
-   * @param read is called when the team's turn has come, so that what waits keeps no exports in memory
-   * @param signal ends the thread when its caller has gone
-   * @throws AppError `rate_limited` when too many wait, `too_large` when it took too long or too much memory, and what `read` throws
+   * @param read called when the team's turn has come, so that waiting comparisons hold no exports in memory
+   * @param signal ends the thread when the caller has disconnected
+   * @throws AppError `rate_limited` when too many wait, `too_large` for too much time or memory, and whatever `read` throws
    */
   async compare(teamId: string, read: () => Promise<DiffTask>, signal?: AbortSignal): Promise<DiffText> {
     const own = this.#waiting.get(teamId) ?? 0;
     if (own >= DIFF_LIMITS.waitingOfTeam || this.#turns.waiting >= DIFF_LIMITS.waiting) {
       this.#counters.add('diff_queue');
-      throw new AppError('rate_limited', 'too many comparisons of backups wait; try again later', { retryAfterMs: DIFF_LIMITS.deadlineMs });
+      throw new AppError('rate_limited', 'too many backup comparisons are waiting; try again later', {
+        retryAfterMs: DIFF_LIMITS.deadlineMs,
+      });
     }
     this.#waiting.set(teamId, own + 1);
     try {

@@ -1,11 +1,11 @@
-/** What of a text export is worth comparing. Pure. */
+/** The lines of an export that a comparison uses. Pure. */
 
-/** What agents store on routers for the time of a job. */
+/** Items that agents store on routers during a job. */
 const OWN_ITEM = /^(?:add|set) .*\bname="?signalbox-(?:undo-)?[0-9a-f-]{36}/;
 
 /**
- * The lines of an export: wrapped ones joined again, because one longer word would move every break behind it; without
- * comments (the date, what the router remarks on items), and without what agents put there for a job.
+ * The lines of an export. Wrapped lines are joined, because one longer word would move every following break. Comments (the date, the
+ * router's remarks) and the agent's items for a job are left out.
  */
 export function exportLines(text: string): string[] {
   const lines = text
@@ -18,7 +18,7 @@ export function exportLines(text: string): string[] {
   );
 }
 
-/** A menu's line counts only with something below it. */
+/** A menu line is kept only if a line of that menu follows. */
 function isUsed(next: string | undefined): boolean {
   return next !== undefined && !next.startsWith('/');
 }

@@ -1,6 +1,6 @@
 import { shortestEdits } from './myers.ts';
 
-/** The way from one list of lines to another, in bounded time. Pure. */
+/** The edits from one list of lines to another, in bounded time. Pure. */
 
 export interface Edit {
   kind: 'same' | 'removed' | 'added';
@@ -9,20 +9,20 @@ export interface Edit {
 
 export interface LineDiff {
   edits: Edit[];
-  /** There were too many differences for the shortest way: it is true, but some blocks are called replaced as a whole. */
+  /** There were too many differences for the shortest diff: it is correct, but some blocks are shown as replaced. */
   isCoarse: boolean;
 }
 
-/** Comparisons of lines in all: about half a second. Two exports of 7 MB with 450 changes need 40 million. */
+/** Line comparisons in total: about half a second. Two exports of 7 MB with 450 changes need 40 million. */
 const MOST_STEPS = 100_000_000;
-/** Differences followed within one block: the search remembers the square of this, 8 MB. */
+/** Edits followed within one block: the search stores the square of this, 8 MB. */
 const MOST_EDITS = 1000;
-/** For blocks between anchors; they are short unless nothing is alike. */
+/** The same for blocks between anchors, which are short unless nothing is alike. */
 const MOST_EDITS_OF_BLOCK = 200;
 
 /**
- * The shortest way (Myers) as long as it can be found in bounded time. Beyond that, lines that both have exactly once are taken as
- * anchors (patience), and the shortest way is searched between them; a block that is still too different is called replaced.
+ * The shortest diff (Myers), if it can be found in bounded time. Otherwise lines that occur exactly once in both lists become anchors
+ * (patience diff), and the shortest diff is searched between them. A block that is still too different is shown as replaced.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): LineDiff {
   const numbers = new Map<string, number>();
@@ -38,7 +38,7 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   return { edits: withLines(before, after, start, middle.kept), isCoarse: whole === undefined && middle.isCoarse };
 }
 
-/** Lines as numbers, equal for equal lines: comparing two of them costs a nanosecond, however long they are. */
+/** Lines as numbers, equal for equal lines: comparing two of them takes a nanosecond, whatever their length. */
 function numbered(lines: readonly string[], numbers: Map<string, number>): Int32Array {
   return Int32Array.from(lines, (line) => {
     const known = numbers.get(line);
@@ -52,7 +52,7 @@ function numbered(lines: readonly string[], numbers: Map<string, number>): Int32
 export type Kept = [number, number, number][];
 
 function betweenAnchors(a: Int32Array, b: Int32Array, steps: { left: number }): { kept: Kept; isCoarse: boolean } {
-  // A budget of its own: the search before has used up the first one.
+  // With a separate budget: the first search has used up its own.
   const own = { left: Math.max(steps.left, MOST_STEPS / 10) };
   const kept: Kept = [];
   let isCoarse = false;
@@ -67,7 +67,7 @@ function betweenAnchors(a: Int32Array, b: Int32Array, steps: { left: number }): 
   return { kept, isCoarse };
 }
 
-/** Lines that both have exactly once, as many as stand in the same order in both (longest increasing subsequence). */
+/** Lines that occur exactly once in both lists and in the same order (longest increasing subsequence). */
 function anchors(a: Int32Array, b: Int32Array): [number, number][] {
   const inB = onceIn(b);
   const pairs: [number, number][] = [];
@@ -87,7 +87,7 @@ function onceIn(lines: Int32Array): Map<number, number> {
 }
 
 function longestRising(pairs: readonly [number, number][]): [number, number][] {
-  /** The pair that ends the best row of each length, and the pair before each pair in its row. */
+  /** The last pair of the best sequence of each length, and the predecessor of each pair. */
   const ends: number[] = [];
   const previous = new Int32Array(pairs.length).fill(-1);
   for (const [index, [, y]] of pairs.entries()) {
@@ -120,7 +120,7 @@ function withLines(before: readonly string[], after: readonly string[], start: n
     upTo(start + i, start + j);
     same(length);
   }
-  // The common end: as many lines as are the same from behind.
+  // The common end.
   let end = 0;
   while (end < before.length - x && end < after.length - y && before.at(-1 - end) === after.at(-1 - end)) end += 1;
   upTo(before.length - end, after.length - end);

@@ -1,15 +1,15 @@
-/** The shortest way from one list to another (Myers 1986), bounded in memory and time. Pure. */
+/** The shortest edit path from one list to another (Myers 1986), bounded in memory and time. Pure. */
 
 export interface Bounds {
-  /** The search remembers the square of this, in units of 8 bytes. */
+  /** The search stores the square of this, in units of 8 bytes. */
   mostEdits: number;
-  /** Comparisons that are left, counted down. */
+  /** Comparisons left, counted down. */
   steps: { left: number };
 }
 
 /**
- * @returns the runs that stay, as `[position before, position after, length]` in order; undefined when the way is longer than
- *   `mostEdits` or was not found within the steps
+ * @returns the unchanged runs, as `[position before, position after, length]` in order; undefined when the path is longer than `mostEdits`
+ *   or the steps are used up
  */
 export function shortestEdits(
   before: Int32Array,
@@ -20,12 +20,12 @@ export function shortestEdits(
   return trace && { kept: walkBack(before.length, after.length, trace), isCoarse: false };
 }
 
-/** For each number of edits the furthest position in `before` on every diagonal; undefined when there are too many. */
+/** For each number of edits, the furthest position in `before` on every diagonal; undefined when there are too many edits. */
 function search(before: Int32Array, after: Int32Array, { mostEdits, steps }: Bounds): Int32Array[] | undefined {
   const trace: Int32Array[] = [];
   let furthest = new Int32Array(3);
   for (let edits = 0; edits <= Math.min(mostEdits, before.length + after.length); edits += 1) {
-    // Diagonal k lies at k + edits + 2, with room for a neighbour on either side.
+    // Diagonal k is at k + edits + 2, with room for one neighbour on each side.
     const next = new Int32Array(2 * edits + 5);
     for (let k = -edits; k <= edits; k += 2) {
       const from = startOf(furthest, edits, k);
@@ -41,7 +41,7 @@ function search(before: Int32Array, after: Int32Array, { mostEdits, steps }: Bou
   return undefined;
 }
 
-/** Where the path of one more edit starts on diagonal `k`: down from `k + 1` or right from `k - 1`. */
+/** Where the path with one more edit starts on diagonal `k`: down from `k + 1` or right from `k - 1`. */
 function startOf(furthest: Int32Array, edits: number, k: number): number {
   if (edits === 0) return 0;
   return isDown(furthest, edits, k) ? at(furthest, edits - 1, k + 1) : at(furthest, edits - 1, k - 1) + 1;

@@ -3,7 +3,7 @@ import type { Edit } from './lines.ts';
 
 /** Unchanged lines shown around a change. */
 const CONTEXT = 3;
-/** More nobody reads, and a browser should not have to show. */
+/** Longer diffs are of no use to a reader, and slow in a browser. */
 const MOST_CHARS = 1_000_000;
 
 const SIGNS = { same: ' ', removed: '-', added: '+' } as const;
@@ -29,7 +29,7 @@ interface Hunk {
   end: number;
 }
 
-/** Changes that lie so close that their contexts touch are one hunk. */
+/** Changes whose context lines touch form one hunk. */
 function hunksOf(edits: readonly Edit[]): Hunk[] {
   const hunks: Hunk[] = [];
   for (const [index, { kind }] of edits.entries()) {
@@ -42,7 +42,7 @@ function hunksOf(edits: readonly Edit[]): Hunk[] {
   return hunks;
 }
 
-/** Edits before `at`, and the lines they stand for on either side; goes on from hunk to hunk, so that each edit is counted once. */
+/** Counts the edits before `at` and their lines on each side. It continues from hunk to hunk, so each edit is counted once. */
 interface Place {
   at: number;
   removed: number;
@@ -63,7 +63,7 @@ function printHunk(edits: readonly Edit[], { start, end }: Hunk, place: Place): 
   goTo(edits, place, end);
   const range = (side: 'removed' | 'added'): string => {
     const length = place[side] - first[side];
-    // Of nothing, the line before is named.
+    // An empty range is named by the line before it.
     return `${length === 0 ? first[side] : first[side] + 1}${length === 1 ? '' : `,${length}`}`;
   };
   const lines = edits.slice(start, end).map(({ kind, line }) => `${SIGNS[kind]}${line}`);

@@ -8,9 +8,9 @@ import type { CampaignsService } from '../service.ts';
 import { OUTCOMES, TARGET_STATUSES } from '../types.ts';
 import type { OutputGroup, TargetView } from '../types.ts';
 
-/** Shown unless told otherwise: a page of a screen. */
+/** Default page size: one screen. */
 const SHOWN_GROUPS = 50;
-/** Each brings up to 64 kB of output. */
+/** Each record has up to 64 kB of output. */
 const MOST_GROUPS = 200;
 
 const targetSchema = z
@@ -18,20 +18,20 @@ const targetSchema = z
     router_id: z.string(),
     position: z.number().describe('Its turn, from 0'),
     canary: z.boolean(),
-    status: z.enum(TARGET_STATUSES).describe("waiting: for its turn; skipped: the campaign ended before it; otherwise the job's status"),
-    job_id: z.string().nullable().describe('Null before its turn, and once the job has been forgotten'),
-    reason: z.string().nullable().describe('Why it is not simply completed, as a stable word'),
+    status: z.enum(TARGET_STATUSES).describe("waiting: it has no job yet; skipped: the campaign ended first; otherwise the job's status"),
+    job_id: z.string().nullable().describe('Null before its job exists, and after the job was deleted'),
+    reason: z.string().nullable().describe('Stable code of the reason, unless it simply completed'),
     started_at: dateTime.nullable().describe('When its job was made'),
-    settled_at: dateTime.nullable().describe("When the job's end was noticed"),
+    settled_at: dateTime.nullable().describe('When the result of the job was recorded'),
   })
   .meta({ id: 'CampaignTarget' });
 
 const groupSchema = z
   .object({
     status: z.enum(OUTCOMES),
-    output_hash: z.string().describe('Of output, error and reason; blank space at line ends and the head of an export do not count'),
+    output_hash: z.string().describe('Hash of output, error and reason, without trailing blanks and the first line of an export'),
     count: z.number(),
-    output: z.string().nullable().describe('What the first router of the group printed; null also once its job has been forgotten'),
+    output: z.string().nullable().describe('Output of the first router of the group; null also after its job was deleted'),
     error: z.string().nullable(),
     reason: z.string().nullable(),
     router_ids: z.array(z.string()).describe('The first five, in order'),
@@ -39,7 +39,7 @@ const groupSchema = z
   .meta({ id: 'OutputGroup' });
 
 const groupsSchema = z
-  .object({ total: z.number().describe('How many groups there are'), groups: z.array(groupSchema) })
+  .object({ total: z.number().describe('Number of groups'), groups: z.array(groupSchema) })
   .meta({ id: 'OutputGroups' });
 
 const campaignParams = z.object({ campaign_id: pathId });
@@ -54,7 +54,7 @@ const targetQuery = pageQuery.extend({
     .optional(),
 });
 
-/** How each router of a campaign fared, and which of them said the same. */
+/** The result of each router of a campaign, and groups of routers with the same result. */
 export function progressRoutes(app: App, campaigns: CampaignsService): void {
   targetList(app, campaigns);
   groupList(app, campaigns);
@@ -67,7 +67,7 @@ function targetList(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'listCampaignTargets',
-        summary: 'List the routers of a campaign in the order of their turns',
+        summary: 'List the routers of a campaign in the order in which they get their jobs',
         params: campaignParams,
         querystring: targetQuery,
         response: { 200: envelope(z.array(targetSchema)), ...commonErrors },
@@ -90,7 +90,7 @@ function groupList(app: App, campaigns: CampaignsService): void {
       schema: {
         tags: ['campaigns'],
         operationId: 'getCampaignGroups',
-        summary: 'Read which routers ended alike and printed the same, the largest group first',
+        summary: 'Group the routers of a campaign by result and output, the largest group first',
         params: campaignParams,
         querystring: z.object({ limit: z.coerce.number().int().min(1).max(MOST_GROUPS).default(SHOWN_GROUPS) }),
         response: { 200: envelope(groupsSchema), ...commonErrors },

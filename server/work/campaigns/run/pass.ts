@@ -30,9 +30,9 @@ import {
 } from './store.ts';
 import type { EndedTarget, TargetResult } from './store.ts';
 
-/** Results written down in one transaction: each may bring 64 kB of output. */
+/** Results recorded in one transaction: each may have 64 kB of output. */
 const RECORDED_AT_ONCE = 100;
-/** Jobs made at the same time: one group commit, and not too much for a small pool of connections. */
+/** Jobs created at the same time: one group commit, and few enough for a small connection pool. */
 const JOBS_AT_ONCE = 100;
 
 export interface PassDeps {
@@ -43,22 +43,21 @@ export interface PassDeps {
   onChange: (change: CampaignChange) => void;
 }
 
-/** What the transaction of one round came to. */
+/** Result of the transaction of one round. */
 interface Round {
-  /** As the round has left it. */
+  /** The campaign after the round. */
   campaign: CampaignRecord;
   change?: CampaignChange;
   steps: Step[];
-  /** More results wait to be written down. */
+  /** More results have to be recorded. */
   again: boolean;
 }
 
 /**
- * Brings one campaign as far as it can go now. What it did is in the database after every step, so a pass that is cut
- * off anywhere is carried on by the next one: what is claimed gets its job then.
- * Only one pass of a campaign runs at a time in this program (runner.ts).
- * @param inTurn does one round when it is the campaign's turn; others have theirs in between
- * @returns the moment at which it can go on, or undefined when only a job's end or a caller can move it
+ * Advances one campaign as far as possible now. Every step is in the database, so the next pass continues an interrupted one: a claimed
+ * router then gets its job. Only one pass of a campaign runs at a time in this process (runner.ts).
+ * @param inTurn runs one round when it is the campaign's turn; rounds of other campaigns run in between
+ * @returns the time at which it can continue; undefined when only the end of a job or a caller can advance it
  */
 export async function runPass(
   deps: PassDeps,
@@ -89,7 +88,7 @@ async function goOneRound(pass: Pass): Promise<number | 'again' | undefined> {
   const { campaign, change, steps, again } = round;
   const [step] = steps;
   if (change) deps.onChange(change);
-  // Claims that were left over when it was paused or ended must not become jobs.
+  // Claims left from before a pause or an end must not become jobs.
   const { claimed, left } = campaign.state === 'running' ? await makeJobs(deps, campaign) : { claimed: 0, left: 0 };
   if (step?.kind === 'cancel_jobs' && !pass.hasCanceledJobs) {
     pass.hasCanceledJobs = true;
@@ -101,7 +100,7 @@ async function goOneRound(pass: Pass): Promise<number | 'again' | undefined> {
   return again || claimed > 0 || step?.kind === 'stop' ? 'again' : undefined;
 }
 
-/** Writes down results, counts, decides and acts: one transaction. */
+/** Records results, counts, decides and acts, in one transaction. */
 async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round | undefined> {
   const campaign = await holdCampaign(tx, campaignId);
   if (!campaign) return undefined;
@@ -117,7 +116,7 @@ async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round
   return round;
 }
 
-/** @returns what the campaign has become, if that is news */
+/** @returns the change of the campaign's state, if there is one */
 async function act(
   tx: Tx,
   { id, state }: CampaignRecord,
@@ -134,7 +133,7 @@ async function act(
     }
     case 'finish': {
       const campaign = await finishCampaign(tx, id, counts, now);
-      // The end of one that was ended early has been told.
+      // The end of a campaign that ended early was already published.
       return campaign.state === state ? { campaign } : { campaign, change: { kind: 'completed', campaign } };
     }
     case 'wait':
@@ -147,7 +146,7 @@ async function act(
 async function recordEnded(tx: Tx, campaignId: string, now: number): Promise<{ recorded: number; again: boolean }> {
   const ended = await selectEnded(tx, campaignId, RECORDED_AT_ONCE);
   const corrected = await selectCorrected(tx, campaignId, RECORDED_AT_ONCE);
-  // Most routers answer alike: a handful of statements for a hundred results.
+  // Most routers give the same result, so a few statements record a hundred results.
   const alike = new Map<string, { result: TargetResult; routerIds: string[] }>();
   for (const target of [...ended, ...corrected]) {
     const result = resultOf(target);
@@ -162,19 +161,19 @@ async function recordEnded(tx: Tx, campaignId: string, now: number): Promise<{ r
 }
 
 function resultOf(job: EndedTarget): TargetResult {
-  // That somebody has removed the record from the list says nothing about how the job ended.
+  // A deleted record says nothing about the result of the job.
   const status = statusOf({ ...job, deleted_at: null }) as Outcome;
   return { status, jobVersion: job.version, reason: job.reason, outputHash: outputHash(job) };
 }
 
-/** Makes jobs for claimed targets. @returns how many were claimed, and how many of them have to be tried again */
+/** Creates jobs for claimed targets. @returns how many were claimed, and how many of them must be retried */
 async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; left: number }> {
   const routerIds = await selectClaimed(deps.storage.db, campaign.id, JOBS_AT_ONCE);
   const isDone = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
   return { claimed: routerIds.length, left: isDone.filter((done) => !done).length };
 }
 
-/** @returns false when it has to be tried again; never rejects, so that the others are not held up */
+/** @returns false when it must be retried; never rejects, so that it does not delay the others */
 async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: CampaignRecord, routerId: string): Promise<boolean> {
   const { request_id: requestId, created_by: createdBy, created_via: via } = campaign;
   const request = { requestId, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: false, createdBy, createdVia: via ?? undefined };
@@ -190,17 +189,17 @@ async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: Campai
       await storage.writes.write((tx) => recordWithoutJob(tx, campaign.id, routerId, why, clock.now()));
       return true;
     }
-    log.warn({ err: error, campaign_id: campaign.id, router_id: routerId }, 'a job of a campaign could not be made');
+    log.warn({ err: error, campaign_id: campaign.id, router_id: routerId }, 'a job of a campaign could not be created');
     return false;
   }
 }
 
-/** Paused or ended meanwhile, or another program was quicker: the next round sees which. */
+/** Paused or ended meanwhile, or another process was faster: the next round reads the new state. */
 function noLongerWanted(): AppError {
-  return new AppError('conflict', 'the campaign does not want this job any more');
+  return new AppError('conflict', 'the campaign no longer needs this job');
 }
 
-/** The router is gone, or the server's rules no longer allow the URL: trying again would not help. */
+/** The router was removed, or the URL is no longer allowed: a retry would not help. */
 function isFinal(error: unknown): error is AppError {
   return error instanceof AppError && (error.code === 'not_found' || error.code === 'invalid');
 }
@@ -219,7 +218,7 @@ function jobOf(campaign: CampaignRecord): NewJob {
   };
 }
 
-/** Asks for every job that has not begun; what an agent holds may take some seconds to answer, or begin meanwhile. */
+/** Cancels every job that has not begun. An agent that holds a job may need seconds to answer, or begin it meanwhile. */
 async function cancelJobs({ storage, jobs, log }: PassDeps, campaign: CampaignRecord, signal: AbortSignal): Promise<void> {
   const waiting = await selectJobsToCancel(storage.db, campaign.id);
   while (waiting.length > 0 && !signal.aborted) {
@@ -229,7 +228,7 @@ async function cancelJobs({ storage, jobs, log }: PassDeps, campaign: CampaignRe
     for (const result of results) {
       const hasBegun = result.status === 'rejected' && result.reason instanceof AppError && result.reason.code === 'conflict';
       if (result.status === 'rejected' && !hasBegun) {
-        log.warn({ err: result.reason as unknown, campaign_id: campaign.id }, 'a job of a campaign could not be taken back');
+        log.warn({ err: result.reason as unknown, campaign_id: campaign.id }, 'a job of a campaign could not be canceled');
       }
     }
   }

@@ -10,17 +10,17 @@ import type { CampaignChange } from '../types.ts';
 import { runPass } from './pass.ts';
 import { selectCampaignsToCorrect, selectOpenCampaigns } from './store.ts';
 
-/** The backstop for what no notice woke: a database that was away, results that another program wrote down. */
+/** Fallback poll for missed wake-ups: an unavailable database, results recorded by another process. */
 const POLL_EVERY_MS = 10_000;
-/** Ends of jobs that come within this time share a pass. */
+/** Ends of jobs within this time share a pass. */
 const GATHER_MS = 50;
 /**
- * Rounds at the same time, all campaigns together and of one team: each is a short transaction and up to a hundred new jobs.
- * After each round the next team has its turn, so that a campaign over thousands of routers delays no other.
+ * Rounds at the same time, in total and per team. Each is a short transaction and up to a hundred new jobs. After each round the next team
+ * has its turn, so that a campaign over thousands of routers delays no other.
  */
 export const ROUNDS_AT_ONCE = { total: 4, perParty: 2, perMember: 1 };
 
-/** A campaign as the runner knows it. */
+/** The runner's state of a campaign. */
 export interface CampaignKey {
   id: string;
   teamId: string;
@@ -37,15 +37,15 @@ export interface RunnerDeps {
 type Question = (db: Storage['db']) => Promise<CampaignKey[]>;
 
 /**
- * Moves campaigns on: at once when asked, soon after a job of theirs has ended, when their rate allows the next job, and
- * now and then. Nothing here is durable. One pass of a campaign at a time.
+ * Advances campaigns: at once on request, shortly after one of their jobs has ended, when their rate allows the next job, and periodically.
+ * Nothing here is durable. One pass of a campaign runs at a time.
  */
 export class CampaignRunner {
   readonly #deps: RunnerDeps;
-  /** Of teams and their campaigns. */
+  /** By team and campaign. */
   readonly turns = new FairTurns(ROUNDS_AT_ONCE);
   readonly #stopping = new AbortController();
-  /** Campaigns that want a pass that has not begun. */
+  /** Campaigns with a requested pass that has not begun. */
   readonly #due = new Set<string>();
   readonly #working = new Map<string, Promise<void>>();
   /** `at` in monotonic time. */
@@ -66,13 +66,13 @@ export class CampaignRunner {
     });
   }
 
-  /** Carries on with what an earlier run of the program left. */
+  /** Continues campaigns of an earlier process. */
   start(): void {
     this.#unsubscribe = this.#deps.jobs.changes.subscribe((job) => this.#onChange(job));
     this.#starting = this.#runAll([selectOpenCampaigns, selectCampaignsToCorrect]).then(() => this.#polls.start());
   }
 
-  /** Ends after the step that is being made; the rest is done after the next start. */
+  /** Stops after the current step; the next start continues. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unsubscribe?.();
@@ -83,7 +83,7 @@ export class CampaignRunner {
     await Promise.all(this.#working.values());
   }
 
-  /** Resolves after a pass that began after this call. Never rejects: what failed is logged and tried again. */
+  /** Resolves after a pass that began after this call. Never rejects: failures are logged and retried. */
   run(campaign: CampaignKey): Promise<void> {
     this.#due.add(campaign.id);
     const working = this.#working.get(campaign.id) ?? this.#work(campaign);
@@ -92,10 +92,10 @@ export class CampaignRunner {
   }
 
   async #work(campaign: CampaignKey): Promise<void> {
-    // Whoever called has to have noted this promise first.
+    // The caller stores this promise first.
     await Promise.resolve();
     while (!this.#stopping.signal.aborted && this.#due.has(campaign.id)) await this.#pass(campaign);
-    // In the same breath as the check above, so that a run that is asked for now begins anew.
+    // In the same event-loop turn as the check above, so that a pass requested from now on starts again.
     this.#working.delete(campaign.id);
   }
 
@@ -107,11 +107,11 @@ export class CampaignRunner {
       const until = await runPass(this.#deps, campaign.id, signal, (round) => this.turns.run(holder, round));
       if (until !== undefined) this.#runIn(campaign, until - this.#deps.clock.now());
     } catch (error) {
-      this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a campaign could not be moved on');
+      this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a pass of a campaign failed');
     }
   }
 
-  /** One timer for each campaign: the earliest. */
+  /** One timer per campaign: the earliest. */
   #runIn(campaign: CampaignKey, waitMs: number): void {
     const { clock } = this.#deps;
     const { id: campaignId } = campaign;

@@ -7,11 +7,11 @@ import type { StatusCount } from '../counts.ts';
 import type { CampaignRecord, Outcome, StopReason } from '../types.ts';
 
 /**
- * What the runner does to campaigns. It holds a campaign by updating its row first, inside the transaction in which it
- * counts and decides: two programs take turns, and what one claimed the other has counted.
+ * Queries of the runner. Each transaction first locks the campaign by updating its row, then counts and decides: two processes take turns,
+ * and each counts the claims of the other.
  */
 
-/** Holds the campaign until the end of the transaction. Undefined when there is none. */
+/** Locks the campaign until the end of the transaction. Undefined when there is none. */
 export async function holdCampaign(db: DbOrTx, id: string): Promise<CampaignRecord | undefined> {
   return db
     .updateTable('campaigns')
@@ -21,14 +21,14 @@ export async function holdCampaign(db: DbOrTx, id: string): Promise<CampaignReco
     .executeTakeFirst();
 }
 
-/** A target whose job has ended, or has ended otherwise than was thought. */
+/** A target whose job has ended, or whose result has changed. */
 export type EndedTarget = Pick<JobRecord, 'phase' | 'completed_at' | 'failed_at' | 'version' | 'reason' | 'error' | 'output'> & {
   router_id: string;
 };
 
-/** In these words, as the index has them. */
+/** In the same words as the index. */
 const isCorrectable = sql<SqlBool>`targets.status in ('unknown', 'expired', 'deleted')`;
-/** A job without acknowledgement has its final status at its receipt. */
+/** A job without acknowledgement has its final status when the agent has accepted it. */
 const hasEnded = sql<SqlBool>`(jobs.phase in ('done', 'expired', 'canceled', 'unknown') or jobs.completed_at is not null)`;
 
 function selectTargetsWithJobs(db: DbOrTx, id: string) {
@@ -40,12 +40,12 @@ function selectTargetsWithJobs(db: DbOrTx, id: string) {
     .where('targets.campaign_id', '=', id);
 }
 
-/** Targets of the campaign whose end is not written down yet, at most `limit`. */
+/** Targets of the campaign whose result is not recorded yet, at most `limit`. */
 export async function selectEnded(db: DbOrTx, id: string, limit: number): Promise<EndedTarget[]> {
   return selectTargetsWithJobs(db, id).where('targets.status', '=', 'started').where(hasEnded).limit(limit).execute();
 }
 
-/** Targets whose job has got another result since its end was written down, at most `limit`. */
+/** Targets whose job has a newer result than the recorded one, at most `limit`. */
 export async function selectCorrected(db: DbOrTx, id: string, limit: number): Promise<EndedTarget[]> {
   return selectTargetsWithJobs(db, id)
     .where(isCorrectable)
@@ -95,12 +95,12 @@ export async function recordWithoutJob(
     .execute();
 }
 
-/** A router that was seen this long ago is asked like one that is there: it may be between two check-ins. */
+/** A router that was seen this recently counts as reachable: it may be between two check-ins. */
 const SEEN_WITHIN_MS = 5 * 60_000;
 
 /**
- * Claims up to `count` waiting routers. Among those that are not canaries the ones that answer go first: a router that is
- * away would hold its place until its job expires, while others could run.
+ * Claims up to `count` waiting routers. Among the non-canaries, reachable routers go first: an unreachable one would count towards
+ * `most_at_once` until its job expires, while others could run.
  */
 export async function claimTargets(
   db: DbOrTx,
@@ -134,8 +134,9 @@ async function setClaimed(db: DbOrTx, id: string, routerIds: readonly string[], 
 }
 
 /**
- * Gives a claimed target its job, in the transaction that makes the job: none is made for a campaign that has been paused
- * or ended meanwhile, by whichever program, and after a crash a claim has no job. @returns false when there is to be none
+ * Links a claimed target to its job, in the transaction that creates the job: a campaign that was paused or ended meanwhile, also by
+ * another process, gets no job, and after a crash a claim has no job.
+ * @returns false when no job may be created
  */
 export async function startTarget(db: DbOrTx, id: string, routerId: string, jobId: string): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -164,7 +165,7 @@ export async function selectClaimed(db: DbOrTx, id: string, limit: number): Prom
   return rows.map((row) => row.router_id);
 }
 
-/** Lets go of claims of a campaign that has ended. */
+/** Releases the claims of a campaign that has ended. */
 export async function releaseClaims(db: DbOrTx, id: string): Promise<void> {
   await db
     .updateTable('campaign_targets')
@@ -174,7 +175,7 @@ export async function releaseClaims(db: DbOrTx, id: string): Promise<void> {
     .execute();
 }
 
-/** Jobs of the campaign that have not begun and have not been asked back yet. */
+/** Jobs of the campaign that have not begun and whose cancellation was not requested yet. */
 export async function selectJobsToCancel(db: DbOrTx, id: string): Promise<{ routerId: string; jobId: string }[]> {
   const rows = await db
     .selectFrom('campaign_targets as targets')
@@ -188,7 +189,7 @@ export async function selectJobsToCancel(db: DbOrTx, id: string): Promise<{ rout
   return rows;
 }
 
-/** The campaign has stopped itself. */
+/** Records that the campaign has stopped itself. */
 export async function stopCampaign(db: DbOrTx, id: string, why: { reason: StopReason; message: string }): Promise<CampaignRecord> {
   return db
     .updateTable('campaigns')
@@ -198,7 +199,7 @@ export async function stopCampaign(db: DbOrTx, id: string, why: { reason: StopRe
     .executeTakeFirstOrThrow();
 }
 
-/** Nothing is left to do. One that was not ended early has run to its end. */
+/** Records the end. A campaign that was not stopped or canceled is `finished`. */
 export async function finishCampaign(db: DbOrTx, id: string, counts: readonly StatusCount[], now: number): Promise<CampaignRecord> {
   return db
     .updateTable('campaigns')
@@ -212,7 +213,7 @@ export async function finishCampaign(db: DbOrTx, id: string, counts: readonly St
     .executeTakeFirstOrThrow();
 }
 
-/** A result that came late has changed how a finished campaign went. */
+/** Corrects the counts of a finished campaign after a late result. */
 export async function correctCounts(db: DbOrTx, id: string, counts: readonly StatusCount[]): Promise<void> {
   await db
     .updateTable('campaigns')
@@ -221,12 +222,12 @@ export async function correctCounts(db: DbOrTx, id: string, counts: readonly Sta
     .execute();
 }
 
-/** All campaigns with something left to do. */
+/** All campaigns that are not over. */
 export async function selectOpenCampaigns(db: DbOrTx): Promise<{ id: string; teamId: string }[]> {
   return db.selectFrom('campaigns').select(['id', 'team_id as teamId']).where('finished_at', 'is', null).orderBy('id').execute();
 }
 
-/** Campaigns with jobs that got another result while nobody looked. */
+/** Campaigns whose jobs got another result while no process watched. */
 export async function selectCampaignsToCorrect(db: DbOrTx): Promise<{ id: string; teamId: string }[]> {
   return db
     .selectFrom('campaign_targets as targets')
