@@ -20,8 +20,8 @@ const BYTES = textOfBytes(
 );
 /** Stands in the router's tables for {@link BYTES}, which only the wire can carry. */
 const MARK = 'HOSTILE';
-// eslint-disable-next-line no-control-regex
-const UNCLEAN = /[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]|[\uD800-\uDFFF](?![\uDC00-\uDFFF])/;
+/** Control characters, lone surrogates and marks of direction. */
+const UNCLEAN = /[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]/u;
 
 /** The same name, spelt so that it is UTF-8 even on a router that prints it. */
 const IDENTITY = `router-0\0\u001B[31m${MARK}`;

@@ -56,8 +56,8 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
   };
   admission.watch(app.server);
   // Other listeners (client-errors.ts) have seen the request before.
-  // oxlint-disable-next-line typescript/unbound-method -- the very function that the application gave to its server
-  app.server.off('request', app.routing);
+  const application: { readonly routing: (request: IncomingMessage, response: ServerResponse) => void } = app;
+  app.server.off('request', application.routing);
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (ALWAYS.has(pathOf(request))) {
       app.routing(request, response);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, expectTypeOf } from 'vitest';
 import { Assembly } from '../../../server/compose/assembly.ts';
 import { AgentEventFanOut } from '../../../server/compose/wires/agent-events.ts';
 import { feature } from '../../../server/feature.ts';
@@ -123,11 +123,17 @@ test('two features cannot bring services with the same name', () => {
 
 test('a service that is missing is an error of the compiler', () => {
   const needy = feature({ create: ({ missing }: { missing: string }) => ({ needy: missing }) });
-  // @ts-expect-error: no feature before it brings `missing`.
-  Assembly.of({ other: 1 }).add(needy);
+  const fed = feature({ create: ({ other }: { other: number }) => ({ needy: String(other) }) });
+  const before = Assembly.of({ other: 1 });
+  type Addable = Parameters<typeof before.add<{ needy: string }, unknown, unknown, unknown>>[0];
+  expectTypeOf(fed).toExtend<Addable>();
+  // No feature before it brings `missing`.
+  expectTypeOf(needy).not.toExtend<Addable>();
   const late = feature({ create: () => ({}), routes: (_scope, _services: { missing: string }) => undefined });
-  const all = Assembly.of({ other: 1 }).add(late);
-  // @ts-expect-error: no feature brings what its routes need.
-  all.complete(all.services);
+  const all = before.add(late);
+  type Complete = Parameters<typeof all.complete>[0];
+  expectTypeOf({ ...all.services, missing: '' }).toExtend<Complete>();
+  // No feature brings what its routes need.
+  expectTypeOf(all.services).not.toExtend<Complete>();
   expect(Object.keys(all.services)).toEqual(['other']);
 });
