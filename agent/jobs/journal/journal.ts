@@ -21,16 +21,19 @@ export class Journal {
   readonly #newId: () => string;
   #memory: JournalMemory;
   #appended = 0;
+  /** False for a new journal while the disk has no space for its first line. */
+  #isStored: boolean;
   /** The last queued write; never rejects. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  private constructor(disk: JournalDisk, memory: JournalMemory, newId: () => string) {
+  private constructor(disk: JournalDisk, { memory, isStored }: { memory: JournalMemory; isStored: boolean }, newId: () => string) {
     this.#disk = disk;
     this.#memory = memory;
+    this.#isStored = isStored;
     this.#newId = newId;
   }
 
-  /** @throws AgentError `internal` when it is damaged or the disk cannot be written */
+  /** @throws AgentError `internal` when it is damaged or the disk cannot be read */
   static async open(disk: JournalDisk, newId: () => string = randomUUID): Promise<Journal> {
     const content = await disk.read();
     const { records, goodBytes } = decodeJournal(content ?? Buffer.alloc(0));
@@ -39,9 +42,10 @@ export class Journal {
     // A file without a first line never confirmed anything.
     if (isNew) memory.id = newId();
     else if (content && goodBytes < content.length) await disk.truncate(goodBytes);
-    const journal = new Journal(disk, memory, newId);
-    // A full disk must not prevent the start: results that are already in the journal must be reported.
-    await (isNew ? journal.#compact() : journal.#compactIfPossible());
+    const journal = new Journal(disk, { memory, isStored: !isNew }, newId);
+    // A full disk must not prevent the start: results that are already in the journal must be reported, and not everything restarts an
+    // agent that has ended.
+    await journal.#compactIfPossible();
     return journal;
   }
 
@@ -129,7 +133,7 @@ export class Journal {
       if (reason !== undefined) throw new AgentError('not_allowed', reason);
       const line = encodeRecord(record);
       // Write everything that was confirmed to a new file.
-      if (this.#disk.isDoubtful === true) await this.#compact();
+      if (!this.#isStored || this.#disk.isDoubtful === true) await this.#compact();
       await this.#disk.append(line);
       applyRecord(this.#memory, record);
       this.#appended += line.length;
@@ -159,6 +163,7 @@ export class Journal {
 
   async #write(memory: JournalMemory): Promise<void> {
     await this.#disk.replace(Buffer.concat(compactRecords(memory).map(encodeRecord)));
+    this.#isStored = true;
     this.#appended = 0;
   }
 }

@@ -113,6 +113,25 @@ describe('the job journal', () => {
     expect((await reopen()).get(job.job_id)).toMatchObject({ state: 'accepted' });
   });
 
+  it.each([
+    ['without a file', undefined],
+    ['whose first line was torn', Buffer.from('0123')],
+  ])('begins on a full disk %s, refuses every line, and continues when there is space', async (_what, content) => {
+    disk = new MemoryDisk();
+    disk.content = content;
+    disk.full = true;
+    const fresh = await Journal.open(disk);
+    await expect(fresh.confirmEpoch(1)).rejects.toMatchObject({ code: 'internal' });
+    expect([fresh.lastEpoch, disk.content]).toEqual([0, content]);
+    disk.full = false;
+    const job = offer();
+    await fresh.confirmEpoch(2);
+    await fresh.accept(job);
+    const again = await reopen();
+    expect(again).toMatchObject({ id: fresh.id, lastEpoch: 2 });
+    expect(again.get(job.job_id)).toMatchObject({ state: 'accepted' });
+  });
+
   it('is rewritten after the disk failed to flush, and continues', async () => {
     const [first, second, third] = [offer(), offer(), offer()];
     await journal.accept(first);
@@ -301,6 +320,24 @@ describe('the journal file', () => {
       await journal.close();
       const again = await Journal.open(new JournalFile(volume.folder));
       expect(again.get(job.job_id)).toMatchObject({ state: 'accepted' });
+      await again.close();
+    } finally {
+      await volume.remove();
+    }
+  });
+
+  it('begins in a folder on a full disk, and continues when there is space', async ({ skip }) => {
+    const volume = await Volume.create(path.join(folder, 'small'), 1);
+    try {
+      if (!volume.canBeFilled) skip('a small disk cannot be mounted here');
+      await volume.fill();
+      const journal = await Journal.open(new JournalFile(volume.folder));
+      await expect(journal.confirmEpoch(1)).rejects.toMatchObject({ code: 'internal' });
+      await volume.empty();
+      await journal.confirmEpoch(2);
+      await journal.close();
+      const again = await Journal.open(new JournalFile(volume.folder));
+      expect(again).toMatchObject({ id: journal.id, lastEpoch: 2 });
       await again.close();
     } finally {
       await volume.remove();
