@@ -71,17 +71,17 @@ export interface AgentRouters {
 
 export interface AgentSession {
   id: string;
-  /** Counts the connections of an agent; null when it ended before the agent was greeted */
+  /** Counts the connections of an agent; null when it ended before `welcome` */
   epoch: number | null;
   opened_at: string;
-  /** Null: the agent never got so far */
+  /** Null: it never became ready */
   ready_at: string | null;
-  /** Null while it is open. After `silence` the last moment at which anything was heard */
+  /** Null while it is open. After `silence`, the time of the last byte received */
   closed_at: string | null;
-  /** Where it came from, as the control plane sees it */
+  /** Source address, as the control plane sees it */
   address: string;
   agent_version: string | null;
-  /** The agent's memory of jobs could not be trusted */
+  /** The agent's journal of jobs could not be trusted */
   reset: boolean;
   /** Null while it is open; `unknown` after the control plane was killed */
   ended_by: 'left' | 'restart' | 'replaced' | 'revoked' | 'protocol' | 'version' | 'handshake_timeout' | 'silence' | 'network' | 'server_stopped' | 'unknown' | null;
@@ -1478,7 +1478,7 @@ export interface Operations {
       data: Router[];
       /** Records that match, with `total=true` */
       total?: number;
-      /** False: there are more than `total`, and nobody counted further */
+      /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
   /** List the schedules of the team, newest first */
@@ -1491,7 +1491,7 @@ export interface Operations {
       data: ListedBackup[];
       /** Records that match, with `total=true` */
       total?: number;
-      /** False: there are more than `total`, and nobody counted further */
+      /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
   /** List the faults of every router of the team, newest first */
@@ -1500,7 +1500,7 @@ export interface Operations {
       data: Fault[];
       /** Records that match, with `total=true` */
       total?: number;
-      /** False: there are more than `total`, and nobody counted further */
+      /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
   /** List the transient port forwards of every router of the team, newest first */
@@ -1509,7 +1509,7 @@ export interface Operations {
       data: TransientForward[];
       /** Records that match, with `total=true` */
       total?: number;
-      /** False: there are more than `total`, and nobody counted further */
+      /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
   /** List the jobs of every router of the team, newest first, without their output */
@@ -1518,7 +1518,7 @@ export interface Operations {
       data: ListedJob[];
       /** Records that match, with `total=true` */
       total?: number;
-      /** False: there are more than `total`, and nobody counted further */
+      /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
   /** List the topics of the team, newest first */

@@ -15,13 +15,13 @@ const milliseconds = z.number().describe('Milliseconds');
 const sessionSchema = z
   .object({
     id: z.string(),
-    epoch: z.int().nullable().describe('Counts the connections of an agent; null when it ended before the agent was greeted'),
+    epoch: z.int().nullable().describe('Counts the connections of an agent; null when it ended before `welcome`'),
     opened_at: dateTime,
-    ready_at: dateTime.nullable().describe('Null: the agent never got so far'),
-    closed_at: dateTime.nullable().describe('Null while it is open. After `silence` the last moment at which anything was heard'),
-    address: z.string().describe('Where it came from, as the control plane sees it'),
+    ready_at: dateTime.nullable().describe('Null: it never became ready'),
+    closed_at: dateTime.nullable().describe('Null while it is open. After `silence`, the time of the last byte received'),
+    address: z.string().describe('Source address, as the control plane sees it'),
     agent_version: z.string().nullable(),
-    reset: z.boolean().describe("The agent's memory of jobs could not be trusted"),
+    reset: z.boolean().describe("The agent's journal of jobs could not be trusted"),
     ended_by: z.enum(TUNNEL_ENDS).nullable().describe('Null while it is open; `unknown` after the control plane was killed'),
     round_trip_ms: z
       .object({ min: milliseconds, p50: milliseconds, p95: milliseconds })

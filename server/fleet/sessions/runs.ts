@@ -6,7 +6,7 @@ import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { closeOpenSessions, selectLastRun, upsertRun } from './store.ts';
 import type { FormerRun, KnownRuns, ServerRun } from './types.ts';
 
-/** How exactly it is known later when a control plane was killed. One row, 43,000 small writes a day. */
+/** Precision of the end of a killed control plane. One row, 43,000 small writes a day. */
 const ALIVE_EVERY_MS = 2000;
 
 interface Deps {
@@ -16,8 +16,8 @@ interface Deps {
 }
 
 /**
- * When a control plane was there to notice anything. What lies between two runs is unknown: neither up nor down. A step of the clock ends
- * a run, too: the time that it leaves out has never been.
+ * The times in which a control plane ran. Time between two runs is unknown: neither up nor down. A step of the clock also ends
+ * a run: the time that it skips is in no run.
  */
 export class ServerRuns implements KnownRuns {
   readonly #deps: Deps;
@@ -31,7 +31,7 @@ export class ServerRuns implements KnownRuns {
       clock: deps.clock,
       log: deps.log,
       everyMs: ALIVE_EVERY_MS,
-      failure: 'that the control plane is alive could not be noted',
+      failure: 'the sign of life of the control plane could not be stored',
       run: () => this.#store({ alive_at: deps.clock.now() }),
     });
   }
@@ -45,7 +45,7 @@ export class ServerRuns implements KnownRuns {
     return this.#run?.id;
   }
 
-  /** Ends what a former run has left open. */
+  /** Ends the sessions that an earlier run left open. */
   async start(): Promise<void> {
     const { storage, clock } = this.#deps;
     const last = await selectLastRun(storage.db);
@@ -65,7 +65,7 @@ export class ServerRuns implements KnownRuns {
     await this.#alive.stop();
     const now = this.#deps.clock.now();
     await this.#store({ alive_at: now, stopped_at: now }).catch((error: unknown) =>
-      this.#deps.log.warn({ err: error }, 'the stop of the control plane could not be noted'),
+      this.#deps.log.warn({ err: error }, 'the stop of the control plane could not be stored'),
     );
   }
 

@@ -12,7 +12,7 @@ import { RoundTrips } from '../../platform/core/round-trips.ts';
 import { countAgents, deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
 import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 
-/** Sessions that wait while the database is away: 20,000 agents that come and go twice; 1 kB each. */
+/** Sessions that wait while the database is unavailable: 20,000 agents that connect and leave twice; 1 kB each. */
 const MOST_WAITING = 40_000;
 const DAY_MS = 24 * 3_600_000;
 /** Rows of one delete. */
@@ -23,7 +23,7 @@ export interface SessionsDeps {
   clock: Clock;
   log: Log;
   counters?: Counters | undefined;
-  /** Sessions that ended longer ago are forgotten, milliseconds. */
+  /** Sessions that ended longer ago are deleted, milliseconds. */
   keepMs: number;
 }
 
@@ -32,7 +32,7 @@ interface Live {
   trips: RoundTrips;
 }
 
-/** The sessions of agents: those that are open, and for a time those that have ended. Tunnels never wait for the database here. */
+/** The connection history of agents: open sessions, and for a time ended ones. Tunnels never wait for the database here. */
 export class SessionsService implements TunnelListener {
   /** Tunnels that became ready, and ready ones that ended. */
   readonly changes = new Listeners<LineChange>();
@@ -176,7 +176,7 @@ export class SessionsService implements TunnelListener {
     this.changes.publish({ kind: 'offline', teamId, agentId, address, epoch, endedBy: end.endedBy, since });
   }
 
-  /** The wall clock was set: what is open began so long ago as before. The database's rows are moved by storage/move-plans.ts. */
+  /** The wall clock was set: open sessions keep their age. storage/move-plans.ts moves the rows in the database. */
   onClockStep(stepMs: number): void {
     for (const live of this.#live.values()) {
       const { opened_at: openedAt, ready_at: readyAt } = live.row;
@@ -194,7 +194,7 @@ export class SessionsService implements TunnelListener {
   }
 }
 
-/** Since when a tunnel was of no use: after a silent cut, since the last byte. */
+/** When a tunnel stopped working: after a silent cut, the time of the last byte. */
 export function momentOf({ endedBy, at, lastHeardAt }: TunnelEnd): number {
   return endedBy === 'silence' ? lastHeardAt : at;
 }
@@ -215,7 +215,7 @@ function micros(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 1000);
 }
 
-/** Milliseconds with one digit: more would be luck. */
+/** Milliseconds with one decimal place, the precision of the measurement. */
 function rounded(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 10) / 10;
 }

@@ -88,7 +88,7 @@ export async function selectLines(
   return new Map(rows.map((row) => [row.agent_id, row]));
 }
 
-/** Nobody knows how these ended: they were open when the control plane was. */
+/** Closes sessions that were open when the control plane ended: how they ended is unknown. */
 export async function closeOpenSessions(tx: Tx, { endedAt, endedBy }: FormerRun): Promise<void> {
   await tx
     .updateTable('agent_sessions')
@@ -100,7 +100,7 @@ export async function closeOpenSessions(tx: Tx, { endedAt, endedBy }: FormerRun)
     .execute();
 }
 
-/** Forgets at most `limit` sessions that ended before then. @returns how many */
+/** Deletes at most `limit` sessions that ended before then. @returns how many */
 export async function deleteSessions(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('agent_sessions').select('id').where('closed_at', '<', before).orderBy('closed_at').limit(limit);
   const { numDeletedRows } = await tx.deleteFrom('agent_sessions').where('id', 'in', old).executeTakeFirst();

@@ -5,18 +5,18 @@ import type { AgentSessionsTable, ServerRunsTable } from '../../platform/storage
 export type SessionRow = Selectable<AgentSessionsTable>;
 export type ServerRun = Selectable<ServerRunsTable>;
 
-/** How the life of the control plane before this one ended. */
+/** How the previous run of the control plane ended. */
 export interface FormerRun {
   /** Milliseconds since 1970: its stop, or the last sign of life of one that was killed. */
   endedAt: number;
   endedBy: Extract<EndedBy, 'server_stopped' | 'unknown'>;
 }
 
-/** What is known of the time before this control plane. */
+/** The runs before this one. */
 export interface KnownRuns {
   /** Undefined for the first one. */
   readonly former: FormerRun | undefined;
-  /** The run of this control plane in `server_runs`; undefined before its start. It goes on now, whatever its row says. */
+  /** The run of this control plane in `server_runs`; undefined before its start. It continues, whatever its row says. */
   readonly currentId: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface AgentLine {
   lastEndedBy: EndedBy | null;
 }
 
-/** An agent has a tunnel that is ready, or has it no more. */
+/** An agent's tunnel became ready, or a ready one ended. */
 export interface LineChange {
   kind: 'online' | 'offline';
   teamId: string;

@@ -10,7 +10,7 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 
   serverRuns: KnownRuns;
 }
 
-/** Behind the routers, whose names it asks for. */
+/** Listed after the routers, because it reads their names. */
 export const states = feature({
   create: ({ config, storage, clock, log, counters, routers, serverRuns }: Needs) => ({
     states: new StatesService({

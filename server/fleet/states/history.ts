@@ -7,9 +7,9 @@ import { RecordWriter } from '../../platform/core/record-writer.ts';
 import { deleteStates, upsertStates } from './store.ts';
 import type { StateRow } from './types.ts';
 
-/** States that wait while the database is away: 20,000 routers that come and go twice; 400 bytes each. */
+/** States that wait while the database is unavailable: 20,000 routers that change twice; 400 bytes each. */
 const MOST_WAITING = 80_000;
-/** Rows of one delete. */
+/** Rows in one delete. */
 const CHUNK = 500;
 
 interface Deps {
@@ -51,12 +51,12 @@ export class StateHistory {
     return this.#writer.stop();
   }
 
-  /** Settles when what is known so far is stored, or could not be stored now. */
+  /** Resolves when all present changes are stored, or could not be stored now. */
   stored(): Promise<void> {
     return this.#writer.flush();
   }
 
-  /** A router is in another state from now on. A silence is noticed late: it begins no earlier than what it ends. */
+  /** Begins a new state of a router. A silence is detected late, so it never begins before the state that it ends. */
   begin({ teamId, routerId, state, reason, since }: Beginning, before?: StateRow): StateRow {
     const from = before ? Math.max(before.since, since) : since;
     if (before) this.end(before, from);
@@ -75,7 +75,7 @@ export class StateHistory {
     this.#writer.put({ ...row, until: Math.max(row.since, until) });
   }
 
-  /** Deletes what ended long ago. */
+  /** Deletes states that ended long ago. */
   async sweep(): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;

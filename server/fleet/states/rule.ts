@@ -2,15 +2,15 @@ import type { RouterStateName } from './types.ts';
 
 /** All times here are monotonic milliseconds. */
 
-/** What is known that decides the state of a router. */
+/** The facts that decide the state of a router. */
 export interface RouterFacts {
-  /** Its agent's tunnel, or its absence. */
+  /** Whether its agent has a tunnel. */
   agent: { connected: true; since: number } | { connected: false; since: number; reason: string };
-  /** The newest word of its agent on the present tunnel; undefined before the first. */
+  /** The agent's newest report about it on the present tunnel; undefined before the first. */
   heartbeat: { reachable: boolean; reason: string; at: number } | undefined;
-  /** False: another device answers under its name, so nobody speaks for it. */
+  /** False: another device answers under its name, so no report is about it. */
   named: boolean;
-  /** When anything was heard of it, on whatever tunnel. */
+  /** Time of the last report about it, on any tunnel. */
   heardAt: number;
 }
 
@@ -20,14 +20,14 @@ export interface Verdict {
   reason: string | null;
 }
 
-/** The agent has not tried the router yet: no word on it. */
+/** The agent has not tried the router yet, so this is no report. */
 export const STARTING = 'starting';
-/** The agent is there and says nothing of the router: it was taken out of the configuration, or another device answers in its place. */
+/** The agent is connected and does not report the router: it was removed from the configuration, or another device answers under its name. */
 export const NOT_REPORTED = 'not_reported';
 
 /**
- * The state of a router. While a state goes on, `since` stays; only the reason may become another one.
- * @param silentMs so long may a router's agent be connected and not speak of it; the same time after which it loses its pulse
+ * The state of a router. While a state continues, `since` stays; only the reason may change.
+ * @param silentMs how long a connected agent may not report the router; the same time after which `has_pulse` becomes false
  */
 export function stateOf(before: Verdict, facts: RouterFacts, now: number, silentMs: number): Verdict {
   const next = judge(before, facts, now, silentMs);
@@ -36,7 +36,7 @@ export function stateOf(before: Verdict, facts: RouterFacts, now: number, silent
 
 function judge(before: Verdict, { agent, heartbeat, named, heardAt }: RouterFacts, now: number, silentMs: number): Verdict {
   if (!named) return { state: 'not_answering', since: heardAt, reason: NOT_REPORTED };
-  // Nothing was ever heard of it, and no agent is there that could say anything.
+  // It was never reported, and no agent is connected that could report it.
   if (!agent.connected && before.state === 'never_seen') return before;
   if (!agent.connected) return { state: 'agent_away', since: agent.since, reason: agent.reason };
   const lastWord = heartbeat?.at ?? agent.since;

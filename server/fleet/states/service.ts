@@ -17,7 +17,7 @@ import type { RouterFacts, Verdict } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
 import type { RouterState, RouterStateName, StateChange, StateRow } from './types.ts';
 
-/** How often silence is looked for, so that an event comes about when the list says so. */
+/** Interval of the check for silent routers, so that the event comes when the list changes. */
 const LOOK_EVERY_MS = 1000;
 
 export interface StatesDeps {
@@ -27,9 +27,9 @@ export interface StatesDeps {
   counters?: Counters | undefined;
   routers: Pick<RoutersService, 'routerIdOf' | 'lastHeartbeatOf'>;
   runs: KnownRuns;
-  /** An agent that does not speak of a router for so long has lost it, milliseconds. */
+  /** A router that its connected agent does not report for this long is `not_reported`, milliseconds. */
   offlineAfterMs: number;
-  /** States that ended longer ago are forgotten, milliseconds. */
+  /** States that ended longer ago are deleted, milliseconds. */
   keepMs: number;
 }
 
@@ -39,20 +39,20 @@ interface Tracked extends Omit<RouterFacts, 'agent'> {
   teamId: string;
   identity: string;
   agentId: string;
-  /** Its name at the agent. */
+  /** The name of its entry at the agent. */
   name: string;
   current: StateRow;
 }
 
-/** The one state of each router: computed here from what is known, and nowhere else. It never waits for the database. */
+/** Computes the state of each router; no other place does. It never waits for the database. */
 export class StatesService {
-  /** In the turn in which a state changes. */
+  /** Published in the event-loop turn in which a state changes. */
   readonly changes = new Listeners<StateChange>();
   readonly history: StateHistory;
   readonly #deps: StatesDeps;
   readonly #routers = new Map<string, Tracked>();
   readonly #byAgent = new Map<string, Set<Tracked>>();
-  /** Those heard of since the start: until then the states of their routers stay as they were. */
+  /** Agents with a report since the start: until then the states of their routers stay unchanged. */
   readonly #agents = new Map<string, RouterFacts['agent']>();
   readonly #look: Periodic;
 
@@ -63,12 +63,12 @@ export class StatesService {
       clock: deps.clock,
       log: deps.log,
       everyMs: LOOK_EVERY_MS,
-      failure: 'states of routers could not be looked at',
+      failure: 'the check of router states failed',
       run: () => this.#updateAll(),
     });
   }
 
-  /** Nobody knows what happened since the control plane ended: until its agent is back, a router's agent is away since then. */
+  /** The time without a control plane is unknown: until its agent is back, a router is `agent_away` since the stop. */
   async start(): Promise<void> {
     const { storage, clock, runs } = this.#deps;
     const open = new Map((await selectOpenStates(storage.db)).map((row) => [row.router_id, row]));
@@ -90,7 +90,7 @@ export class StatesService {
         current,
       });
     }
-    // Of routers that were removed while this could not be written.
+    // These routers were removed while their end could not be written.
     for (const row of open.values()) this.history.end(row, former.endedAt);
     this.history.start();
     this.#look.start();
@@ -110,7 +110,7 @@ export class StatesService {
     return { state: state as RouterStateName, since, reason };
   }
 
-  /** How many routers of each team are in each state. */
+  /** Number of routers in each state, by team. */
   counts(): Map<string, Record<RouterStateName, number>> {
     this.#updateAll();
     const counts = new Map<string, Record<RouterStateName, number>>();
@@ -142,14 +142,14 @@ export class StatesService {
     }
   }
 
-  /** Who the router behind a name is: the same one, one that moved here, or another device in its place. */
+  /** An inventory says which router an entry leads to: the same one, one that moved here, or another device. */
   onInventory(record: RouterRecord): void {
     const agentId = record.agent_id;
     this.#loseName(agentId, record.agent_router, record.id);
     const router = this.#routers.get(record.id) ?? this.#takeIn(record);
     if (router.agentId !== agentId) this.#move(router, agentId);
     Object.assign(router, { name: record.agent_router, identity: record.identity, named: true });
-    // Before the inventory it was not known which router the agent spoke of.
+    // Before the inventory it was unknown which router the report was about.
     const heartbeat = this.#deps.routers.lastHeartbeatOf(agentId, record.agent_router);
     if (heartbeat && !router.heartbeat)
       this.#onHeard(router, {
@@ -160,12 +160,12 @@ export class StatesService {
     else this.#update(router);
   }
 
-  /** Something else answers behind this name: what is said of the name is no word on the router that had it. */
+  /** Another device answers under this name, so reports about the name are not about the router that had it. */
   onNameLost({ agentId }: AgentConnection, name: string): void {
     this.#loseName(agentId, name, undefined);
   }
 
-  /** The router is no more. Its successor goes on with the present; the past stays where it is. */
+  /** The router was removed. Its successor takes over the present state; the history keeps the old id. */
   forget(routerId: string, successor?: RouterRecord): void {
     const gone = this.#drop(routerId);
     const former = successor && this.#drop(successor.id);
@@ -187,7 +187,7 @@ export class StatesService {
     this.#publish(next, (former?.current.state ?? state) as RouterStateName);
   }
 
-  /** The wall clock was set: a state goes on for so long as before. The database's rows are moved by storage/move-plans.ts. */
+  /** The wall clock was set: present states keep their age. storage/move-plans.ts moves the rows in the database. */
   onClockStep(stepMs: number): void {
     for (const router of this.#routers.values())
       router.current = this.history.change(router.current, { since: router.current.since + stepMs });
@@ -278,21 +278,21 @@ export class StatesService {
     return routers;
   }
 
-  /** A moment of the past, by elapsed time. */
+  /** Converts a past wall time into monotonic time. */
   #elapsedAt(wallMs: number): number {
     const { clock } = this.#deps;
     return clock.monotonic() - Math.max(0, clock.now() - wallMs);
   }
 }
 
-/** What is left of a stored state after a time without a control plane. */
+/** The state after a time without a control plane. */
 function resumed({ state, reason, since }: StateRow, router: { agent_router: string }, { endedAt, endedBy }: FormerRun): RouterState {
   const isKept = state === 'agent_away' || state === 'never_seen' || (state === 'not_answering' && router.agent_router === '');
   if (isKept) return { state: state, reason, since };
   return { state: 'agent_away', reason: endedBy, since: Math.max(since, endedAt) };
 }
 
-/** Of a router that is older than the history. */
+/** The first state of a router that is older than the history. */
 function firstState(
   { last_seen_at: seenAt, created_at: createdAt }: { last_seen_at: number | null; created_at: number },
   { endedBy }: FormerRun,

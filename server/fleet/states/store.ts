@@ -1,7 +1,7 @@
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { StateRow } from './types.ts';
 
-/** Inserts, or overwrites what changes while a state goes on. */
+/** Inserts, or overwrites the columns that change during a state. */
 export async function upsertStates(tx: Tx, rows: readonly StateRow[]): Promise<void> {
   await tx
     .insertInto('router_state_changes')
@@ -14,7 +14,7 @@ export async function upsertStates(tx: Tx, rows: readonly StateRow[]): Promise<v
     .execute();
 }
 
-/** Every router that is not removed, with what was last heard of it. */
+/** Every router that is not removed, with its last report. */
 export async function selectWatched(db: DbOrTx) {
   return db
     .selectFrom('routers')
@@ -32,12 +32,12 @@ export async function selectWatched(db: DbOrTx) {
     .execute();
 }
 
-/** The present states of all routers, as they are stored; of two of one router the newer one comes last. */
+/** The stored present states of all routers; if a router has two, the newer one comes last. */
 export async function selectOpenStates(db: DbOrTx): Promise<StateRow[]> {
   return db.selectFrom('router_state_changes').selectAll().where('until', 'is', null).orderBy('since').orderBy('id').execute();
 }
 
-/** Forgets at most `limit` states that ended before then. @returns how many */
+/** Deletes at most `limit` states that ended before then. @returns how many */
 export async function deleteStates(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('router_state_changes').select('id').where('until', '<', before).orderBy('until').limit(limit);
   const { numDeletedRows } = await tx.deleteFrom('router_state_changes').where('id', 'in', old).executeTakeFirst();

@@ -12,11 +12,11 @@ export interface RouterState {
   state: RouterStateName;
   /** Milliseconds since 1970. */
   since: number;
-  /** `not_answering`: the agent's word. `agent_away`: how the agent's last tunnel ended. Otherwise null. */
+  /** `not_answering`: the reason code of the agent. `agent_away`: how the agent's last tunnel ended. Otherwise null. */
   reason: string | null;
 }
 
-/** The state of a router, or the reason for it, has become another one. */
+/** A router's state, or its reason, has changed. */
 export interface StateChange extends RouterState {
   teamId: string;
   routerId: string;

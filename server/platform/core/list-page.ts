@@ -6,14 +6,14 @@ export interface ListPage<Sort extends string = string> {
   limit: number;
   sort: Sort;
   descending: boolean;
-  /** The last record of the page before: its value and its id. The page begins behind it, whatever has happened to the record since. */
+  /** The last record of the page before: its value and its id. The page begins behind it, even if that record has changed since. */
   after: { value: SortValue; id: string } | undefined;
 }
 
-/** How many records a filter matches. */
+/** Number of records that a filter matches. */
 export interface Total {
   count: number;
-  /** False: there are at least so many, and nobody counted further. */
+  /** False: there are at least this many; counting stopped there. */
   isExact: boolean;
 }
 

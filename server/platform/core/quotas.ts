@@ -12,7 +12,7 @@ interface Quota {
 
 /** Limits per team. Each is a line of docs/limits.md. */
 export const QUOTAS = {
-  /** Each live key may ask 60 times a minute, and a list of them should stay readable. */
+  /** Each live key may send 60 requests a minute, and a list of keys should stay readable. */
   api_keys_per_team: { most: 1000, what: 'API keys that work', instead: 'revoke some first' },
   /** Allows every key to be rotated with an overlap once, but not repeatedly. */
   rotated_api_keys_per_team: {

@@ -22,7 +22,7 @@ export interface RecordWriterOptions<Row> {
 }
 
 /**
- * Rows of a history that wait in memory and are stored every two seconds, so that what makes them never waits for the database. A row
+ * Buffers rows of a history in memory and stores them every two seconds, so that their producers never wait for the database. A row
  * that changes before it is stored is stored once.
  */
 export class RecordWriter<Row extends { id: string }> {
@@ -71,7 +71,7 @@ export class RecordWriter<Row extends { id: string }> {
       const end = start + CHUNK_ROWS;
       const left = await this.#store(rows.slice(start, end));
       if (left.length === 0) continue;
-      // The database is away: it would reject the other chunks, too.
+      // The database is unavailable, so the other chunks would fail too.
       this.#putBack([...left, ...rows.slice(end)]);
       return;
     }

@@ -6,11 +6,11 @@ import { Periodic } from './periodic.ts';
 import { RecordWriter } from './record-writer.ts';
 import { FINE_STEP_MS, stepStart } from './time-steps.ts';
 
-/** What is measured is stored within five minutes: so much a killed control plane loses. Less would be three writes for each step. */
+/** Measurements are stored within five minutes; a killed control plane loses no more. A shorter time means more writes per step. */
 export const STORED_WITHIN_MS = 300_000;
-/** How often those are looked for that are due, so that the writes of many subjects are spread. */
+/** Interval of the check for due rows, which spreads the writes of many subjects. */
 const LOOK_EVERY_MS = 10_000;
-/** Rows that wait while the database is away: the steps of 20,000 subjects in an hour; 500 bytes each. */
+/** Rows that wait while the database is unavailable: the steps of 20,000 subjects in an hour; 500 bytes each. */
 const MOST_WAITING = 80_000;
 /** Numbers of parts fit an integer of every database. */
 const MOST_PARTS = 2 ** 31 - 1;
@@ -91,7 +91,7 @@ export class StepWriter<Sums, Row extends { id: string }> {
     return step.sums;
   }
 
-  /** Settles when everything about a subject is stored, or could not be stored now. */
+  /** Resolves when everything about a subject is stored, or could not be stored now. */
   async stored(subject: string): Promise<void> {
     const step = this.#present.get(subject);
     if (step) this.#put(step);

@@ -15,18 +15,18 @@ export const TUNNEL_ENDS = [
 
 export type EndedBy = (typeof TUNNEL_ENDS)[number];
 
-/** The end of a tunnel. Moments are milliseconds since 1970. */
+/** The end of a tunnel. Times are milliseconds since 1970. */
 export interface TunnelEnd {
   endedBy: EndedBy;
-  /** When the control plane knew. */
+  /** When the control plane detected it. */
   at: number;
   /** The last byte that came through the tunnel. */
   lastHeardAt: number;
 }
 
 /**
- * What is kept of one tunnel: read while it is open, and a last time when it has ended. Its own object is its identity. Tunnels that never
- * became ready have one, too.
+ * Facts about one tunnel, read while it is open and once more at its end. The object itself is its identity. Tunnels that never
+ * became ready have one too.
  */
 export interface TunnelRecord {
   readonly agentId: string;
@@ -36,9 +36,9 @@ export interface TunnelRecord {
   /** Milliseconds since 1970. */
   readonly openedAt: number;
   readonly readyAt: number | null;
-  /** Null until the agent was greeted. */
+  /** Null before `welcome`. */
   readonly epoch: number | null;
-  /** Of the agent's program; null until it has said hello. */
+  /** Version of the agent; null before `hello`. */
   readonly agentVersion: string | null;
   /** As in `AgentConnection`. */
   readonly reset: boolean;
@@ -48,10 +48,10 @@ export interface TunnelRecord {
   readonly end: TunnelEnd | undefined;
 }
 
-/** Hears of every tunnel. Called in the turn in which it happens, so it must neither throw nor wait. */
+/** Listens to every tunnel. Called in the event-loop turn of the event, so it must neither throw nor wait. */
 export interface TunnelListener {
   onOpened(tunnel: TunnelRecord): void;
-  /** The agent was greeted, or the tunnel is ready. */
+  /** `welcome` was sent, or the tunnel is ready. */
   onProgress(tunnel: TunnelRecord): void;
   /** A ping of the control plane was answered, or is lost (null): no answer came before the next one. Milliseconds. */
   onPing(tunnel: TunnelRecord, roundTripMs: number | null): void;

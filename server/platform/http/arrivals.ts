@@ -1,18 +1,18 @@
 import type { Server } from 'node:http';
 
-/** From so many turns of the event loop on that each accept a connection, others wait behind them. Ordinary traffic has a few in a row. */
+/** After this many consecutive event-loop turns that accept a connection, more are waiting. Ordinary traffic has a few in a row. */
 export const RUSH_TURNS = 64;
 
 export interface ArrivalsListener {
-  /** Connections wait to be accepted; so many have been accepted since the rush began, or since this was called last. */
+  /** Connections wait to be accepted, and another `bunch` has been accepted since the last call. */
   onBunch(): void;
-  /** A turn has passed in which nobody came. */
+  /** A turn has passed without a new connection. */
   onOver(): void;
 }
 
 /**
- * Notices that connections wait to be accepted. Node accepts one in each turn of the event loop. When each turn also does the work of
- * sixty requests, thousands of callers wait in the kernel, where nobody can refuse them, for half a minute.
+ * Detects that connections wait to be accepted. Node accepts one in each turn of the event loop. When each turn also does the work of
+ * sixty requests, thousands of callers wait in the kernel for half a minute, where they cannot be refused.
  */
 export class Arrivals {
   readonly #listener: ArrivalsListener;
@@ -20,7 +20,7 @@ export class Arrivals {
   #inRow = 0;
   #isWatching = false;
 
-  /** @param bunch of connections, after which the listener is told */
+  /** @param bunch connections after which the listener is called */
   constructor(bunch: number, listener: ArrivalsListener) {
     this.#bunch = bunch;
     this.#listener = listener;

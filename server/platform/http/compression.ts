@@ -42,7 +42,7 @@ export function codingFor(header: string | undefined): Coding | undefined {
   }
   const weightOf = (coding: Coding): number => weights.get(coding) ?? weights.get('*') ?? 0;
   const [br, gz] = [weightOf('br'), weightOf('gzip')];
-  // What is no number is no wish either.
+  // An unreadable weight counts as none.
   if (!(br > 0 || gz > 0)) return undefined;
   return br > 0 && !(gz > br) ? 'br' : 'gzip';
 }

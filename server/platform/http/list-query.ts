@@ -15,7 +15,7 @@ export interface ListShape<Sort extends string, Field extends string> {
   name: string;
   /** Orders, and whether their values are texts or numbers. */
   sorts: Record<Sort, 'text' | 'number'>;
-  /** The order of a list that was not asked for one. A minus sign is for the greatest first. */
+  /** The default order. A minus sign means descending. */
   defaultSort: Sort | `-${Sort}`;
   /** Of one record. */
   fields: readonly Field[];
@@ -40,7 +40,7 @@ export function listQuery<Sort extends string, Field extends string>({ sorts, fi
       .max(CURSOR_CHARS)
       .optional()
       .describe('From the `Link` of the page before; only with the same filters and order'),
-    sort: z.enum(orders).optional().describe('A minus sign for the greatest first'),
+    sort: z.enum(orders).optional().describe('A minus sign means descending order'),
     fields: severalOf(z.enum(fields), fields.length).optional().describe('Fields of each record, separated by commas; all when missing'),
     total: z.enum(['true', 'false']).optional().describe('true: also count the records that match'),
   });
@@ -169,7 +169,7 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
     status: z.literal('success'),
     data: z.array(item),
     total: z.int().optional().describe('Records that match, with `total=true`'),
-    total_is_exact: z.boolean().optional().describe('False: there are more than `total`, and nobody counted further'),
+    total_is_exact: z.boolean().optional().describe('False: there are more than `total`; counting stopped there'),
   });
 }
 

@@ -49,7 +49,7 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .updateTable('idempotency_keys')
     .set((eb) => ({ created_at: eb('created_at', '+', stepMs) }))
     .execute();
-  // What goes on began so long ago as before; what is over stays where it was told to be.
+  // Present states keep their age; past ones keep the times that were published.
   await tx
     .updateTable('router_state_changes')
     .set((eb) => ({ since: eb('since', '+', stepMs) }))

@@ -6,7 +6,7 @@ import type { Fixed, Millis } from './schema-columns.ts';
 export interface InvitationsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
-  /** Of the person who is invited. Whether anybody has an account with it is not known here. */
+  /** Address of the invited person, who may or may not have an account. */
   email: Fixed<string>;
   role: Fixed<string>;
   /** `user`, `api_key` or `operator`. */
@@ -21,7 +21,7 @@ export interface InvitationsTable {
   expires_at: Fixed<Millis>;
 }
 
-/** With which a person sets a new password; one for each account at most. */
+/** A link with which a person sets a new password; at most one per account. */
 export interface PasswordLinksTable {
   user_id: Fixed<string>;
   /** The only team that the account may be in while the link is good. */

@@ -9,11 +9,11 @@ export interface BackupsTable {
   /** One per job. */
   job_id: Fixed<string>;
   state: string;
-  /** To fetch it from the router. */
+  /** Attempts to fetch it from the router. */
   attempts: number;
-  /** When it is tried (again); null when nothing more is to be fetched. */
+  /** Time of the next attempt; null when nothing more is to be fetched. */
   due_at: Millis | null;
-  /** Why parts are missing, for people. */
+  /** Why parts are missing. */
   error: string | null;
   created_at: Fixed<Millis>;
   stored_at: Millis | null;

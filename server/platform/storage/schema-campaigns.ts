@@ -28,12 +28,12 @@ export interface CampaignsTable {
   state: string;
   stop_reason: string | null;
   stop_message: string | null;
-  /** No further job may be made before this moment: what keeps the rate across restarts. */
+  /** No further job may start before this time: it keeps the rate across restarts. */
   next_start_at: Millis;
   created_at: Fixed<Millis>;
-  /** When it had ended and no job of it was under way any more. */
+  /** When it had ended and all of its jobs had a result. */
   finished_at: Millis | null;
-  /** JSON: how many targets have which status, once that hardly changes any more (counts.ts). */
+  /** JSON: number of targets by status, stored once the campaign is over (counts.ts). */
   final_counts: string | null;
 }
 
@@ -42,17 +42,17 @@ export interface CampaignTargetsTable {
   campaign_id: Fixed<string>;
   team_id: Fixed<string>;
   router_id: Fixed<string>;
-  /** From 0, in the order asked for. */
+  /** From 0, in the requested order. */
   position: Fixed<number>;
   canary: Fixed<Flag>;
   /** waiting, claimed (its job is being made), started (the job says the rest), or the job's final status. */
   status: string;
   claimed_at: Millis | null;
   job_id: string | null;
-  /** Of the job when it was last looked at: a late result of an `unknown` job raises it. */
+  /** Version of the job when its result was recorded: a late result of an `unknown` job raises it. */
   job_version: number | null;
   reason: string | null;
-  /** Equal for routers that said the same. */
+  /** Equal for routers with the same output. */
   output_hash: string | null;
   settled_at: Millis | null;
 }

@@ -1,11 +1,11 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** What is seen in the networks of routers. */
+/** Devices in the networks of routers. */
 
 export interface DevicesTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
-  /** The site, or the router where it stands in none. */
+  /** The site, or the router if it has none. */
   place: string;
   site_id: string | null;
   /** `AA:BB:CC:DD:EE:FF`. */

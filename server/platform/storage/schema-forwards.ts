@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** Ways to targets behind routers, and what went through them. */
+/** Forwards to targets behind routers, and their connections. */
 
 export interface ForwardsTable {
   id: Fixed<string>;

@@ -1,8 +1,8 @@
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** What was: states of routers, sessions of agents, and the times in which nobody was there to notice. */
+/** History: states of routers, sessions of agents, and the times in which a control plane ran. */
 
-/** One time in which a control plane ran, and its clock was not set. Outside of these nothing is known of any router. */
+/** One run of a control plane without a step of its clock. Outside these times nothing is known of any router. */
 export interface ServerRunsTable {
   id: Fixed<string>;
   started_at: Fixed<Millis>;
@@ -28,7 +28,7 @@ export interface AgentSessionsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   agent_id: Fixed<string>;
-  /** Null: it ended before the agent was greeted. */
+  /** Null: it ended before `welcome`. */
   epoch: number | null;
   opened_at: Millis;
   ready_at: Millis | null;

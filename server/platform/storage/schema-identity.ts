@@ -2,7 +2,7 @@ import type { Fixed, Millis } from './schema-columns.ts';
 
 /** The tables of migration 9: what the built-in OpenID provider keeps. */
 
-/** What the provider signs tokens and cookies with. Of the server, not of a team. */
+/** Keys with which the provider signs tokens and cookies. They belong to the server, not to a team. */
 export interface ProviderKeysTable {
   id: Fixed<string>;
   kind: Fixed<string>;
@@ -33,7 +33,7 @@ export interface ClientsTable {
 /** A session, code, refresh token, grant or sign-in under way. */
 export interface ProviderRecordsTable {
   model: Fixed<string>;
-  /** SHA-256 of what its holder shows. */
+  /** SHA-256 of the value that its holder presents. */
   id: Fixed<string>;
   /** JSON, encrypted (secrets.ts). */
   payload: string;

@@ -39,9 +39,9 @@ export interface JobsTable {
   deleted_at: Millis | null;
   /** Raised in the same statement as every transition. */
   version: number;
-  /** The version up to which `job_events` tells what happened; only kept for jobs with a `notify_url`. */
+  /** The version up to which `job_events` has all events; only kept for jobs with a `notify_url`. */
   notified_version: number;
-  /** Undo guard: within so many seconds everything must be found reachable; null for none. */
+  /** Undo guard: seconds within which reachability must be proved; null for none. */
   undo_seconds: Fixed<number | null>;
   /** The stored backup that was taken for it. */
   backup_id: string | null;

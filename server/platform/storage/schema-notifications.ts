@@ -33,7 +33,7 @@ export interface NotificationGroupsTable {
   updated_at: Millis;
 }
 
-/** One thing that a group names, at its place in the list. Links are replaced, never changed. */
+/** One item of a group, at its position in the list. Links are replaced, never changed. */
 interface GroupLink {
   team_id: Fixed<string>;
   group_id: Fixed<string>;

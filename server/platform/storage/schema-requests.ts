@@ -1,6 +1,6 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** What is remembered of requests. */
+/** Kept answers of requests, and the audit log. */
 
 export interface IdempotencyKeysTable {
   team_id: Fixed<string>;
@@ -12,9 +12,9 @@ export interface IdempotencyKeysTable {
   /** Null while the first request is under way. */
   status: number | null;
   response: string | null;
-  /** The request that holds the key, by process and number; null in rows of before. */
+  /** The request that holds the key, by process and number; null in rows from before that column existed. */
   claim: string | null;
-  /** The API key or person that used it first; null in rows of before. */
+  /** The API key or person that used it first; null in rows from before that column existed. */
   caller: Fixed<string | null>;
 }
 

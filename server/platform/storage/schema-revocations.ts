@@ -1,6 +1,6 @@
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
-/** A right that was taken away, and what was ended because of it. */
+/** A right that was lowered or removed, and what ended because of it. */
 export interface RevocationsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
@@ -11,10 +11,10 @@ export interface RevocationsTable {
   created_at: Fixed<Millis>;
   /** Also revoke the API keys that the subject made. */
   revoke_keys: Fixed<Flag>;
-  /** How often was looked for what is to be ended. */
+  /** Number of passes so far. */
   passes: number;
-  /** When it is looked for (again); null once that is over. */
+  /** Time of the next pass; null after the last one. */
   due_at: Millis | null;
-  /** JSON: what ended, and what goes on. */
+  /** JSON: what ended, and what continues. */
   report: string | null;
 }

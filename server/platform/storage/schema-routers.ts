@@ -50,7 +50,7 @@ export interface RoutersTable {
   software_id: string | null;
   identity: string;
   software_version: string;
-  /** Orders versions (routeros-text/versions.ts). Empty until the next start for routers of before migration 27. */
+  /** Orders versions (routeros-text/versions.ts). For routers from before migration 27 it is empty until the next start. */
   version_key: Generated<string>;
   model: string | null;
   board_name: string;

@@ -2,13 +2,13 @@ import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
 /** The tables of migration 4: webhooks about jobs. */
 
-/** One change of a job's public status, written in the same transaction: what is still to be told, and what was. */
+/** One change of a job's public status, stored in the same transaction, with the state of its delivery. */
 export interface JobEventsTable {
   /** `webhook-id`: the same in every attempt. */
   id: Fixed<string>;
   team_id: Fixed<string>;
   job_id: Fixed<string>;
-  /** The job's version that it tells of: rising, with gaps. */
+  /** The job's version that it reports: rising, with gaps. */
   seq: Fixed<number>;
   type: Fixed<string>;
   /** JSON, sent as it is. */

@@ -3,7 +3,7 @@ import type { EndedBy, TunnelEnd, TunnelListener, TunnelRecord } from '../core/t
 import type { CloseReason } from './closing.ts';
 import type { AgentIdentity, TunnelSocket } from './types.ts';
 
-/** What a close on purpose means for the record. */
+/** How the record names an intended close. */
 const ENDED_BY: Readonly<Record<CloseReason, EndedBy>> = {
   // Only after the agent's own goaway.
   normal: 'left',
@@ -16,7 +16,7 @@ const ENDED_BY: Readonly<Record<CloseReason, EndedBy>> = {
   restart: 'restart',
 };
 
-/** The operating system gave the connection up because nothing came back: that is silence, noticed by somebody else. */
+/** The operating system gave up the connection because no packet was acknowledged: this also counts as silence. */
 const SILENT_ERRORS: ReadonlySet<string> = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN']);
 
 const PING_BYTES = 4;
@@ -29,7 +29,7 @@ interface LogbookDeps {
   listener: TunnelListener | undefined;
 }
 
-/** The record of one tunnel: when it was heard last, how its pings went, and how it ended. */
+/** The record of one tunnel: its last byte, its pings, and how it ended. */
 export class Logbook implements TunnelRecord {
   readonly agentId: string;
   readonly teamId: string;
@@ -69,7 +69,7 @@ export class Logbook implements TunnelRecord {
     return this.#socket.bytesWritten;
   }
 
-  /** Any byte came. */
+  /** Bytes were received. */
   heard(): void {
     this.#heardAt = this.#clock.monotonic();
   }

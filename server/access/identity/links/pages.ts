@@ -109,7 +109,7 @@ export function passwordSetPage(email: string): string {
 export function uselessLinkPage(): string {
   return page(
     'This link does not work',
-    '<p>It was used before, has expired, or was withdrawn or replaced. Ask whoever sent it to you for another one.</p>',
+    '<p>It was used before, has expired, or was withdrawn or replaced. Ask the sender for another one.</p>',
   );
 }
 
