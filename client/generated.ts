@@ -446,6 +446,40 @@ export interface ForwardConnection {
   ended_by: string;
 }
 
+export interface HealthStep {
+  from: string;
+  /** Later than asked for where only hours are kept */
+  to: string;
+  /** Of all processors */
+  cpu_load_percent: {
+    min: number;
+    mean: number;
+    max: number;
+  } | null;
+  memory_used_percent: {
+    min: number;
+    mean: number;
+    max: number;
+  } | null;
+  disk_used_percent: {
+    min: number;
+    mean: number;
+    max: number;
+  } | null;
+  /** Of the hottest sensor; null for a router without one */
+  temperature_celsius: {
+    min: number;
+    mean: number;
+    max: number;
+  } | null;
+  /** Volts at the supply; null for a router without a sensor */
+  voltage: {
+    min: number;
+    mean: number;
+    max: number;
+  } | null;
+}
+
 export interface HistoryItem {
   id: string;
   kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action';
@@ -1410,6 +1444,13 @@ export interface Operations {
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read how long a router was in which state, in up to 1000 hours, days or weeks */
   getRouterAvailability: { input: { path: { router_id: string }; query?: { from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week' } }; result: Success<RouterAvailability> };
+  /** Read how a router did, in steps of time, oldest first: processor, memory, disk, temperature, voltage */
+  getRouterHealth: { input: { path: { router_id: string }; query?: { from?: string; to?: string; step?: '15m' | '1h' | '6h' | '1d' } }; result: Success<{
+      from: string;
+      to: string;
+      step_seconds: number;
+      steps: HealthStep[];
+    }> };
   /** Read the location of a router and the address it is reached from */
   getRouterMetadata: { input: { path: { router_id: string } }; result: Success<RouterMetadata> };
   /** Read the maker's information on a router */
@@ -1615,6 +1656,7 @@ export const ROUTES = {
   getOverview: { method: 'GET', path: '/api/overview' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterAvailability: { method: 'GET', path: '/api/routers/{router_id}/availability' },
+  getRouterHealth: { method: 'GET', path: '/api/routers/{router_id}/health' },
   getRouterMetadata: { method: 'GET', path: '/api/routers/{router_id}/metadata' },
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },

@@ -1,6 +1,7 @@
 import { agentRows } from './agent-rows.ts';
 import { campaignRows } from './campaign-rows.ts';
 import { commandRows } from './command-rows.ts';
+import { historyRows } from './history-rows.ts';
 import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
 import { longLineRows } from './long-line-rows.ts';
@@ -121,6 +122,7 @@ export const scenarios: Scenario[] = [
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
+  { name: 'history', about: 'size of the measurements of a year', run: historyRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },
 ];

@@ -10,6 +10,7 @@ import { catalog } from '../fleet/catalog/feature.ts';
 import type { CatalogService } from '../fleet/catalog/service.ts';
 import { devices } from '../fleet/devices/feature.ts';
 import { faults } from '../fleet/faults/feature.ts';
+import { health } from '../fleet/health/feature.ts';
 import { links } from '../fleet/links/feature.ts';
 import { history } from '../fleet/history/feature.ts';
 import { metadata } from '../fleet/metadata/feature.ts';
@@ -61,6 +62,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(routers)
     .add(states)
     .add(links)
+    .add(health)
     // Placed before the features whose changes it publishes.
     .add(events)
     .add(overview)

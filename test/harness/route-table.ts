@@ -42,6 +42,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'record', 'DELETE /api/routers/{router_id}'),
   row('admin', 'record', 'POST /api/routers/{router_id}/replace', { replaced_by: '{router_id}' }),
   row('viewer', 'record', 'GET /api/routers/{router_id}/oem'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/health'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/metadata'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/faults'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/availability'),

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { markRevokedAgentRemoved } from '../agents/service.ts';
@@ -160,7 +161,17 @@ export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit:
         connections.map(({ id }) => id),
       )
       .execute();
-  return more || connections.length === limit;
+  more ||= connections.length === limit;
+  return (await purgeHealth(tx, teamId, routerId, limit)) === limit || more;
+}
+
+/** @returns how many steps were deleted */
+async function purgeHealth(tx: Tx, teamId: string, routerId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from router_health_steps where router_id = ${routerId} and (span_s, at, part) in (
+      select span_s, at, part from router_health_steps where router_id = ${routerId}
+      and exists (select 1 from routers where routers.id = ${routerId} and routers.team_id = ${teamId}) limit ${limit})`.execute(tx);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /** Deletes the rest, once {@link purgeSome} returns false. The record itself stays while a campaign names it. */

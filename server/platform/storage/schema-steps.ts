@@ -23,3 +23,11 @@ export interface AgentLinkStepsTable extends Step {
   /** As core/round-trips.ts writes them: what the quantiles of any longer step are made of. */
   counts: string;
 }
+
+/** What is kept of one measured value: mean = sum / count. Whole numbers; without a reading the count and the sum are 0, the others null. */
+type Measured<Name extends string> = { [Column in `${Name}_${'count' | 'sum'}`]: number } & {
+  [Column in `${Name}_${'min' | 'max'}`]: number | null;
+};
+
+/** The health that agents report of a router. Tenths of a percent, tenths of a degree, hundredths of a volt. */
+export type RouterHealthStepsTable = Step & { router_id: Fixed<string> } & Measured<'cpu' | 'memory' | 'disk' | 'celsius' | 'volts'>;

@@ -27,7 +27,7 @@ import type {
   RouterPresenceTable,
   RoutersTable,
 } from './schema-routers.ts';
-import type { AgentLinkStepsTable } from './schema-steps.ts';
+import type { AgentLinkStepsTable, RouterHealthStepsTable } from './schema-steps.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
@@ -84,4 +84,5 @@ export interface Schema {
   router_state_changes: RouterStateChangesTable;
   agent_sessions: AgentSessionsTable;
   agent_link_steps: AgentLinkStepsTable;
+  router_health_steps: RouterHealthStepsTable;
 }

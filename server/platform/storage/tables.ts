@@ -52,6 +52,7 @@ export const TABLES = {
   router_state_changes: ['id'],
   agent_sessions: ['id'],
   agent_link_steps: ['agent_id', 'span_s', 'at', 'part'],
+  router_health_steps: ['router_id', 'span_s', 'at', 'part'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -31,6 +31,7 @@ import { historyAxis } from './0030-history-axis.ts';
 import { teamRecords } from './0029-team-records.ts';
 import { renewedForwards } from './0031-renewed-forwards.ts';
 import { linkSteps } from './0032-link-steps.ts';
+import { healthSteps } from './0034-health-steps.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   renewedForwards,
   linkSteps,
   auditOfRouters,
+  healthSteps,
 ];
