@@ -43,7 +43,7 @@ export class AttackedServer {
     const server = new AttackedServer(await mkdtemp(path.join(os.tmpdir(), 'signalbox-attack-')), await freePort(), env);
     server.program.start();
     try {
-      await waitUntil('the server answers', async () => (await fetch(`${server.url}/healthz`).catch(() => undefined))?.ok === true, 30_000);
+      await server.#answers();
       await server.administer(async (storage, auth) => {
         server.teamId = (await new TeamsService({ storage, clock: systemClock }).createTeam('Hostile')).id;
         server.apiKey = (await auth.createApiKey({ teamId: server.teamId, name: 'test', createdBy: null })).apiKey;
@@ -53,6 +53,17 @@ export class AttackedServer {
       await server.close();
       throw error;
     }
+  }
+
+  /** Stops and starts it again: what was written beside it is read as at every start. */
+  async restart(): Promise<void> {
+    await this.program.stop();
+    this.program.start();
+    await this.#answers();
+  }
+
+  async #answers(): Promise<void> {
+    await waitUntil('the server answers', async () => (await fetch(`${this.url}/healthz`).catch(() => undefined))?.ok === true, 30_000);
   }
 
   async close(): Promise<void> {

@@ -72,7 +72,8 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
     async (request, reply) => {
       const page = readPage(request.query);
       const { site_id: siteId, search } = request.query;
-      const found = await devices.listDevices(principalOf(request).teamId, { siteId, search }, page);
+      const { teamId, id: caller } = principalOf(request);
+      const found = await devices.listDevices(teamId, { siteId, search }, page, caller);
       linkNext(request, reply, page, found, (device) => ({ at: device.firstSeenAt, id: device.id }));
       return success(found.map(present));
     },

@@ -11,6 +11,7 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
 import { DeviceLimits } from './limits.ts';
+import { DeviceSearches, findDevices } from './list/searches.ts';
 import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
@@ -36,6 +37,7 @@ export interface DevicesDeps {
 
 /** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and their aliases. */
 export class DevicesService {
+  readonly searches = new DeviceSearches();
   readonly #deps: DevicesDeps;
   readonly #limits: DeviceLimits;
   /** Routers with a complete report that the present tunnel keeps up to date, by agent. */
@@ -121,10 +123,13 @@ export class DevicesService {
     this.#deps.onTotal?.(routerId, total);
   }
 
-  async listDevices(teamId: string, filter: DeviceFilter, page: Page): Promise<Device[]> {
+  /** @throws AppError `rate_limited` when the team or the caller has too many searches under way */
+  async listDevices(teamId: string, filter: DeviceFilter, page: Page, caller?: string): Promise<Device[]> {
     const { db } = this.#deps.storage;
-    const fragment = filter.search === undefined ? undefined : macFragment(filter.search);
-    return this.#assemble(await list.selectDevices(db, teamId, { ...filter, macFragment: fragment }, page));
+    if (filter.search === undefined && filter.siteId === undefined)
+      return this.#assemble(await list.selectDevices(db, teamId, filter, page));
+    const search = { ...filter, macFragment: filter.search === undefined ? undefined : macFragment(filter.search) };
+    return this.#assemble(await this.searches.run({ party: teamId, member: caller }, () => findDevices(db, teamId, search, page)));
   }
 
   /** The most recently seen one, if the team knows it at several sites. @throws AppError `not_found` */

@@ -12,13 +12,12 @@ export interface KnownRouter {
   shares: Record<CommonCause['kind'], string | null>;
 }
 
+export type UnnamedCause = Omit<CommonCause, 'name'>;
+
 const KINDS: readonly CommonCause['kind'][] = ['agent', 'site', 'address', 'version'];
 
 /** What routers that do not answer have in common: for each kind the values that most of them share. Pure. */
-export function commonCauses(
-  routers: readonly KnownRouter[],
-  nameOf: (kind: CommonCause['kind'], value: string) => string | null,
-): CommonCause[] {
+export function commonCauses(routers: readonly KnownRouter[]): UnnamedCause[] {
   return KINDS.flatMap((kind) => {
     const byValue = Map.groupBy(
       routers.filter(({ shares }) => shares[kind] !== null),
@@ -31,7 +30,7 @@ export function commonCauses(
       .slice(0, SHOWN)
       .map(({ value, all, away }) => {
         const since = away.reduce((earliest, { state }) => Math.min(earliest, state.since), Number.POSITIVE_INFINITY);
-        return { kind, value, name: nameOf(kind, value), away: away.length, of: all.length, since };
+        return { kind, value, away: away.length, of: all.length, since };
       });
   });
 }

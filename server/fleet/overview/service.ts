@@ -1,11 +1,13 @@
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
+import { nextTurn } from '../../platform/core/loop-turns.ts';
+import type { Page } from '../../platform/core/page.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { plainVersion } from '../../../routeros-text/versions.ts';
 import type { StatesService } from '../states/service.ts';
 import type { RouterStateName } from '../states/types.ts';
 import { commonCauses } from './causes.ts';
-import type { KnownRouter } from './causes.ts';
+import type { KnownRouter, UnnamedCause } from './causes.ts';
 import {
   countJobs,
   countOpenFaults,
@@ -16,9 +18,11 @@ import {
   selectSiteNames,
 } from './store.ts';
 import type { KnownAgent } from './store.ts';
-import type { Overview } from './types.ts';
+import type { CommonCause, Overview } from './types.ts';
 
 const DAY_MS = 24 * 3600_000;
+/** Routers of one piece: some ten milliseconds on SQLite. */
+const ROUTERS_AT_ONCE = 2000;
 const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'expired', 'unknown'] as const;
 
 export interface OverviewDeps {
@@ -36,33 +40,53 @@ export class OverviewService {
     this.#deps = deps;
   }
 
+  /** In pieces with turns of the event loop between them: the largest teams have 20,000 routers and as many agents. */
   async of(teamId: string): Promise<Overview> {
     const { db } = this.#deps.storage;
     const agents = await selectLiveAgents(db, teamId);
-    const sites = await selectSiteNames(db, teamId);
+    const agentCounts = this.#countAgents(agents);
     const routers = await this.#routersOf(teamId);
+    await nextTurn();
     const states: Record<RouterStateName, number> = { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
     for (const { state } of routers) states[state.state] += 1;
-    const names = new Map([...sites, ...agents.map(({ id, name }) => [id, name] as const)]);
+    const causes = await this.#withNames(teamId, commonCauses(routers), agents);
+    await nextTurn();
     return {
       routers: states,
-      agents: this.#countAgents(agents),
+      agents: agentCounts,
       openFaults: await countOpenFaults(db, teamId),
       jobs: await this.#countJobs(teamId),
       openForwards: await countOpenForwards(db, teamId),
       runningCampaigns: await countRunningCampaigns(db, teamId),
-      causes: commonCauses(routers, (_kind, value) => names.get(value) ?? null),
+      causes,
     };
+  }
+
+  async #withNames(teamId: string, causes: readonly UnnamedCause[], agents: readonly KnownAgent[]): Promise<CommonCause[]> {
+    const idsOf = (kind: string): Set<string> => new Set(causes.filter((cause) => cause.kind === kind).map(({ value }) => value));
+    const [shownAgents, shownSites] = [idsOf('agent'), idsOf('site')];
+    const names = await selectSiteNames(this.#deps.storage.db, teamId, [...shownSites]);
+    for (const { id, name } of agents) if (shownAgents.has(id)) names.set(id, name);
+    return causes.map((cause) => ({ ...cause, name: names.get(cause.value) ?? null }));
   }
 
   /** With the state that every other answer shows. A router that was removed meanwhile has none. */
   async #routersOf(teamId: string): Promise<KnownRouter[]> {
     const { storage, states } = this.#deps;
-    return (await selectPlacedRouters(storage.db, teamId)).flatMap((router) => {
-      const state = states.of(router.id);
-      const { agent_id: agent, site_id: site, last_seen_from: address } = router;
-      return state ? [{ state, shares: { agent, site, address, version: plainVersion(router.software_version) } }] : [];
-    });
+    const known: KnownRouter[] = [];
+    let before: Page['before'];
+    do {
+      await nextTurn();
+      const page = await selectPlacedRouters(storage.db, teamId, { before, limit: ROUTERS_AT_ONCE });
+      for (const router of page) {
+        const state = states.of(router.id);
+        const { agent_id: agent, site_id: site, last_seen_from: address } = router;
+        if (state) known.push({ state, shares: { agent, site, address, version: plainVersion(router.software_version) } });
+      }
+      const last = page.at(-1);
+      before = page.length === ROUTERS_AT_ONCE && last ? { at: last.created_at, id: last.id } : undefined;
+    } while (before !== undefined);
+    return known;
   }
 
   #countAgents(agents: readonly KnownAgent[]): Overview['agents'] {

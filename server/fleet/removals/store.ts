@@ -89,24 +89,17 @@ export async function resolveFaults(tx: Tx, { teamId, routerId, now }: OfRouter)
     .execute();
 }
 
-/** Deletes the devices that only this router has seen. Aliases belong to MAC addresses and stay. */
+/**
+ * Deletes the devices that only this router has seen. Aliases belong to MAC addresses and stay. The team is named where its devices are
+ * found, and not where they are deleted: SQLite would then read all devices of the team. A cross join keeps the order of the tables.
+ */
 export async function forgetDevices(tx: Tx, teamId: string, routerId: string): Promise<void> {
-  await tx
-    .deleteFrom('devices')
-    .where('team_id', '=', teamId)
-    .where('id', 'in', (eb) => eb.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId))
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('device_sightings as seen')
-            .select('seen.device_id')
-            .whereRef('seen.device_id', '=', 'devices.id')
-            .where('seen.router_id', '<>', routerId),
-        ),
-      ),
-    )
-    .execute();
+  await sql`delete from devices where id in (
+    select devices.id from device_sightings as seen cross join devices
+    where seen.router_id = ${routerId} and devices.id = seen.device_id and devices.team_id = ${teamId} and not exists (
+      select 1 from device_sightings as elsewhere where elsewhere.device_id = devices.id and elsewhere.router_id <> ${routerId}))`.execute(
+    tx,
+  );
   await tx.deleteFrom('device_sightings').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('device_reports').where('router_id', '=', routerId).execute();
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { invalidField } from '../core/errors.ts';
 import type { Among, Found, ListPage, RecordFilter, SortValue } from '../core/list-page.ts';
 import { MAX_PAGE } from '../core/page.ts';
+import { inPieces, sendJson } from './json-pieces.ts';
 import { momentField, textField, uuidField } from './fields.ts';
 
 /**
@@ -17,8 +18,8 @@ export interface ListShape<Sort extends string, Field extends string> {
   sorts: Record<Sort, 'text' | 'number'>;
   /** The default order. A minus sign means descending. */
   defaultSort: Sort | `-${Sort}`;
-  /** Of one record. */
-  fields: readonly Field[];
+  /** One record, as it is answered. */
+  item: z.ZodObject<Record<Field, z.ZodType>>;
   /** The most that one page shows; {@link MAX_PAGE} when missing. */
   mostPerPage?: number;
 }
@@ -30,7 +31,8 @@ const MOST_VALUES = 100;
 const SEARCH_CHARS = 100;
 
 /** The parameters that every such list takes. */
-export function listQuery<Sort extends string, Field extends string>({ sorts, fields, mostPerPage = MAX_PAGE }: ListShape<Sort, Field>) {
+export function listQuery<Sort extends string, Field extends string>({ sorts, item, mostPerPage = MAX_PAGE }: ListShape<Sort, Field>) {
+  const fields = Object.keys(item.shape) as Field[];
   const orders = (Object.keys(sorts) as Sort[]).flatMap((sort) => [sort, `-${sort}`] as const);
   return z.object({
     limit: z.coerce.number().int().min(1).max(mostPerPage).optional().describe(`Records of one page; ${MAX_PAGE} when missing`),
@@ -173,24 +175,17 @@ export function listEnvelope<Item extends z.ZodType>(item: Item) {
   });
 }
 
-interface Answer<Item> {
-  status: 'success';
-  data: Item[];
-  total?: number;
-  total_is_exact?: boolean;
-}
-
 /**
- * The answer of a list: the fields that were asked for, the total, and the address of the next page in `Link` when this one is full. A full
- * page may turn out to have an empty successor, which is cheaper than looking.
+ * Answers a list: the fields that were asked for, the total, and the address of the next page in `Link` when this one is full. A full page
+ * may turn out to have an empty successor, which is cheaper than looking. The records are written out in pieces (core/loop-turns.ts).
  * @param keyOf a record's value in the page's order, and its id
  */
-export function answerList<Row, Item extends Record<string, unknown>>(
+export async function answerList<Row>(
   { request, reply, shape, page }: { request: FastifyRequest; reply: FastifyReply; shape: ListShape<string, string>; page: ListPage },
   { rows, total }: Found<Row>,
   keyOf: (row: Row) => { value: SortValue; id: string },
-  present: (row: Row) => Item,
-): Answer<Item> {
+  present: (row: Row) => Record<string, unknown>,
+): Promise<never> {
   const query = request.query as ListRequest;
   const last = rows.at(-1);
   if (last !== undefined && rows.length >= page.limit) {
@@ -198,10 +193,10 @@ export function answerList<Row, Item extends Record<string, unknown>>(
     linkNext(request, reply, page.limit, [markOf(shape, query), value, id]);
   }
   const { fields } = query;
-  // The schema of the answer has every field of a record: an answer with fewer is written without it.
-  if (fields) reply.type('application/json; charset=utf-8').serializer(JSON.stringify);
-  const data = rows.map((row) => (fields ? only(fields, present(row)) : present(row)));
-  return { status: 'success', data, ...(total ? { total: total.count, total_is_exact: total.isExact } : {}) };
+  // The schema has every field of a record: one with fewer is written without it.
+  const write = (row: Row): unknown => (fields ? only(fields, present(row)) : shape.item.encode(present(row)));
+  const counted = total ? `,"total":${total.count},"total_is_exact":${total.isExact}` : '';
+  return sendJson(reply, ['{"status":"success","data":', await inPieces(rows, write), `${counted}}`]);
 }
 
 function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, cursor: z.infer<typeof cursorSchema>): void {
@@ -211,6 +206,6 @@ function linkNext(request: FastifyRequest, reply: FastifyReply, limit: number, c
   reply.header('link', `<${url.pathname}${url.search}>; rel="next"`);
 }
 
-function only<Item extends Record<string, unknown>>(fields: readonly string[], item: Item): Item {
-  return Object.fromEntries(fields.map((field) => [field, item[field]])) as Item;
+function only(fields: readonly string[], item: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(fields.map((field) => [field, item[field]]));
 }

@@ -23,6 +23,7 @@ function decodeCursor(cursor: string): { at: number; id: string } {
 /**
  * Sends `Link: <…>; rel="next"` when the page is full. Stores fetch exactly `page.limit` records; a full page
  * may turn out to have an empty successor, which is cheaper than counting.
+ * @param isCut true: the page ended before its limit, and there is more
  */
 export function linkNext<T>(
   request: FastifyRequest,
@@ -30,9 +31,10 @@ export function linkNext<T>(
   page: Page,
   records: readonly T[],
   keyOf: (record: T) => { at: number; id: string },
+  isCut = false,
 ): void {
   const last = records.at(-1);
-  if (last === undefined || records.length < page.limit) return;
+  if (last === undefined || (records.length < page.limit && !isCut)) return;
   const key = keyOf(last);
   const url = new URL(request.url, 'http://localhost');
   url.searchParams.set('limit', String(page.limit));

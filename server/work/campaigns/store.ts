@@ -206,7 +206,16 @@ export async function selectGroups(db: DbOrTx, query: { teamId: string; id: stri
     ) as ranked left join jobs on jobs.id = ranked.job_id
     where ranked.ranking <= ${query.limit} and ranked.place <= ${SHOWN_ROUTERS}
     order by ranked.ranking, ranked.place`.execute(db);
-  return toGroups(rows);
+  return withinOutputs(toGroups(rows));
+}
+
+/** As many as are shown unless told otherwise, if each has printed as much as is kept. Beyond it an answer takes too long to write out. */
+const MOST_OUTPUT_OF_GROUPS = 4 * 2 ** 20;
+
+/** The first groups, until they have printed so much together. */
+function withinOutputs(groups: readonly OutputGroup[]): OutputGroup[] {
+  let printed = 0;
+  return groups.filter(({ output }) => (printed += output?.length ?? 0) <= MOST_OUTPUT_OF_GROUPS);
 }
 
 interface GroupRow {

@@ -5,7 +5,9 @@ import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, to
 import { problemSchema } from '../../platform/http/error-handler.ts';
 import { pathId, textField } from '../../platform/http/fields.ts';
 import { idempotencyKeyOf } from '../../platform/http/idempotency.ts';
+import { inPieces, sendJson } from '../../platform/http/json-pieces.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
+import { MOST_OUTPUT_OF_A_PAGE } from './list/pages.ts';
 import type { JobOverview } from './list/types.ts';
 import type { JobsService } from './service.ts';
 import { PHASES, STATUSES, statusOf } from './state.ts';
@@ -139,6 +141,9 @@ export const jobSchema = z
 
 const jobParams = routerParams.extend({ job_id: pathId });
 
+/** Jobs that are written out at once: 3 MB. */
+const JOBS_AT_ONCE = 50;
+
 /** `?status=failed&status=unknown` or `?status=failed,unknown`. */
 const listQuery = pageQuery.extend({
   status: z
@@ -205,6 +210,7 @@ function readRoutes(app: App, jobs: JobsService): void {
         tags: ['jobs'],
         operationId: 'listJobs',
         summary: 'List the jobs of a router, newest first',
+        description: `A page ends before its limit once its jobs have printed ${MOST_OUTPUT_OF_A_PAGE / 2 ** 20} MB; \`Link\` names the next one.`,
         params: routerParams,
         querystring: listQuery,
         response: { 200: envelope(z.array(jobSchema)), ...commonErrors },
@@ -213,9 +219,10 @@ function readRoutes(app: App, jobs: JobsService): void {
     async (request, reply) => {
       const page = readPage(request.query);
       const { teamId } = principalOf(request);
-      const records = await jobs.listJobs(teamId, request.params.router_id, request.query.status ?? [], page);
-      linkNext(request, reply, page, records, (job) => ({ at: job.created_at, id: job.id }));
-      return success(records.map((job) => presentJob(job)));
+      const { rows, isCut } = await jobs.listJobs(teamId, request.params.router_id, request.query.status ?? [], page);
+      linkNext(request, reply, page, rows, (job) => ({ at: job.created_at, id: job.id }), isCut);
+      const written = await inPieces(rows, (job) => jobSchema.encode(presentJob(job)), JOBS_AT_ONCE);
+      return sendJson(reply, ['{"status":"success","data":', written, '}']);
     },
   );
   app.get(

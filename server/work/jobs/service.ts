@@ -16,6 +16,8 @@ import { JobCanceller } from './cancellation.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
+import { readJobPage } from './list/pages.ts';
+import type { JobPage } from './list/pages.ts';
 import { findJobs } from './list/store.ts';
 import type { JobFilter, JobOverview } from './list/types.ts';
 import { notifyUrlProblem } from './notify-url.ts';
@@ -25,7 +27,7 @@ import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
 import { isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
-import { insertJob, isRouterThere, selectJob, selectJobByKey, selectJobs } from './store.ts';
+import { insertJob, isRouterThere, selectJob, selectJobByKey } from './store.ts';
 import { JobDeadlines } from './deadlines.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/store.ts';
 import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
@@ -176,9 +178,9 @@ export class JobsService implements JobEvents {
   }
 
   /** Newest first. @throws AppError `not_found` for the router */
-  async listJobs(teamId: string, routerId: string, statuses: readonly Status[], page: Page): Promise<JobRecord[]> {
+  async listJobs(teamId: string, routerId: string, statuses: readonly Status[], page: Page): Promise<JobPage> {
     const router = await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
-    return selectJobs(this.#deps.storage.db, { teamId, routerId: router.id, statuses, page });
+    return readJobPage(this.#deps.storage.db, { teamId, routerId: router.id, statuses, page });
   }
 
   /** One page of the jobs of a team that match. */

@@ -27,17 +27,34 @@ function selectDeviceRows(db: DbOrTx, teamId: string) {
     .where('devices.team_id', '=', teamId);
 }
 
-/** The newest first, by when they were first seen. */
+/** The newest first, by when they were first seen. @param end the last device that may be read */
 export async function selectDevices(
   db: DbOrTx,
   teamId: string,
   filter: DeviceFilter & { macFragment?: string | undefined },
   page: Page,
+  end?: DevicePlace,
 ): Promise<DeviceRow[]> {
   let query = selectDeviceRows(db, teamId);
   if (filter.siteId !== undefined) query = query.where('site_id', '=', filter.siteId);
   if (filter.search !== undefined) query = query.where(matches(filter.search, filter.macFragment));
+  if (end !== undefined) query = query.where(sql<boolean>`(first_seen_at, devices.id) >= (${end.at}, ${end.id})`);
   return query.$call(newestFirst(page, 'first_seen_at', 'devices.id')).execute();
+}
+
+/** Where a device stands in the list. */
+export type DevicePlace = NonNullable<Page['before']>;
+
+/** The last of the next `count` devices in the list's order, whether or not a search finds them; undefined when there are fewer. */
+export async function endOfStep(db: DbOrTx, teamId: string, before: Page['before'], count: number): Promise<DevicePlace | undefined> {
+  const row = await db
+    .selectFrom('devices')
+    .select(['first_seen_at', 'id'])
+    .where('team_id', '=', teamId)
+    .$call(newestFirst({ before, limit: 1 }, 'first_seen_at', 'devices.id'))
+    .offset(count - 1)
+    .executeTakeFirst();
+  return row && { at: row.first_seen_at, id: row.id };
 }
 
 function matches(search: string, macFragment: string | undefined) {

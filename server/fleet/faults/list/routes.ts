@@ -22,7 +22,7 @@ const shape = {
   name: 'faults',
   sorts: { created_at: 'number' },
   defaultSort: '-created_at',
-  fields: faultSchema.keyof().options,
+  item: faultSchema,
 } as const satisfies ListShape<'created_at', string>;
 
 const query = listQuery(shape).extend({

@@ -34,7 +34,7 @@ const shape = {
   name: 'routers',
   sorts: { created_at: 'number', identity: 'text', model: 'text', version: 'text', state_since: 'number' },
   defaultSort: '-created_at',
-  fields: routerSchema.keyof().options,
+  item: routerSchema,
   mostPerPage: MOST_PER_PAGE,
 } as const satisfies ListShape<RouterSort, string>;
 

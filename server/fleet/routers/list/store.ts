@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
+import { nextTurn } from '../../../platform/core/loop-turns.ts';
 import type { ListPage, SortValue, Total } from '../../../platform/core/list-page.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { Db } from '../../../platform/storage/db.ts';
@@ -26,10 +27,31 @@ const SEARCHED = ['identity', 'serial_number', 'software_id', 'model', 'board_na
 
 type Routers<Row> = SelectQueryBuilder<Schema, 'routers', Row>;
 
+/** Routers that are read at once: some 15 ms on SQLite. */
+const ROUTERS_AT_ONCE = 1000;
+
+/** Read in steps with turns of the event loop between them. */
 export async function selectRouterPage(db: Db, teamId: string, filter: RouterFilter, page: ListPage<RouterSort>): Promise<RouterRecord[]> {
-  return matching(db.selectFrom('routers').selectAll('routers'), teamId, filter)
-    .$call(pageOf(page, VALUES[page.sort], 'routers.id'))
-    .execute();
+  const found: RouterRecord[] = [];
+  let { after } = page;
+  for (;;) {
+    const limit = Math.min(ROUTERS_AT_ONCE, page.limit - found.length);
+    const step = await matching(
+      db
+        .selectFrom('routers')
+        .selectAll('routers')
+        .select(sql<SortValue>`${VALUES[page.sort]}`.as('sort_value')),
+      teamId,
+      filter,
+    )
+      .$call(pageOf({ ...page, limit, after }, VALUES[page.sort], 'routers.id'))
+      .execute();
+    for (const { sort_value: _value, ...router } of step) found.push(router);
+    const last = step.at(-1);
+    if (last === undefined || step.length < limit || found.length === page.limit) return found;
+    after = { value: last.sort_value, id: last.id };
+    await nextTurn();
+  }
 }
 
 export async function countRouterMatches(db: Db, teamId: string, filter: RouterFilter): Promise<Total> {
@@ -50,6 +72,7 @@ export async function selectMatches(
 export async function selectRoutersById(db: Db, teamId: string, ids: readonly string[]): Promise<RouterRecord[]> {
   const rows: RouterRecord[] = [];
   for (const chunk of inChunks(ids)) {
+    await nextTurn();
     rows.push(...(await db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('id', 'in', chunk).execute()));
   }
   return rows;

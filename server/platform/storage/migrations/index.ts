@@ -32,6 +32,7 @@ import { teamRecords } from './0029-team-records.ts';
 import { renewedForwards } from './0031-renewed-forwards.ts';
 import { linkSteps } from './0032-link-steps.ts';
 import { healthSteps } from './0034-health-steps.ts';
+import { agentsRouters } from './0035-agents-routers.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   linkSteps,
   auditOfRouters,
   healthSteps,
+  agentsRouters,
 ];

@@ -26,7 +26,7 @@ const shape = {
   name: 'backups',
   sorts: { created_at: 'number' },
   defaultSort: '-created_at',
-  fields: listedBackup.keyof().options,
+  item: listedBackup,
 } as const satisfies ListShape<'created_at', string>;
 
 const query = listQuery(shape).extend({ ...recordFilters, state: wordsFilter(BACKUP_STATES) });

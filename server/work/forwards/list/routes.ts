@@ -11,7 +11,7 @@ const shape = {
   name: 'forwards',
   sorts: { created_at: 'number' },
   defaultSort: '-created_at',
-  fields: forwardSchema.keyof().options,
+  item: forwardSchema,
 } as const satisfies ListShape<'created_at', string>;
 
 const query = listQuery(shape).extend({

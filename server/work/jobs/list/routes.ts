@@ -26,7 +26,7 @@ const shape = {
   name: 'jobs',
   sorts: { created_at: 'number' },
   defaultSort: '-created_at',
-  fields: listedJob.keyof().options,
+  item: listedJob,
 } as const satisfies ListShape<'created_at', string>;
 
 const query = listQuery(shape).extend({

@@ -1,0 +1,52 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Holder } from '../../../runtime/fair-shares.ts';
+import { FairQueue } from './fair-queue.ts';
+
+/** Asks for another turn for the caller for whom the running code works. */
+const turns = new AsyncLocalStorage<() => Promise<void>>();
+
+/**
+ * Shares the event loop among those who read much. One of them goes on in each turn of the loop, and sockets are read in between: a request
+ * that takes no turn waits for one piece of such work at most, however many callers ask at once. Teams take turns, and in each team its
+ * members.
+ */
+export class LoopTurns {
+  readonly #queue = new FairQueue<() => void>();
+  #isScheduled = false;
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Waits for a turn of the event loop. */
+  take(holder: Holder): Promise<void> {
+    return new Promise((resolve) => {
+      this.#queue.add(holder, resolve);
+      this.#schedule();
+    });
+  }
+
+  /** Runs the work, which calls {@link nextTurn} between its pieces. */
+  within<T>(holder: Holder, work: () => T): T {
+    return turns.run(() => this.take(holder), work);
+  }
+
+  /** Immediates run once in a turn of the loop, after the sockets. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#queue.next(() => true)?.item();
+      if (this.#queue.size > 0) this.#schedule();
+    });
+  }
+}
+
+/**
+ * To be awaited between pieces of work of some ten milliseconds, while a list is read and written out: lets sockets be read and other
+ * callers go on. Outside of a request it only lets sockets be read.
+ */
+export function nextTurn(): Promise<void> {
+  return turns.getStore()?.() ?? new Promise((resolve) => void setImmediate(resolve));
+}
