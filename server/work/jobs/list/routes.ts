@@ -22,12 +22,10 @@ import { STATUSES } from '../state.ts';
 const { output: _output, ...listedExample } = jobExample;
 const listedJob = jobSchema.omit({ output: true }).meta({ id: 'ListedJob', examples: [listedExample] });
 
-const shape = {
-  name: 'jobs',
-  sorts: { created_at: 'number' },
-  defaultSort: '-created_at',
-  item: listedJob,
-} as const satisfies ListShape<'created_at', string>;
+const shape = { name: 'jobs', sorts: { created_at: 'number' }, defaultSort: '-created_at', item: listedJob } as const satisfies ListShape<
+  'created_at',
+  string
+>;
 
 const query = listQuery(shape).extend({
   ...recordFilters,
