@@ -12,7 +12,7 @@ import { silentLog } from '../harness/silent-log.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 /** A hostile team has an agent that never answers when jobs are asked back: each batch of its jobs then takes seconds, as long as it likes. */
-describeEachDatabase('a team whose revocations take for ever', (open) => {
+describeEachDatabase('a team whose revocations never end', (open) => {
   const setUp = async () => {
     const storage = await open();
     const clock = new ManualClock();

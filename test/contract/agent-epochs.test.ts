@@ -89,7 +89,7 @@ describeEachDatabase('agent epochs', (open) => {
     });
   });
 
-  test('a restored disk and a foreign journal are told to start afresh, until the fresh journal is confirmed', async () => {
+  test('an agent with a restored disk or a foreign journal must reset, until its new journal is confirmed', async () => {
     const { epochs, agentId } = await setUp();
     const [first, second] = [randomUUID(), randomUUID()];
     await assign(epochs, agentId, first, 0);

@@ -30,7 +30,7 @@ describeEachDatabase('credentials', (open) => {
     return auth.createApiKey({ teamId, name: 'billing', createdBy: null });
   }
 
-  test('an API key has the form <token_id>:<team_id>:<62 characters> and stands for its team', async () => {
+  test('an API key has the form <token_id>:<team_id>:<62 characters> and identifies its team', async () => {
     const { key, apiKey } = await createKey();
     expect(apiKey).toMatch(new RegExp(`^${UUID}:${UUID}:[A-Za-z0-9]{62}$`));
     expect(await auth.authenticateApiKey(apiKey)).toEqual({ kind: 'api_key', id: key.id, teamId: north, role: 'admin' });
@@ -151,7 +151,7 @@ describeEachDatabase('credentials', (open) => {
     expect(await new AgentsService(storage).list(north)).toHaveLength(1);
   });
 
-  test('a used, expired or made-up token enrols nobody', async () => {
+  test('a used, expired or invented token is refused', async () => {
     const { token } = await auth.createEnrolToken({ teamId: north, siteId: null });
     clock.advance(24 * HOUR_MS);
     for (const bad of [token, `sbx_enr_${'A'.repeat(62)}`, 'sbx_enr_', '']) {
@@ -159,7 +159,7 @@ describeEachDatabase('credentials', (open) => {
     }
   });
 
-  test('who has a token learns what became of it, and nobody else learns that it exists', async () => {
+  test('the holder of a token learns what became of it; others do not learn that it exists', async () => {
     const make = async () => auth.createEnrolToken({ teamId: north, siteId: null });
     const [used, expired, revoked] = [await make(), await make(), await make()];
     await auth.enrolAgent(used.token, 'gw');
@@ -180,7 +180,7 @@ describeEachDatabase('credentials', (open) => {
     }
   });
 
-  test('a token may name a site of its own team, and the agent stands there', async () => {
+  test('a token may name a site of its own team, and the agent gets that site', async () => {
     const siteId = '01890a5d-ac96-774b-bcce-b302099a8057';
     await storage.db
       .insertInto('sites')

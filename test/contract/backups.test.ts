@@ -337,7 +337,7 @@ describeEachDatabase('backups', (open) => {
     }
   });
 
-  test('of a script that does not even parse is not looked for', async () => {
+  test('of a script with a syntax error is not fetched', async () => {
     const { id } = await endedJob({});
     const ended = { started_at: null, completed_at: null, failed_at: clock.now(), reason: 'script_error', output: null };
     changes.publish(await storage.db.updateTable('jobs').set(ended).where('id', '=', id).returningAll().executeTakeFirstOrThrow());

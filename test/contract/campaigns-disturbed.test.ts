@@ -95,7 +95,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       await expectOneStory(id);
     });
 
-    it('and by many more, in no order', async () => {
+    it('and by many more, in random order', async () => {
       const { fleet, campaigns } = await start({ routers: 40 });
       const id = await world!.create({ mostAtOnce: 4 });
       const turns = Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? ('pauseCampaign' as const) : ('resumeCampaign' as const)));
@@ -126,7 +126,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       await expectOneStory(id);
     });
 
-    it('stops when somebody takes the job of a canary back: nobody knows how it would have gone', async () => {
+    it('stops when the job of a canary is canceled: its result is unknown', async () => {
       const { fleet, jobs } = await start({ routers: 3 });
       fleet.away.add(fleet.routerIds[0]!);
       const id = await world!.create();
@@ -250,7 +250,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       expect((await world!.ended(id)).counts.completed).toBe(3);
     });
 
-    it('counts one that is gone as a failure, and goes on', async () => {
+    it('counts a removed one as a failure, and continues', async () => {
       let gone = '';
       const wrap = (jobs: JobsService): Jobs => ({
         ...passing(jobs),
@@ -288,7 +288,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       },
     );
 
-    it('plays its rounds in turn: never too many at once, never too fast, nobody twice', async () => {
+    it('runs its rounds in turn: never too many at once, never too fast, no router twice', async () => {
       const { fleet, jobs, clock } = await start({ routers: 50 });
       const others = [1, 2].map(() => new CampaignsService({ storage, jobs, clock, log: silentLog }));
       for (const other of others) other.start();
@@ -324,7 +324,7 @@ describeEachDatabase('a campaign that is disturbed', (open) => {
       });
     });
 
-    it('counts what ended while nobody was there, and stops for it', async () => {
+    it('counts jobs that ended while no process ran, and stops for them', async () => {
       const { fleet, campaigns, jobs } = await start({ routers: 8 });
       fleet.answer = () => 'hold';
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 3, abortAfterFailures: 3 });

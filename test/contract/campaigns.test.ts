@@ -170,7 +170,7 @@ describeEachDatabase('a campaign', (open) => {
       expect([...fleet.runs].sort()).toEqual([second, third]);
     });
 
-    it('goes on when the job of a router that stays away has expired, which is a failure', async () => {
+    it('continues when the job of an unreachable router has expired, which is a failure', async () => {
       const { fleet } = await start({ routers: 3 });
       fleet.away.add(fleet.routerIds[0]!);
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 1, deliverWithinMinutes: 30 });
@@ -210,7 +210,7 @@ describeEachDatabase('a campaign', (open) => {
       expect(await world!.campaigns.listCampaigns(fleet.teamId, { limit: 10, before: undefined })).toEqual([await world!.view(id)]);
     });
 
-    it('is not changed by somebody who removes the records of its jobs', async () => {
+    it('is not changed when the records of its jobs are removed', async () => {
       const { fleet } = await start({ routers: 3 });
       fleet.answer = (routerId) => (routerId === fleet.routerIds[2] ? 'hold' : DONE);
       const id = await world!.create();
@@ -223,8 +223,8 @@ describeEachDatabase('a campaign', (open) => {
     });
   });
 
-  describe('that somebody intervenes in', () => {
-    it('makes no jobs in a pause, and goes on after it', async () => {
+  describe('with interventions', () => {
+    it('creates no jobs during a pause, and continues after it', async () => {
       const { fleet, campaigns } = await start({ routers: 6 });
       fleet.answer = () => 'hold';
       const id = await world!.create({ canaryCount: 0, mostAtOnce: 2 });

@@ -218,7 +218,7 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     expect(stderr).toContain(reason);
   });
 
-  test('somebody who has an account is asked first, unless the operator says otherwise', async () => {
+  test('a person with an account is invited, unless the operator skips the consent', async () => {
     await run('team', 'create', 'North');
     const south = await json('team', 'create', 'South');
     const words = ['user', 'create', 'ada@example.org', '--role', 'viewer', '--team'];

@@ -99,7 +99,7 @@ describeEachDatabase('devices', (open) => {
       expect(await read(PHONE)).toMatchObject({ hostname: 'Galaxy-S8', manufacturer: 'Locally administered', locally_administered: true });
     });
 
-    test('is where its router stands when the report is stored, also if that is put elsewhere meanwhile', async () => {
+    test('is at the site of its router when the report is stored, also if the router was moved meanwhile', async () => {
       const depot = await createSite('Depot');
       const lookup = async () => {
         await standsIn(mine, depot);
@@ -143,7 +143,7 @@ describeEachDatabase('devices', (open) => {
       });
     });
 
-    test('may have been there before: a lease that nobody answers to', async () => {
+    test('may have been there before: a lease without an answering device', async () => {
       clock.advance(60 * MINUTE);
       await report({ devices: [{ ...phone, seen_ago: 1800 }] });
       alive(mine);
@@ -320,7 +320,7 @@ describeEachDatabase('devices', (open) => {
     });
   });
 
-  test('devices that nobody has seen for half a year are forgotten unless they have a name', async () => {
+  test('devices that were not seen for half a year are deleted unless they have a name', async () => {
     await report({ devices: [phone, printer, { mac: '02:00:00:00:00:01' }] });
     await name(PRINTER, 'Printer');
     await delta({ gone: [PHONE, PRINTER] });

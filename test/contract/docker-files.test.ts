@@ -54,7 +54,7 @@ test('plain HTTP is published nowhere: from outside only the proxy and the entry
   expect(settings.publicUrl).toMatch(/^https:/);
 });
 
-test('compose trusts its own proxy and nobody else, and the configuration has nothing to doubt', () => {
+test('compose trusts only its own proxy, and the configuration gives no warnings', () => {
   const settings = checkConfig(compose.services.server.environment!);
   expect(settings.trustProxy).toEqual([compose.services.proxy.networks!.default.ipv4_address]);
   expect(configurationWarnings(settings)).toEqual([]);

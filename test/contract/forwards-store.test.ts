@@ -134,7 +134,7 @@ describeEachDatabase('the store of forwards', (open) => {
     expect(await storage.writes.write((tx) => markNoWay(tx, keyOf(record), 'gone'))).toMatchObject({ way: null, way_reason: 'gone' });
   });
 
-  it('closes once, and a closed one is not authorised any more', async () => {
+  it('closes once, and a closed one is no longer authorised', async () => {
     const record = await insert();
     expect(await storage.writes.write((tx) => closeForward(tx, keyOf(record), 2000, 'revoked'))).toMatchObject({
       closed_at: 2000,
@@ -252,7 +252,7 @@ describeEachDatabase('the store of forwards', (open) => {
   const openedAt = async (record: ForwardRecord): Promise<number[]> =>
     (await selectConnections(storage.db, keyOf(record), page)).map((each) => each.opened_at);
 
-  it('forgets connections by their age, of all teams, the oldest first and no more at once than it is told', async () => {
+  it('deletes connections of all teams by age, the oldest first, and at most the given number at once', async () => {
     const [ours, others] = [await insert({ port: 1 }), await insert({ port: 2, router: theirs })];
     await storage.writes.write((tx) =>
       insertConnections(

@@ -27,7 +27,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     return result.held;
   };
 
-  test('the first of many claims wins, the others are told that it is under way', async () => {
+  test('the first of many claims wins; the others learn that it is in progress', async () => {
     const { store, scope } = await setUp();
     const claims = await Promise.all(Array.from({ length: 5 }, () => store.claim(scope, 'body', true)));
     expect(claims.map(({ state }) => state).sort()).toEqual(['claimed', 'running', 'running', 'running', 'running']);
@@ -67,7 +67,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     expect(await store.claim({ ...scope, teamId }, 'other', true)).toMatchObject({ state: 'claimed' });
   });
 
-  test('after a crash of the process, of many repeats exactly one goes on', async () => {
+  test('after a crash of the process, exactly one of many repeats continues', async () => {
     const { storage, store, scope } = await setUp();
     await store.claim(scope, 'body', true);
     const next = new IdempotencyStore(storage, secrets, () => now);

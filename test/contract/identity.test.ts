@@ -119,7 +119,7 @@ describeEachDatabase('the identity provider keeps', (open) => {
       expect(await ids()).toEqual([id]);
     });
 
-    test('whose tokens are good during a change of keys, for whoever reads the published ones', async () => {
+    test('whose tokens stay valid during a change of keys, for readers of the published keys', async () => {
       const token = async (key: Awaited<ReturnType<ProviderKeyring['load']>>) =>
         new SignJWT({}).setProtectedHeader({ alg: 'RS256', kid: key.signing[0]!.kid! }).sign(await importJWK(key.signing[0]!, 'RS256'));
       const published = async () => createLocalJWKSet({ keys: (await keyring().load()).signing.map(({ d: _d, ...key }) => key) });

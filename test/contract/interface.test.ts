@@ -259,7 +259,7 @@ describe.each(LIMITS)('limit: $limit', ({ endpoint: number, field, inside, outsi
   });
 });
 
-test('whoever has several fields of a forward wrong hears of all of them at once', async () => {
+test('a forward request with several wrong fields gets one error that names them all', async () => {
   const endpoint = ENDPOINTS.find((row) => row.number === 6)!;
   const body = { expire_after_minutes: 5, dst_port: 0, dst_address: 'printer.lan', allow_from: '203.0.113.0/8' };
   expect(await call(endpoint, body)).toMatchObject({

@@ -54,7 +54,7 @@ describeEachDatabase('invitations and password links', (open) => {
     },
   });
 
-  test('somebody new becomes a member with a password of their own, once', async () => {
+  test('a new person becomes a member with their own password, once', async () => {
     const { invitation, code } = await offer(north);
     expect(await invitations.findOpen(code)).toEqual(invitation);
     const member = await invitations.accept(invitation, byPassword(''));
@@ -169,7 +169,7 @@ describeEachDatabase('invitations and password links', (open) => {
     expect(await teams.listMembers(north)).toHaveLength(1);
   });
 
-  test('an account that somebody makes meanwhile is not taken over', async () => {
+  test('an account that was created meanwhile is not taken over', async () => {
     const { invitation } = await offer(south);
     const late = new InvitationsService({ storage: interrupted(() => addUser(north)), clock });
     await expect(late.accept(invitation, byPassword(''))).rejects.toMatchObject({ code: 'conflict' });
@@ -177,7 +177,7 @@ describeEachDatabase('invitations and password links', (open) => {
     expect(await teams.listMembers(south)).toEqual([]);
   });
 
-  test('a password that changes while it is looked at proves nothing', async () => {
+  test('a password that changes during its check proves nothing', async () => {
     const id = await addUser(north);
     const { invitation } = await offer(south);
     const late = new InvitationsService({ storage: interrupted(() => teams.setPassword(id, 'horse correct')), clock });
@@ -185,7 +185,7 @@ describeEachDatabase('invitations and password links', (open) => {
     expect(await teamsOf(id)).toEqual([north]);
   });
 
-  test('somebody who knew the old password does not change the new one: a change that was begun before is refused', async () => {
+  test('a person with the old password cannot change the new one: a change that began before is refused', async () => {
     const id = await addUser(north);
     const { invitation } = await offer(south);
     const join = () => invitations.accept(invitation, byPassword('correct horse', 'known to ada only'));
@@ -295,7 +295,7 @@ describeEachDatabase('invitations and password links', (open) => {
       await expect(links.use(code, 'known to north')).rejects.toMatchObject({ code: 'conflict' });
     });
 
-    test('of an administrator who is none any more opens nothing', async () => {
+    test('of a former administrator opens nothing', async () => {
       await addUser(north, 'root@example.org', 'admin');
       const eve = await addUser(north, 'eve@example.org', 'admin');
       const { code } = await links.create(north, await addUser(north), { kind: 'user', id: eve });

@@ -35,7 +35,7 @@ describeEachDatabase('events over a restart', (open) => {
   const idsOf = (stream: { read: () => unknown }) =>
     [...String(stream.read()).matchAll(/^id: (\S+)\nevent: (\S+)$/gm)].map(([, id, type]) => `${id!.split('.')[1]} ${type}`);
 
-  test('each team goes on where it was, and what is taken is taken once', async () => {
+  test('each team continues where it was, and each event is taken once', async () => {
     const before = new EventsService({ clock: new ManualClock(), log: silentLog });
     for (let i = 0; i < 1200; i += 1) before.publish({ teamId: north, type: 'job.pending', data: { i } });
     before.publish({ teamId: south, type: 'fault.opened', data: { message: 'half \ud800 and \0' } });

@@ -120,7 +120,7 @@ describe.skipIf(reason !== undefined)('rules of /ip/firewall/nat in the kernel',
     expect([await ask(), await ask(lab.strangerAddress)]).toEqual(['hello', 'ECONNREFUSED']);
   });
 
-  test('come after what stands before them, through jumps', async () => {
+  test('come after the rules before them, through jumps', async () => {
     await masquerade();
     const id = await dstNat();
     await client.ret('/ip/firewall/nat/add', '=comment=test', '=chain=mine', '=action=accept', '=protocol=tcp', `=dst-port=${ENTRY}`);

@@ -262,7 +262,7 @@ describeEachDatabase('the history of a router', (open) => {
     expect(theirs.some((item) => ours.has(item.id))).toBe(false);
   });
 
-  test('of a removed router goes on without the sessions that its agent had later', async () => {
+  test('of a removed router continues without later sessions of its agent', async () => {
     const routerId = mine.routers.at(-1)!;
     const before = await whole('&kind=session', { routerId });
     await storage.db

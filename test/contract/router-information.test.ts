@@ -105,7 +105,7 @@ describeEachDatabase('what is known of a router', (open) => {
       expect(await ofMine()).toMatchObject({ timezone: 'Europe/Riga', lat: 56.95, lng: 24.1, location_origin: 'site' });
     });
 
-    test("the site's time zone counts more than the router's own, as its position does; without one, the router's own stands", async () => {
+    test("the site's time zone counts more than the router's own, as its position does; without one, the router's own is used", async () => {
       await place({});
       await change({ time_zone: 'Europe/Lisbon' });
       expect(await ofMine()).toMatchObject({ timezone: 'Europe/Lisbon', lat: null });
@@ -123,7 +123,7 @@ describeEachDatabase('what is known of a router', (open) => {
       expect(await ofMine()).toMatchObject({ lat: 56.95, location_origin: 'site' });
     });
 
-    test("the tunnel's address is told while there is a tunnel, last_seen_from stays", async () => {
+    test("the tunnel's address is shown while there is a tunnel, last_seen_from stays", async () => {
       routers.presence.record(mine.routerId, { reachable: true, uptimeSeconds: 5, at: 1000, from: '198.51.100.7' });
       metadata.onReady(connection());
       expect(await ofMine()).toMatchObject({ tunnel_ip: '198.51.100.7', last_seen_from: '198.51.100.7' });

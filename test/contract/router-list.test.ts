@@ -137,7 +137,7 @@ describeEachDatabase('the list of routers', (open) => {
     );
   });
 
-  test('text is looked for as it is, and not as a pattern', async () => {
+  test('text is searched literally, not as a pattern', async () => {
     expect((await get('?q=%25')).data).toEqual([]);
     expect((await get('?q=_w-1')).data).toEqual([]);
   });
@@ -237,7 +237,7 @@ describeEachDatabase('the list of routers', (open) => {
     );
   });
 
-  test('routers of before there were keys of versions get theirs at the next start', async () => {
+  test('routers from before version keys get theirs at the next start', async () => {
     await setUp();
     await storage.db.updateTable('routers').set({ version_key: '' }).execute();
     expect((await get('?version=7')).data).toEqual([]);

@@ -105,7 +105,7 @@ describeEachDatabase('the pulse of a router', (open) => {
     expect(routers.presence.get(id)).toMatchObject({ reachable: true, lastSeenAt: START + 100 * SECOND });
   });
 
-  test('of names that were never told is forgotten when there are too many', async () => {
+  test('of names that no heartbeat reported is dropped when there are too many', async () => {
     for (let index = 0; index < MAX_ROUTERS_PER_AGENT; index += 1) beat(true, `made-up ${index}`);
     beat(true);
     expect(pulse(await inventory())).toBe(false);

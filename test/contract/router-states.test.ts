@@ -187,7 +187,7 @@ describeEachDatabase('states of routers', (open) => {
     ]);
   });
 
-  test.each([2 * HOUR, -2 * HOUR])('a step of the clock by %i ms does not change how long a state goes on', async (stepMs) => {
+  test.each([2 * HOUR, -2 * HOUR])('a step of the clock by %i ms does not change the age of a state', async (stepMs) => {
     const { storage, place, machine, clock } = await setting();
     const run = await life(storage, clock, place);
     await run.connect();
@@ -214,7 +214,7 @@ describeEachDatabase('states of routers', (open) => {
     expect(runs.map((each) => [each.started_at - START, (each.stopped_at ?? 0) - START])).toContainEqual([0, 10_000]);
   });
 
-  test('a router that is replaced goes on with the state of its new hardware, and a removed one has none', async () => {
+  test('a replaced router has the state of its new hardware, and a removed one has none', async () => {
     const { storage, place, machine, clock } = await setting();
     const fresh = await seedRouter(storage, { teamId: place.teamId, agentId: place.agentId, now: START });
     const run = await life(storage, clock, fresh);

@@ -178,7 +178,7 @@ describeEachDatabase('writes', (open) => {
     expect(await teamNames(storage)).toEqual(names);
   });
 
-  test('reads and statements of others neither wait for ever nor join an open write', async () => {
+  test('reads and statements of others neither wait forever nor join an open write', async () => {
     const storage = await open();
     const writes = Array.from({ length: 20 }, (_, index) =>
       storage.writes.write(async (tx) => {
@@ -250,7 +250,7 @@ describe('SQLite', () => {
     await storage.close();
   });
 
-  test('the outer database used inside a transaction is refused after a while, not a wait for ever', async () => {
+  test('the outer database used inside a transaction is refused after a while and does not wait forever', async () => {
     const storage = openSqlite(':memory:', { busyMs: 100, batchMs: 50, lockMs: 20 });
     await migrate(storage);
     await expect(storage.db.transaction().execute(() => teamNames(storage))).rejects.toMatchObject({ code: 'unavailable' });
@@ -258,7 +258,7 @@ describe('SQLite', () => {
     await storage.close();
   });
 
-  test('another process that holds the write lock is waited for, then the write is refused; reading goes on', async () => {
+  test('another process that holds the write lock is waited for, then the write is refused; reading continues', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
     const file = path.join(folder, 'data', 'box.db');
     const storage = openSqlite(file, { busyMs: 20, batchMs: 1000, lockMs: 1000 });

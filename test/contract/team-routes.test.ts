@@ -99,7 +99,7 @@ describeEachDatabase('sites and members', (open) => {
       expect(await app.ask(south, 'POST', '/api/sites', { name: 'Depot' })).toMatchObject({ status: 200 });
     });
 
-    test('a site is deleted once nobody stands in it, with what it left behind', async () => {
+    test('an empty site is deleted with its remaining records', async () => {
       const id = await createSite();
       const { agentId, routerId } = await seedRouter(storage, { teamId: north });
       await storage.db.updateTable('routers').set({ site_id: id }).where('id', '=', routerId).execute();
@@ -140,7 +140,7 @@ describeEachDatabase('sites and members', (open) => {
       expect(JSON.stringify(listed.body) + stored).not.toContain(code);
     });
 
-    test('whether somebody has an account makes no difference to the answer', async () => {
+    test('the answer does not show whether a person has an account', async () => {
       await addMember('ada@example.org', 'admin', south);
       const shapes = await Promise.all(
         ['ada@example.org', 'eve@example.org'].map(async (email) => {
@@ -227,7 +227,7 @@ describeEachDatabase('sites and members', (open) => {
       expect((await app.ask(south, 'PATCH', `/api/members/${id}`, { active: true })).status).toBe(404);
     });
 
-    test('a member is removed: gone from the list, the groups and every client of the team, and told once', async () => {
+    test('a member is removed: gone from the list, the groups and every client of the team, and published once', async () => {
       await addMember('root@example.org');
       const id = await addMember('ada@example.org', 'operator');
       const group = { id: UNKNOWN, team_id: north, name: 'On call', schedule_id: null, mute: 'never', created_at: 1, updated_at: 1 };

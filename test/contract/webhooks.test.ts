@@ -58,7 +58,7 @@ describeEachDatabase('job updates', (open) => {
     }
   });
 
-  test('say nothing of a job that has nobody to notify', async () => {
+  test('are not created for a job without a notify_url', async () => {
     const silent = await world.createJob(main, undefined);
     const job = await create();
     await world.until(main, job, 'delivered');
@@ -67,7 +67,7 @@ describeEachDatabase('job updates', (open) => {
   });
 
   describe('to a receiver that was down', () => {
-    test('are all told later, in order, each with its own body', async () => {
+    test('are all delivered later, in order, each with its own body', async () => {
       receiver.replies.push(500);
       const job = await create();
       await world.untilAttempts(main, job, 0, 1);
@@ -242,7 +242,7 @@ describeEachDatabase('job updates', (open) => {
   });
 
   describe('after a restart', () => {
-    test('what happened meanwhile is told', async () => {
+    test('events of the meantime are delivered', async () => {
       const job = await create();
       await world.until(main, job, 'delivered');
       await main.webhooks.stop();
@@ -252,7 +252,7 @@ describeEachDatabase('job updates', (open) => {
       expect(receiver.types).toBe('loaded running completed');
     });
 
-    test('the schedule goes on where it was', async () => {
+    test('the schedule continues where it was', async () => {
       receiver.replies.push(500, 500);
       const job = await create();
       await world.untilAttempts(main, job, 0, 1);
@@ -443,7 +443,7 @@ describeEachDatabase('job updates', (open) => {
       expect(JSON.stringify(rows)).not.toContain(secret.slice(6, 30));
     });
 
-    test('or not sent: without its key nobody would believe them', async () => {
+    test('or not sent: without its key they could not be verified', async () => {
       await rotate(0);
       await storage.db.updateTable('webhook_secrets').set({ expires_at: null }).execute();
       await storage.db.deleteFrom('webhook_secrets').execute();

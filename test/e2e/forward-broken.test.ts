@@ -52,7 +52,7 @@ describe.each(BEGINNINGS)('a client that %s sees a reset', (_name, begin) => {
     expect(await ending(record.port, begin)).toBe('ECONNRESET');
   });
 
-  it('when nothing listens at the target any more', async () => {
+  it('when the target has stopped listening', async () => {
     const server = net.createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const dstPort = (server.address() as net.AddressInfo).port;

@@ -66,7 +66,7 @@ test('a verified address signs its user in', async () => {
   expect(outside.tokenRequest?.form.get('redirect_uri')).toBe(`${world.server.url}/oidc/upstream/callback`);
 });
 
-describe('nobody is signed in', () => {
+describe('no person is signed in', () => {
   test.each([
     ['by an address that is not verified', { email_verified: false }],
     ['by one that only looks verified', { email_verified: 'true' }],

@@ -159,7 +159,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect(await job()).toMatchObject({ status: 'unknown', phase: 'unknown', reason: 'agent_revoked' });
   });
 
-  test('the agent that carries a forward is told to close it', async () => {
+  test('the agent that carries a forward must close it', async () => {
     world = await World.start({ databaseUrl: database.url, routers: [] });
     const agent = await startAgent('depot', 'one');
     const closed: string[] = [];

@@ -148,7 +148,7 @@ describe.each(databaseKinds())('the state of a router on $name', (kind) => {
     await becomes('answering', null);
   });
 
-  test('agent_away, replaced, when another machine goes on as its agent', async () => {
+  test('agent_away, replaced, when another machine replaces its agent', async () => {
     await becomes('answering', null);
     const agentId = String((await agent())['id']);
     const { token } = await world.server.services.credentials.createEnrolToken({

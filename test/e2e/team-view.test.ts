@@ -135,7 +135,7 @@ class Follower {
   }
 }
 
-test('whoever reads a list and then the stream from its position ends with the state of the server, under load', async () => {
+test('a client that reads a list and then the stream from its position ends with the state of the server, under load', async () => {
   const world = await World.start({ routers: [{}, {}] });
   try {
     const ids = await world.routerIds();

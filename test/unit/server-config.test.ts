@@ -233,7 +233,7 @@ test('a proxy that must be there and is not trusted is doubted, and one that any
   ]);
 });
 
-test('doors that nobody outside can reach are doubted', () => {
+test('entries that no outside client can reach give a warning', () => {
   expect(configurationWarnings(checkConfig({}))).toEqual([]);
   expect(configurationWarnings(checkConfig({ SIGNALBOX_FORWARD_HOST: 'box.example.net', SIGNALBOX_FORWARD_LISTEN: '0.0.0.0' }))).toEqual(
     [],

@@ -148,7 +148,7 @@ it('a device that returns after a replacement is searched, because nothing could
   expect(rules).toEqual(['defconf']);
 });
 
-it('a concurrent removal by somebody else is not an error', async () => {
+it('a concurrent removal is not an error', async () => {
   const answer = router.onCommand;
   rules.push(`${TAG}-2`);
   router.onCommand = (command) => {

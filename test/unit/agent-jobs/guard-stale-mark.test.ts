@@ -163,7 +163,7 @@ describe('a guard whose record is older than the guard', () => {
     expect(results[0]).toMatchObject({ outcome: 'completed' });
   });
 
-  it('is unknown when somebody has changed its entry', async () => {
+  it('is unknown when its entry was changed', async () => {
     router.scheduler.entries.get(entryName)!.source = ':if ($uptime >= 90d00:00:00) do={}';
     isAlive = true;
     await pass(30 * 60_000);

@@ -131,7 +131,7 @@ describe('an undo guard whose script did not run', () => {
     expect(router.reboots).toBe(0);
   });
 
-  it('is reported when the router is unreachable for so long that it may fire', async () => {
+  it('is reported when the router is unreachable until it may fire', async () => {
     adapter.onPrepare = () => {
       router.reachable = false;
       return Promise.reject(new AgentError('router_unreachable', 'the router closed the connection'));

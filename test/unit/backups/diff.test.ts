@@ -82,7 +82,7 @@ describe('a unified diff', () => {
     expect(print(['x'], [])).toBe('--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n');
   });
 
-  it('that nobody could read is cut at a line', () => {
+  it('that is too long is cut at a line', () => {
     const long = Array.from({ length: 30_000 }, (_, index) => `${index} ${'x'.repeat(60)}`);
     const { diff, truncated } = unifiedDiff({ name: 'a', lines: [] }, { name: 'b', lines: long });
     expect(truncated).toBe(true);

@@ -108,7 +108,7 @@ test('at the end the forward is closed also while the server is being restarted'
   expect(minutesGone() * 60).toBeLessThan(10);
 });
 
-test('but not for ever, and what stays open is told', async () => {
+test('but not forever, and it names what stays open', async () => {
   await closeForward(watched(() => refused(503, 'unavailable')));
   expect(stderr).toMatch(/the forward f could not be closed and stays open until 2031-05-01T09:00:00.000Z: no: unavailable\n$/);
   expect(minutesGone() * 60).toBeGreaterThan(25);

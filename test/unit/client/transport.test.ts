@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(asked).toHaveLength(6);
   });
 
-  test('that met the rate limit waits as long as it is told, but not for ever', async () => {
+  test('that met the rate limit waits for Retry-After, but not forever', async () => {
     const limited = (seconds: number) => problem(429, 'rate_limited', { 'retry-after': String(seconds) });
     const { signalbox, pauses, told } = scripted(limited(7), limited(3600), ok([]));
     await signalbox.call('listRouters', {});

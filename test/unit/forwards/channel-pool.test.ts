@@ -146,7 +146,7 @@ describe('channels are asked for', () => {
     expect(served(clients)).toEqual([true, true, true, false, false]);
   });
 
-  test('not beyond what the agent was told by another message', () => {
+  test('not more than another message has already requested', () => {
     pool.expect(4);
     come(2);
     expect(asked).toEqual([2]);
@@ -154,7 +154,7 @@ describe('channels are asked for', () => {
     expect(pool.freeCount).toBe(4);
   });
 
-  test('again after a while when they did not come and somebody waits', () => {
+  test('again after a while when they did not arrive and a client waits', () => {
     come(1);
     clock.advance(LIMITS.dialTimeoutMs - 1);
     const before = asked.length;
@@ -231,7 +231,7 @@ describe('those who wait', () => {
     expect(gone!.hasGivenUp).toBe(false);
   });
 
-  test('are told when the forward ends', () => {
+  test('are rejected when the forward ends', () => {
     const [client] = come(1);
     pool.close('the forward is over');
     expect(client!.hasGivenUp).toBe(true);
@@ -258,7 +258,7 @@ describe('the number of channels follows the busiest moment of the last period',
     expect(served(come(20))).not.toContain(false);
   });
 
-  test('and let go after a period in which nobody came', async () => {
+  test('and closed after a period without clients', async () => {
     await burst(20);
     clock.advance(2 * LIMITS.idlePeriodMs);
     await settle();
@@ -286,7 +286,7 @@ describe('the number of channels follows the busiest moment of the last period',
 });
 
 describe('after a new tunnel of the agent', () => {
-  test('free channels of the earlier one are let go, and what carries something goes on', async () => {
+  test('free channels of the earlier one are closed, and busy ones continue', async () => {
     dialled(3);
     const [client] = come(1);
     pool.dropFree('the agent has a new tunnel');

@@ -52,7 +52,7 @@ describe('allow_from', () => {
     expect(refusal(() => normaliseSource(given, { allowPrivate: false }))).toEqual({ allow_from: [reason] });
   });
 
-  it('may be private where the configuration says so, but never nobody or everybody', () => {
+  it('may be private if the configuration allows it, but never empty or everything', () => {
     expect(normaliseSource('127.0.0.1', { allowPrivate: true })).toBe('127.0.0.1/32');
     expect(normaliseSource('10.1.2.3/24', { allowPrivate: true })).toBe('10.1.2.0/24');
     expect(refusal(() => normaliseSource('0.0.0.0', { allowPrivate: true }))).toHaveProperty('allow_from');

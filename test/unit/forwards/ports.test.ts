@@ -16,7 +16,7 @@ function choosePort(
 }
 
 describe('the port of a new forward', () => {
-  it('is any that nobody has used lately, beginning somewhere in the range', () => {
+  it('is any that was not used recently, starting at a random place in the range', () => {
     expect(choosePort(range, [], none, first)).toEqual({ state: 'free', port: 1000 });
     expect(choosePort(range, [], none, () => 0.999)).toEqual({ state: 'free', port: 1003 });
   });

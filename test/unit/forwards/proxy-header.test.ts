@@ -32,7 +32,7 @@ describe('a PROXY header', () => {
     expect(parseProxyHeader(proxyHeader({ source: '::ffff:203.0.113.7' }))).toMatchObject({ value: { address: '203.0.113.7' } });
   });
 
-  it('of the load balancer itself names nobody, whatever it holds', () => {
+  it('of the load balancer itself names no client, whatever it contains', () => {
     const header = proxyHeader({ command: 0x20, family: 0x00 });
     expect(parseProxyHeader(header)).toEqual({ state: 'complete', value: { kind: 'local' }, length: header.length });
   });

@@ -128,7 +128,7 @@ test('monitoring is answered while all slots are taken', async () => {
   expect((await post(`${url}/healthz?verbose`)).status).toBe(200);
 });
 
-test('of the addresses of localhost one is listened on, so that no server stands beside the queue', async () => {
+test('one address of localhost is listened on, so that no server bypasses the queue', async () => {
   vi.mocked(lookup).mockResolvedValueOnce({ address: '127.0.0.1', family: 4 });
   const url = await listen(app, { host: 'localhost', port: 0 });
   expect(url).toMatch(/^http:\/\/localhost:\d+$/);

@@ -64,7 +64,7 @@ test('credentials of one network take turns too', async () => {
   expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
 });
 
-test('a stranger who makes up a credential for every request delays nobody elsewhere, and is refused first', async () => {
+test('a client that invents a credential for every request delays no other network, and is refused first', async () => {
   const leaves = ['x', 'x'].map(() => (admission.enter(at('x')), admission.begin()));
   for (let index = 0; index < 6; index += 1) ask('stranger', `made up ${index}`, `made up ${index}`);
   expect(admission.enter(at('stranger', 'one more'))).toBe('refused');
@@ -88,7 +88,7 @@ test('refuses at once what is over the bound of a credential, of a network, or o
   expect([admission.waiting, admission.refused]).toEqual([12, 2]);
 });
 
-test('refuses what has not begun within its time, and nobody is left behind', async () => {
+test('refuses requests that have not begun in time, and every request gets an answer', async () => {
   for (let index = 0; index < 2; index += 1) ask('x');
   ask('a');
   await vi.advanceTimersByTimeAsync(limits.waitMs - 1);

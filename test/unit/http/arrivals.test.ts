@@ -23,7 +23,7 @@ async function nobodyComes(): Promise<void> {
   for (let index = 0; index < 3; index += 1) await turn();
 }
 
-test('connections in as many turns as a rush has are one; it ends with a turn in which nobody came', async () => {
+test('connections in enough consecutive turns are a rush; it ends with a turn without a connection', async () => {
   const [onBunch, onOver] = [vi.fn<() => void>(), vi.fn<() => void>()];
   const arrivals = new Arrivals(10, { onBunch, onOver });
   arrivals.watch(server as Server);
@@ -39,7 +39,7 @@ test('connections in as many turns as a rush has are one; it ends with a turn in
   expect(onOver).toHaveBeenCalledTimes(1);
 });
 
-test('ordinary traffic, with a turn now and then in which nobody comes, is no rush', async () => {
+test('ordinary traffic, with turns without a connection, is no rush', async () => {
   const arrivals = new Arrivals(10, { onBunch: () => undefined, onOver: () => undefined });
   arrivals.watch(server as Server);
   for (let index = 0; index < 10; index += 1) {

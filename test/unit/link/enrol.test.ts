@@ -78,7 +78,7 @@ test('a missing folder is created for its owner only', async () => {
   expect((await stat(path.join(folder, 'etc/signalbox'))).mode & 0o777).toBe(0o700);
 });
 
-test('a folder that was created in vain is removed', async () => {
+test('a folder that was created for a failed enrolment is removed', async () => {
   answer = { status: 401, body: { message: 'this token was used' } };
   await expect(run(address(), 'etc/signalbox/credentials.json')).rejects.toMatchObject({ code: 'unauthorized' });
   expect(await readdir(folder)).toEqual([]);

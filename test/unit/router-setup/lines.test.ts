@@ -200,7 +200,7 @@ test('the folder of another disk is used, and undone there', async () => {
   expect(bench.configuration()).toEqual(before);
 });
 
-test('a paste after one that ended half-way goes on from there', async () => {
+test('a second paste after an interrupted one continues from there', async () => {
   const bench = new Bench();
   bench.router.faults.diskFull = true;
   expect((await bench.paste(setupLines(setup))).error).toMatch(/not enough space/);

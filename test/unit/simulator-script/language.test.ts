@@ -107,7 +107,7 @@ test('an endless loop leaves the event loop its turns and ends with its session'
   expect(result.error).toBe('interrupted');
 });
 
-test('a function that calls itself for ever is stopped', async () => {
+test('a function that calls itself forever is stopped', async () => {
   const result = await createBench().run(':global f do={:global f; $f}; $f');
   expect(result.error).toBe('maximum recursion depth reached');
 });

@@ -96,7 +96,7 @@ test('an empty list prints nothing on v7 and its heading on v6', () => {
   expect(print([], { path: '/ip/address', style: 'table', version: '6.49' })[0]).toMatch(/^Flags: X - disabled/);
 });
 
-test('a v7 table leaves out flags nobody has, and counters without stats', () => {
+test('a v7 table leaves out unused flags, and counters without stats', () => {
   const row = new Map([
     ['.id', '*1'],
     ['name', 'ether1'],

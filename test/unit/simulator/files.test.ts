@@ -84,7 +84,7 @@ describe('backups', () => {
     expect(await client.rows('/ip/route/print', '?dst-address=203.0.113.0/30')).toHaveLength(1);
   });
 
-  it("loaded by the scheduler undo a lock-out with nobody's help", async () => {
+  it('loaded by the scheduler undo a lock-out without help', async () => {
     const router = await start({ rebootMs: 1000 });
     await client.talk('/system/backup/save', '=name=undo', '=dont-encrypt=yes');
     await client.talk('/system/scheduler/add', '=name=undo', '=interval=5m', '=on-event=/system backup load name=undo.backup password=""');

@@ -108,7 +108,7 @@ describe('a dst-nat rule', () => {
     expect(await ask('a')).toBe('');
   });
 
-  it('comes after what stands before it', async () => {
+  it('comes after the rules before it', async () => {
     const id = await addRule();
     await client.ret(
       '/ip/firewall/nat/add',

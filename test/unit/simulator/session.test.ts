@@ -132,7 +132,7 @@ describe('commands', () => {
     expect(await client.talk('/ip/dns/static/print', '.tag=5')).toEqual(answer);
   });
 
-  it('give empty rows for a property nobody has, and a bare number for count-only', async () => {
+  it('give empty rows for an unknown property, and a bare number for count-only', async () => {
     const client = await login((await start()).apiPort);
     const answer = await client.talk('/ip/service/print', '=.proplist=comment');
     expect(answer).toEqual([...Array.from({ length: 8 }, () => ['!re']), ['!done']]);

@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect(inside.connections).toBe(0);
   });
 
-  test('that drips for ever ends at the deadline', async () => {
+  test('that drips forever ends at the deadline', async () => {
     const started = performance.now();
     expect(await poster().post(message(await dripping('HTTP/1.1 200 OK\r\nx: ', 'y')), never)).toMatchObject({
       outcome: 'failed',
@@ -115,7 +115,7 @@ describe('an answer', () => {
     expect(performance.now() - started).toBeLessThan(4 * DEADLINE_MS + 2000);
   });
 
-  test('that pours for ever is not drunk up', async () => {
+  test('that never ends is not read to the end', async () => {
     let poured = 0;
     const pour = (response: ServerResponse): void => {
       while (!response.destroyed && response.write(BIG)) poured += BIG.length;
@@ -163,7 +163,7 @@ describe('nothing is connected to', () => {
     expect(receiver.connections).toBe(0);
   });
 
-  test('where a name has begun to lead to this machine: each attempt asks anew and uses what it was told', async () => {
+  test('where a name has begun to lead to this machine: each attempt resolves the name again and uses the answer', async () => {
     let asked = 0;
     // As an attacker's name server answers: a private address as soon as somebody has looked.
     const resolve: ResolveName = () => {
