@@ -263,19 +263,19 @@ export class JobRunner {
     for (const router of this.#deps.routers.values()) {
       const cleared = Promise.withResolvers<void>();
       this.#cleared.set(router.name, cleared.promise);
-      this.#tasks.start(`leftovers of ${router.name}`, 'tidy', (signal) =>
+      this.#tasks.start(`leftovers of ${router.name}`, 'clean_up', (signal) =>
         this.#cleanUp.clearLeftovers(router, signal).finally(cleared.resolve),
       );
     }
   }
 
   #finish(entry: JournalEntry): void {
-    this.#tasks.start(entry.offer.job_id, 'tidy', (signal) => this.#cleanUp.finish(entry, signal));
+    this.#tasks.start(entry.offer.job_id, 'clean_up', (signal) => this.#cleanUp.finish(entry, signal));
   }
 
   /** Starts after an aborted execution has ended. */
   #disarm({ offer: { job_id: jobId } }: JournalEntry): void {
-    this.#tasks.start(jobId, 'tidy', async (signal) => {
+    this.#tasks.start(jobId, 'clean_up', async (signal) => {
       const entry = this.#deps.journal.get(jobId);
       if (entry && mayHaveGuard(entry)) await this.#cleanUp.disarm(entry, signal);
     });

@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts';
 
 /** `run`: a job's execution. `tidy`: its clean-up. */
-export type TaskKind = 'run' | 'tidy';
+export type TaskKind = 'run' | 'clean_up';
 
 interface Task {
   kind: TaskKind;

@@ -34,7 +34,7 @@ import type { UpstreamSettings } from '../access/identity/types.ts';
 import { Assembly } from './assembly.ts';
 import { announcements } from './wires/announcements.ts';
 import { callers } from './wires/callers.ts';
-import { takeInInventory } from './wires/inventory-intake.ts';
+import { storeInventory } from './wires/inventory-intake.ts';
 import { repeatedPosts } from './wires/repeated-posts.ts';
 import { replacedAgents } from './wires/replaced-agents.ts';
 import { tunnels } from './wires/tunnels.ts';
@@ -92,7 +92,7 @@ export function buildFeatures(prepared: Prepared) {
   const features = all.complete(services);
   services.agentEvents.connect({
     listeners: features.listeners,
-    takeInInventory: (connection, inventory) => takeInInventory(connection, inventory, services),
+    storeInventory: (connection, inventory) => storeInventory(connection, inventory, services),
   });
   for (const { shares = {}, gauges = [], teams = [], histograms = [] } of features.measures) {
     for (const [name, share] of Object.entries(shares)) services.metrics.watch(name, share);

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Inventory } from '../../protocol/index.ts';
 import type { AgentConnection } from '../../server/platform/core/agent-gateway.ts';
 import { FaultsService } from '../../server/fleet/faults/service.ts';
-import { takeInInventory } from '../../server/compose/wires/inventory-intake.ts';
-import { announceChanges } from '../../server/compose/wires/move-announcements.ts';
+import { storeInventory } from '../../server/compose/wires/inventory-intake.ts';
+import { announceMoves } from '../../server/compose/wires/move-announcements.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { listEveryRouter } from '../harness/list-routers.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -50,7 +50,7 @@ describeEachDatabase('entries of an agent', (open) => {
         gateway: { notify: () => true },
         states: { onInventory: nothing, onNameLost: nothing },
       };
-      announceChanges(audience);
+      announceMoves(audience);
       return { routers, faults, audience };
     };
     let { routers, faults, audience } = await make();
@@ -68,7 +68,7 @@ describeEachDatabase('entries of an agent', (open) => {
       connect,
       clock,
       say: (name: string, hardware: string, from = connection) =>
-        takeInInventory(
+        storeInventory(
           from,
           { type: 'inventory', router: name, host: `192.0.2.${name.charCodeAt(0)}`, facts: factsOf(hardware) },
           audience,

@@ -1,7 +1,15 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import { acceptJob, beginJob, endJob, expireJobs, forgetJobs, giveUpOverdue, refuseJob } from '../../server/work/jobs/hand-over/store.ts';
+import {
+  acceptJob,
+  beginJob,
+  endJob,
+  expireJobs,
+  giveUpUnlisted,
+  giveUpOverdue,
+  refuseJob,
+} from '../../server/work/jobs/hand-over/store.ts';
 import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { insertMissedEvents } from '../../server/work/jobs/outbox/store.ts';
 import { cancelQueued, deleteFinished, insertJob, requestCancel } from '../../server/work/jobs/store.ts';
@@ -66,7 +74,7 @@ describeEachDatabase('the outbox of a job with a notify_url', (open) => {
     complete: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: completed, now: NOW + 3 })),
     fail: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: failed, now: NOW + 3 })),
     wonder: (job) => write((tx) => endJob(tx, reporter, { jobId: job.id, result: unknown, now: NOW + 3 })),
-    forget: (job) => write((tx) => forgetJobs(tx, reporter, [job.id], NOW + 3)),
+    forget: (job) => write((tx) => giveUpUnlisted(tx, reporter, [job.id], NOW + 3)),
     'give up': () => write((tx) => giveUpOverdue(tx, NOW + 3_600_000, 10)),
     expire: () => write((tx) => expireJobs(tx, NOW + 1000, 10)),
     cancel: (job) => write((tx) => cancelQueued(tx, { teamId: job.team_id, jobId: job.id, now: NOW + 4 })),

@@ -7,7 +7,7 @@ import {
   beginJob,
   endJob,
   expireJobs,
-  forgetJobs,
+  giveUpUnlisted,
   giveUpOverdue,
   refuseJob,
   selectHeldBefore,
@@ -231,7 +231,7 @@ describeEachDatabase('job transitions', (open) => {
     const job = await create();
     await accept(job);
     await setEpoch(seeded.agentId, 6);
-    await write((tx) => forgetJobs(tx, { ...reporter, epoch: 6 }, [job.id], NOW));
+    await write((tx) => giveUpUnlisted(tx, { ...reporter, epoch: 6 }, [job.id], NOW));
     expect(await refuse(job)).toBeUndefined();
   });
 
@@ -242,7 +242,7 @@ describeEachDatabase('job transitions', (open) => {
     const now = { ...reporter, epoch: 6 };
     await accept(fresh, now);
     expect(await selectHeldBefore(storage.db, now)).toEqual([old.id]);
-    const forgotten = await write((tx) => forgetJobs(tx, now, [old.id], NOW + 9));
+    const forgotten = await write((tx) => giveUpUnlisted(tx, now, [old.id], NOW + 9));
     expect(forgotten).toMatchObject([{ id: old.id, phase: 'unknown', reason: 'agent_forgot', failed_at: NOW + 9, overdue_at: null }]);
   });
 
@@ -250,7 +250,7 @@ describeEachDatabase('job transitions', (open) => {
     const job = await create();
     await accept(job);
     await setEpoch(seeded.agentId, 7);
-    expect(await write((tx) => forgetJobs(tx, { ...reporter, epoch: 6 }, [job.id], NOW))).toEqual([]);
+    expect(await write((tx) => giveUpUnlisted(tx, { ...reporter, epoch: 6 }, [job.id], NOW))).toEqual([]);
     expect(await read(job)).toMatchObject({ phase: 'accepted' });
   });
 

@@ -7,7 +7,7 @@ import { InventoryOrder } from './inventory-order.ts';
 interface Audience {
   /** In the order of the features. */
   listeners: readonly AgentListener[];
-  takeInInventory: (connection: AgentConnection, inventory: Inventory) => Promise<void>;
+  storeInventory: (connection: AgentConnection, inventory: Inventory) => Promise<void>;
 }
 
 /** Passes agent events to the features in their order: the identity of routers comes before work on them. */
@@ -32,8 +32,8 @@ export class AgentEventFanOut implements AgentEvents {
 
   onHeartbeat(connection: AgentConnection, heartbeat: Heartbeat): void {
     const { agentId } = connection;
-    for (const beat of heartbeat.routers.filter(({ name }) => this.#order.isWaiting(agentId, name))) {
-      this.#order.run(agentId, beat.name, 'heartbeat', () => this.#heartbeat(connection, { ...heartbeat, routers: [beat] }));
+    for (const router of heartbeat.routers.filter(({ name }) => this.#order.isWaiting(agentId, name))) {
+      this.#order.run(agentId, router.name, 'heartbeat', () => this.#heartbeat(connection, { ...heartbeat, routers: [router] }));
     }
     this.#heartbeat(connection, { ...heartbeat, routers: heartbeat.routers.filter(({ name }) => !this.#order.isWaiting(agentId, name)) });
   }
@@ -48,7 +48,7 @@ export class AgentEventFanOut implements AgentEvents {
 
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<void> {
     try {
-      await this.#connected.takeInInventory(connection, inventory);
+      await this.#connected.storeInventory(connection, inventory);
     } finally {
       this.#order.stored(connection.agentId, inventory.router);
     }

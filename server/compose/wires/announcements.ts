@@ -18,7 +18,7 @@ import type { Listeners } from '../../platform/core/listeners.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
-import { announceChanges } from './move-announcements.ts';
+import { announceMoves } from './move-announcements.ts';
 import { announceRemoval } from './removal-announcements.ts';
 
 interface Needs {
@@ -50,7 +50,7 @@ export const announcements = feature({
     eventSources.listenTo(services);
     credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
-    announceChanges(services);
+    announceMoves(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));
     teams.losses.subscribe(({ teamId }) => void revocations.enforce(teamId));
     revocations.revoked.subscribe(({ teamId }) => {

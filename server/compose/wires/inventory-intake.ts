@@ -15,15 +15,15 @@ interface Audience {
 }
 
 /** Stores which router an agent reports under a name and informs the features. @throws AppError as `RoutersService.onInventory` */
-export async function takeInInventory(connection: AgentConnection, inventory: Inventory, audience: Audience): Promise<void> {
-  await takeIn(connection, inventory, audience);
+export async function storeInventory(connection: AgentConnection, inventory: Inventory, audience: Audience): Promise<void> {
+  await storeOne(connection, inventory, audience);
   const { duplicates } = audience.routers;
   // Another entry may wait for the router that this entry had.
   let freed = duplicates.takeFreed(connection.agentId);
-  for (; freed; freed = duplicates.takeFreed(connection.agentId)) await takeIn(connection, freed, audience);
+  for (; freed; freed = duplicates.takeFreed(connection.agentId)) await storeOne(connection, freed, audience);
 }
 
-async function takeIn(
+async function storeOne(
   connection: AgentConnection,
   inventory: Inventory,
   { routers, eventSources, faults, forwards, states }: Audience,

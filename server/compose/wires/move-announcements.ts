@@ -23,10 +23,10 @@ interface Audience {
 const REASON_CHARS = 300;
 
 /** Informs the affected features which agent, and which of its entries, manages or requests a router. */
-export function announceChanges(audience: Audience): void {
+export function announceMoves(audience: Audience): void {
   const { routers, faults } = audience;
   routers.moves.changes.subscribe((change) => announceMove(change, audience));
-  routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateWords(change)));
+  routers.duplicates.changes.subscribe((change) => faults.setCondition(change.routerId, 'duplicate_serial', duplicateFinding(change)));
 }
 
 function announceMove(change: MoveChange, audience: Audience): void {
@@ -62,13 +62,13 @@ function announceMove(change: MoveChange, audience: Audience): void {
   }
   const holder = router.agent_id;
   const address = routers.connectionOf(holder)?.address ?? routers.presence.get(router.id).lastSeenFrom;
-  faults.setCondition(router.id, 'move_requested', moveWords(change, address));
+  faults.setCondition(router.id, 'move_requested', moveFinding(change, address));
 }
 
 /** Agents and entries named in one fault, to limit its text. */
 const NAMED = 3;
 
-function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
+function moveFinding({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
   if (waiting.length === 0) return null;
   const claims = waiting.map(({ agentName, address, agentEntry }) => `agent "${agentName}" (${address}) reports it as "${agentEntry}"`);
   const holder = `agent "${holderName}" (${holderAddress ?? 'never connected'}) has it as "${router.agent_router}"`;
@@ -79,7 +79,7 @@ function moveWords({ waiting, holderName, router }: MoveChange, holderAddress: s
 }
 
 /** Two entries of one agent report the same hardware id; null when the conflict has ended. */
-function duplicateWords({ hardwareId, holder, others }: DuplicateChange): Finding | null {
+function duplicateFinding({ hardwareId, holder, others }: DuplicateChange): Finding | null {
   if (others.length === 0) return null;
   const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
   return {

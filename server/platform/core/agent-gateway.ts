@@ -55,8 +55,8 @@ export interface AgentGateway {
 
   /**
    * Ends an agent's tunnel.
-   * @param reason what the agent is told
-   * @param endedBy what the record of the tunnel says, where that is something else
+   * @param reason sent to the agent
+   * @param endedBy for the record of the tunnel, if it differs
    */
   disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void;
 }

@@ -69,7 +69,7 @@ export class AgentRequests {
   }
 
   /** Sends a request and waits for its reply. @throws AppError as {@link AgentGateway.request} says */
-  async ask<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
+  async request<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
     if (options.signal?.aborted) throw new AppError('unavailable', 'the request was given up before it was sent');
     const holder = { party: 'router' in params ? params.router : '' };
     const limit = this.#shares.limitFor(holder);

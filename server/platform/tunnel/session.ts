@@ -114,7 +114,7 @@ export class TunnelSession {
       memory: this.#deps.replies.ofTunnel(this.identity.teamId),
       send: (message) => this.#send(message),
     });
-    return this.#requests.ask(method, params, options);
+    return this.#requests.request(method, params, options);
   }
 
   /** Sends without waiting. Offers are held back until the agent's list of open jobs is reconciled. */

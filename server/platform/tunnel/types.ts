@@ -22,7 +22,7 @@ export interface TunnelCallbacks {
   /** The tunnel of this epoch has ended; without effect when a newer one exists. */
   endSession(agentId: string, epoch: number): Promise<void>;
   events: AgentEvents;
-  /** Hears of every tunnel, also of those that never become ready. Left out: nobody wants to know. */
+  /** Listens to every tunnel, also to those that never become ready. Optional. */
   tunnels?: TunnelListener;
 }
 
@@ -48,7 +48,7 @@ export interface SessionStart {
   reset: boolean;
 }
 
-/** A WebSocket as sessions use it: gateway.ts adapts `ws`, unit tests use a fake. */
+/** A WebSocket as sessions use it: endpoint.ts adapts `ws`, unit tests use a fake. */
 export interface TunnelSocket {
   send(text: string): void;
   /** @param mark comes back with the answer */

@@ -32,6 +32,7 @@ export class CommandsService {
   async run(teamId: string, routerId: string, request: CommandRequest, signal: AbortSignal): Promise<string> {
     const router = await this.#routers.getRouter(teamId, routerId);
     const { path, words } = parseCommand(request.command, request.parameters);
+    // Its entry leads to another device now.
     if (router.agent_router === '') {
       throw new AppError('router_unreachable', 'another device answers at the address of this router');
     }

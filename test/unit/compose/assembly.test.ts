@@ -77,7 +77,7 @@ test('old records are deleted feature by feature', async () => {
 test('features hear an agent in the order of the list, and of its end in the reverse order', async () => {
   const { log, features } = three();
   const agents = new AgentEventFanOut();
-  agents.connect({ listeners: features.listeners, takeInInventory: () => Promise.resolve() });
+  agents.connect({ listeners: features.listeners, storeInventory: () => Promise.resolve() });
   await agents.onReady(connection, []);
   agents.onHeartbeat(connection, { type: 'heartbeat', routers: [] });
   agents.onGone(connection, { endedBy: 'left', at: 0, lastHeardAt: 0 });
@@ -90,7 +90,7 @@ test('a heartbeat of a router waits for the inventory that came before it, and t
   let store = (): void => undefined;
   agents.connect({
     listeners: [{ onHeartbeat: (_connection, { routers }) => void heard.push(routers.map(({ name }) => name)) }],
-    takeInInventory: () => new Promise((resolve) => (store = resolve)),
+    storeInventory: () => new Promise((resolve) => (store = resolve)),
   });
   const beat = (name: string) => ({ name, reachable: true, uptime_seconds: 1, reason: null });
   agents.onInventoryArrived(connection, 'new');

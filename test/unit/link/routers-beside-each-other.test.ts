@@ -33,7 +33,7 @@ describe('a router that hangs', () => {
         return 'sent';
       },
     });
-    const ask = (router: string) => requests.ask('command', paramsOf(router), { timeoutMs: 60_000 });
+    const ask = (router: string) => requests.request('command', paramsOf(router), { timeoutMs: 60_000 });
     const hanging = Array.from({ length: MAX_OPEN_REQUESTS }, () => ask('hangs').catch((error: unknown) => error));
     expect(sent).toHaveLength(MAX_OPEN_REQUESTS / 2);
     await expect(hanging.at(-1)).resolves.toMatchObject({ code: 'unavailable', message: 'too many requests under way on this router' });

@@ -53,8 +53,8 @@ export interface InteractionsDeps {
   now: () => number;
 }
 
-const WRONG = 'The email address or the password is wrong.';
-const TOO_MANY = 'There were too many attempts. Try again later.';
+const WRONG_CREDENTIALS = 'The email address or the password is wrong.';
+const TOO_MANY_ATTEMPTS = 'There were too many attempts. Try again later.';
 
 /** The provider's questions to people, asked on our pages: sign in, choose a team, consent to a client. */
 export class Interactions {
@@ -67,8 +67,8 @@ export class Interactions {
   /** The current page of the sign-in. */
   async show(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, false, async (interaction) => {
-      if (interaction.prompt.name === 'login') return this.#signIn(interaction, 200, {});
-      return this.#question(interaction);
+      if (interaction.prompt.name === 'login') return this.#signInPage(interaction, 200, {});
+      return this.#nextPage(interaction);
     });
   }
 
@@ -81,11 +81,12 @@ export class Interactions {
       const browser = devices.read(exchange.request.headers.cookie);
       const attempt = { ...person, source: exchange.source, knownBrowser: devices.proves(browser, person) };
       const retryAfter = attempts.begin(attempt);
-      if (retryAfter !== undefined) return { ...(await this.#signIn(interaction, 429, { email, problem: TOO_MANY })), retryAfter };
+      if (retryAfter !== undefined)
+        return { ...(await this.#signInPage(interaction, 429, { email, problem: TOO_MANY_ATTEMPTS })), retryAfter };
       const { matches, userId, memberships } = await teams.checkPassword(email, password);
-      const isIn = matches && userId !== null && memberships.length > 0;
-      await this.#report(exchange, interaction, memberships, isIn ? 200 : 401);
-      if (!isIn) return this.#signIn(interaction, 401, { email, problem: WRONG });
+      const isSignedIn = matches && userId !== null && memberships.length > 0;
+      await this.#report(exchange, interaction, memberships, isSignedIn ? 200 : 401);
+      if (!isSignedIn) return this.#signInPage(interaction, 401, { email, problem: WRONG_CREDENTIALS });
       attempts.succeed(attempt);
       devices.remember(exchange.response, browser, person);
       const ts = loginTime(begunAt, await this.#sessionsSince(userId, person.passwordSince));
@@ -111,14 +112,14 @@ export class Interactions {
       const { upstream, teams } = this.#deps;
       const proof = this.#proofOf(interaction);
       if (!upstream || !isSame(state ?? '', proof.state)) throw new errors.InvalidRequest('this answer does not belong to this sign-in');
-      if (code === undefined) return this.#signIn(interaction, 401, { problem: `${upstream.name} did not sign you in.` });
+      if (code === undefined) return this.#signInPage(interaction, 401, { problem: `${upstream.name} did not sign you in.` });
       const email = await upstream.verifiedEmail(code, proof);
       const since = email === undefined ? 0 : await teams.passwordSince(email);
       const person = email === undefined ? undefined : await teams.findPerson(email);
       const memberships = person?.memberships ?? [];
       await this.#report(exchange, interaction, memberships, memberships.length > 0 ? 200 : 401);
       if (!person || memberships.length === 0) {
-        return this.#signIn(interaction, 401, { problem: `${upstream.name} has no verified address of yours that is known here.` });
+        return this.#signInPage(interaction, 401, { problem: `${upstream.name} has no verified address of yours that is known here.` });
       }
       await this.#rememberBrowser(exchange, email!);
       return this.#finish(exchange, {
@@ -203,7 +204,7 @@ export class Interactions {
     return { action: `${this.#deps.mountPath}/interaction/${interaction.uid}`, csrf: this.#derived('form', interaction) };
   }
 
-  async #signIn(
+  async #signInPage(
     interaction: Interaction,
     status: number,
     said: Pick<SignInView, 'email' | 'problem'>,
@@ -213,7 +214,7 @@ export class Interactions {
     return { status, html: signInPage({ ...this.#targetOf(interaction), ...view }) };
   }
 
-  async #question(interaction: Interaction): Promise<Outcome> {
+  async #nextPage(interaction: Interaction): Promise<Outcome> {
     const client = await this.#clientOf(interaction);
     const memberships = await validMemberships(this.#deps.teams, interaction.session?.accountId ?? '', await this.#loginTsOf(interaction));
     if (!client) return { status: 200, html: teamChoicePage({ ...this.#targetOf(interaction), teams: await this.#named(memberships) }) };

@@ -2,7 +2,7 @@ import type { ChannelConnection, ConnectionEnd } from '../../../../protocol/inde
 import type { ChannelPool } from '../channel-pool.ts';
 import type { ClientStream, ConnectionSummary, EndedBy } from '../types.ts';
 
-const END_WORDS: Record<ConnectionEnd, EndedBy> = {
+const END_REASONS: Record<ConnectionEnd, EndedBy> = {
   finished: 'closed',
   local_reset: 'client',
   peer_reset: 'target',
@@ -59,7 +59,7 @@ export class ClientConnection {
       ready: (connection: ChannelConnection): void => {
         this.#socket.off('close', gone);
         this.#connection = connection;
-        connection.whenClosed((end) => closed(end === 'cut' ? (this.#cutBecause ?? 'revoked') : END_WORDS[end]));
+        connection.whenClosed((end) => closed(end === 'cut' ? (this.#cutBecause ?? 'revoked') : END_REASONS[end]));
         connection.attach(this.#socket);
       },
       gaveUp: (): void => {

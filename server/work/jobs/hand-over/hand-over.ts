@@ -7,13 +7,13 @@ import type { JobChanges } from '../changes.ts';
 import { CANCEL_REQUESTED } from '../state.ts';
 import { selectJobOfTeam } from '../store.ts';
 import type { JobRecord, JobRules } from '../types.ts';
-import { acceptJob, beginJob, endJob, forgetJobs, refuseJob, selectHeldBefore } from './store.ts';
+import { acceptJob, beginJob, endJob, giveUpUnlisted, refuseJob, selectHeldBefore } from './store.ts';
 import type { Reporter } from './store.ts';
 
 /** Entries of an agent's list that are reconciled together: they share group commits. */
 const RECONCILED_AT_ONCE = 100;
 /** Ids in one statement. */
-const FORGET_AT_ONCE = 500;
+const GIVEN_UP_AT_ONCE = 500;
 
 export interface HandOverDeps {
   storage: Storage;
@@ -48,7 +48,7 @@ export class HandOver {
     }
     const named = new Set(entries.map((entry) => entry.job_id));
     const held = await selectHeldBefore(this.#deps.storage.db, connection);
-    await this.#forget(
+    await this.#giveUp(
       connection,
       held.filter((id) => !named.has(id)),
     );
@@ -77,7 +77,7 @@ export class HandOver {
   async #reconcileAccepted(connection: AgentConnection, jobId: string): Promise<void> {
     const job = await this.#accept(connection, jobId);
     // The agent's journal has lost the BEGIN, so the job must not get a second permission to run.
-    if (job?.phase === 'running' && job.agent_id === connection.agentId) await this.#forget(connection, [jobId]);
+    if (job?.phase === 'running' && job.agent_id === connection.agentId) await this.#giveUp(connection, [jobId]);
     const isContradiction = job?.phase === 'running';
     if (isContradiction) this.#send(connection, { type: 'job.revoke', job_id: jobId });
     else this.#answerAccepted(connection, jobId, job);
@@ -120,11 +120,11 @@ export class HandOver {
     this.#send(connection, { type: 'job.ack', job_id: jobId });
   }
 
-  async #forget(connection: AgentConnection, jobIds: readonly string[]): Promise<void> {
+  async #giveUp(connection: AgentConnection, jobIds: readonly string[]): Promise<void> {
     const { storage, clock, changes, log } = this.#deps;
-    for (let start = 0; start < jobIds.length; start += FORGET_AT_ONCE) {
-      const ids = jobIds.slice(start, start + FORGET_AT_ONCE);
-      const jobs = await storage.writes.write((tx) => forgetJobs(tx, reporterOf(connection), ids, clock.now()));
+    for (let start = 0; start < jobIds.length; start += GIVEN_UP_AT_ONCE) {
+      const ids = jobIds.slice(start, start + GIVEN_UP_AT_ONCE);
+      const jobs = await storage.writes.write((tx) => giveUpUnlisted(tx, reporterOf(connection), ids, clock.now()));
       log.warn({ agent_id: connection.agentId, count: jobs.length }, 'the agent no longer lists jobs that it had accepted');
       for (const job of jobs) changes.publish(job);
     }

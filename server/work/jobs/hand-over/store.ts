@@ -209,7 +209,7 @@ export async function selectHeldBefore(db: DbOrTx, reporter: Reporter): Promise<
 }
 
 /** The agent's list did not contain these jobs (at most 500): they may have run. Counts only from the agent's newest tunnel. */
-export async function forgetJobs(db: DbOrTx, reporter: Reporter, jobIds: readonly string[], now: number): Promise<JobRecord[]> {
+export async function giveUpUnlisted(db: DbOrTx, reporter: Reporter, jobIds: readonly string[], now: number): Promise<JobRecord[]> {
   const jobs = await giveUp(db, 'agent_forgot', now)
     .where('id', 'in', jobIds)
     .where('team_id', '=', reporter.teamId)
