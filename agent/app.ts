@@ -77,7 +77,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     log,
   });
   const collector = createCollector({ routers, send, clock, random, log, everyMs });
-  const host = linkHost({ routers, jobs, forwards, collector, send, log });
+  const host = linkHost({ routers, jobs, forwards, collector, send, clock, log });
   const link = new AgentLink({ dialer, host, clock, random, log });
   const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
   forwards.start();
@@ -104,10 +104,11 @@ interface Features {
   forwards: AgentForwards;
   collector: Collector;
   send: AgentLink['send'];
+  clock: Clock;
   log: Log;
 }
 
-function linkHost({ routers, jobs, forwards, collector, send, log }: Features): LinkHost {
+function linkHost({ routers, jobs, forwards, collector, send, clock, log }: Features): LinkHost {
   return {
     hello: () => ({ agent_version: AGENT_VERSION, journal_id: jobs.journalId, last_epoch: jobs.lastEpoch, routers: [...routers.keys()] }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
@@ -125,7 +126,7 @@ function linkHost({ routers, jobs, forwards, collector, send, log }: Features): 
         await forwards.close(params.forward_id);
         return {};
       },
-      ...createBackupHandlers(routers, (router) => jobs.whenExported(router)),
+      ...createBackupHandlers(routers, (router) => jobs.whenExported(router), clock),
     },
     jobs,
     onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),

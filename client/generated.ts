@@ -145,7 +145,10 @@ export interface AuditEntry {
 
 export interface Backup {
   id: string;
-  job_id: string;
+  /** null: taken without a job */
+  job_id: string | null;
+  /** request: somebody asked for it */
+  origin: 'job' | 'request';
   /** pending: still on the router; lost: it could not be fetched */
   state: 'pending' | 'stored' | 'lost';
   /** Why parts are missing */
@@ -595,7 +598,10 @@ export interface LinkStep {
 
 export interface ListedBackup {
   id: string;
-  job_id: string;
+  /** null: taken without a job */
+  job_id: string | null;
+  /** request: somebody asked for it */
+  origin: 'job' | 'request';
   /** pending: still on the router; lost: it could not be fetched */
   state: 'pending' | 'stored' | 'lost';
   /** Why parts are missing */
@@ -696,6 +702,11 @@ export interface NewApiKey {
   role?: 'viewer' | 'operator' | 'admin';
   /** Default: the key never expires */
   expires_at?: string;
+}
+
+export interface NewBackup {
+  /** An export alone writes nothing on the router */
+  parts?: ('export' | 'binary')[];
 }
 
 export interface NewCampaign {
@@ -1527,7 +1538,7 @@ export interface Operations {
   /** List the sites of the team, newest first */
   listSites: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Site[]> };
   /** List the backups of every router of the team, newest first */
-  listTeamBackups: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'job_id' | 'state' | 'error' | 'created_at' | 'stored_at' | 'parts' | 'router_id')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: ('pending' | '!pending' | 'stored' | '!stored' | 'lost' | '!lost')[] } }; result: {
+  listTeamBackups: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'job_id' | 'origin' | 'state' | 'error' | 'created_at' | 'stored_at' | 'parts' | 'router_id')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: ('pending' | '!pending' | 'stored' | '!stored' | 'lost' | '!lost')[] } }; result: {
       status: 'success';
       data: ListedBackup[];
       /** Records that match, with `total=true` */
@@ -1599,9 +1610,11 @@ export interface Operations {
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Stream events about the records of the team */
-  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'backup.stored' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
+  /** Take a backup of a router now, without a job */
+  takeBackup: { input: { path: { router_id: string }; body?: NewBackup }; result: Success<Backup> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
   /** Show the address of the caller as the server sees it, for `allow_from` of a forward */
@@ -1715,6 +1728,7 @@ export const ROUTES = {
   runCommand: { method: 'POST', path: '/api/synchronous/{router_id}' },
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
+  takeBackup: { method: 'POST', path: '/api/routers/{router_id}/backups' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
   whereAmI: { method: 'GET', path: '/api/me/address' },
   whoAmI: { method: 'GET', path: '/api/me' },

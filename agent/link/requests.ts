@@ -98,6 +98,8 @@ export class ServedRequests {
         return { method: 'forward.open', ...(await this.#handlers['forward.open'](request.params, context)) };
       case 'forward.close':
         return { method: 'forward.close', ...(await this.#handlers['forward.close'](request.params, context)) };
+      case 'backup.take':
+        return { method: 'backup.take', ...(await this.#handlers['backup.take'](request.params, context)) };
       case 'backup.read':
         return { method: 'backup.read', ...(await this.#handlers['backup.read'](request.params, context)) };
       case 'backup.remove':

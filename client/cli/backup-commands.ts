@@ -31,6 +31,19 @@ const list: Command = {
   },
 };
 
+const take: Command = {
+  name: 'backup take',
+  summary: 'take a backup of a router now, without a job',
+  positionals: ['ROUTER'],
+  options: { 'export-only': { help: 'only the text export, which writes nothing on the router' } },
+  examples: ['backup take edge-berlin', 'backup take edge-berlin --export-only'],
+  async run({ signalbox, surroundings }, input) {
+    const body = input.isOn('export-only') ? { parts: ['export' as const] } : {};
+    const { data } = await signalbox.call('takeBackup', { path: { router_id: input.at(0) }, body }, surroundings);
+    return { json: data, text: `backup ${data.id} is ${data.state}\n` };
+  },
+};
+
 const download: Command = {
   name: 'backup download',
   summary: 'download a part of a backup, or print its text export',
@@ -77,4 +90,4 @@ const diff: Command = {
   },
 };
 
-export const backupCommands: readonly Command[] = [list, download, diff];
+export const backupCommands: readonly Command[] = [list, take, download, diff];

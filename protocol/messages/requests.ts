@@ -1,5 +1,12 @@
 import * as z from 'zod';
-import { backupReadParams, backupReadResult, backupRemoveParams, backupRemoveResult } from './backups.ts';
+import {
+  backupReadParams,
+  backupReadResult,
+  backupRemoveParams,
+  backupRemoveResult,
+  backupTakeParams,
+  backupTakeResult,
+} from './backups.ts';
 import { MAX_NAME_CHARS, MAX_RETURN_CHARS } from '../limits.ts';
 import { errorText, forwardId, hardwareId, remainingMs, requestId, routerName, routerText, text } from './common.ts';
 
@@ -47,6 +54,13 @@ export const request = z.discriminatedUnion('method', [
     remaining_ms: remainingMs,
     method: z.literal('forward.close'),
     params: forwardCloseParams,
+  }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('backup.take'),
+    params: backupTakeParams,
   }),
   z.object({
     type: z.literal('request'),
@@ -129,7 +143,14 @@ export const reply = z.object({
   outcome: z.discriminatedUnion('ok', [
     z.object({
       ok: z.literal(true),
-      result: z.discriminatedUnion('method', [commandResult, forwardOpenResult, forwardCloseResult, backupReadResult, backupRemoveResult]),
+      result: z.discriminatedUnion('method', [
+        commandResult,
+        forwardOpenResult,
+        forwardCloseResult,
+        backupTakeResult,
+        backupReadResult,
+        backupRemoveResult,
+      ]),
     }),
     z.object({ ok: z.literal(false), error: replyError }),
   ]),

@@ -58,6 +58,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('operator', 'record', 'DELETE /api/routers/{router_id}/jobs/{job_id}'),
   row('operator', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}/changes'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/backups'),
+  row('operator', 'record', 'POST /api/routers/{router_id}/backups', { parts: ['export'] }),
   row('operator', 'record', 'GET /api/routers/{router_id}/backups/{backup_id}'),
   row('operator', 'record', 'GET /api/routers/{router_id}/backups/{backup_id}/diff/{other_id}'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}/deliveries'),

@@ -124,6 +124,7 @@ export class TestAgent {
     command: notServed,
     'forward.open': notServed,
     'forward.close': notServed,
+    'backup.take': notServed,
     'backup.read': notServed,
     'backup.remove': notServed,
   };
@@ -194,6 +195,7 @@ export class TestAgent {
         command: (params, context) => this.requests.command(params, context),
         'forward.open': (params, context) => this.requests['forward.open'](params, context),
         'forward.close': (params, context) => this.requests['forward.close'](params, context),
+        'backup.take': (params, context) => this.requests['backup.take'](params, context),
         'backup.read': (params, context) => this.requests['backup.read'](params, context),
         'backup.remove': (params, context) => this.requests['backup.remove'](params, context),
       },

@@ -4,9 +4,13 @@ import type { BackupPart } from '../../../protocol/index.ts';
 import { AgentError } from '../../core/errors.ts';
 import { findRouter } from '../../core/routers.ts';
 import type { Routers } from '../../core/routers.ts';
+import { DEFAULT_TIMES } from '../times.ts';
+import { sleep } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { menuOf } from '../router/menu-of.ts';
 import { readRouterFile } from '../router/read-file.ts';
 import { backupNameOf, findPart } from './names.ts';
+import { takeBackup } from './take.ts';
 
 interface OnRouter {
   router: string;
@@ -24,11 +28,19 @@ interface Context {
 const ROW_BYTES = 36 * 1024;
 
 /**
- * Handles `backup.read` and `backup.remove`.
+ * Handles `backup.take`, `backup.read` and `backup.remove`.
  * @param whenExported resolves when no export after a job of this router is in progress
  */
-export function createBackupHandlers(routers: Routers, whenExported: (router: string) => Promise<void>) {
+export function createBackupHandlers(routers: Routers, whenExported: (router: string) => Promise<void>, clock: Clock) {
   return {
+    'backup.take': async (params: OnRouter & { parts: BackupPart[] }, context: Context): Promise<Record<string, never>> => {
+      const router = findRouter(routers, params.router, params.hardware_id);
+      const deadline = { timeoutMs: context.timeoutMs, signal: context.signal };
+      const pause = (ms: number): Promise<void> => sleep(clock, ms, context.signal);
+      await takeBackup(router, params.job_id, { times: DEFAULT_TIMES.backup, deadline, pause }, params.parts);
+      return {};
+    },
+
     'backup.read': async (params: OnRouter & { part: BackupPart }, context: Context): Promise<{ size: number; sha256: string }> => {
       const router = findRouter(routers, params.router, params.hardware_id);
       const deadline = { timeoutMs: context.timeoutMs, signal: context.signal };

@@ -1,4 +1,5 @@
 import { MAX_BACKUP_BYTES } from '../../../protocol/index.ts';
+import type { BackupPart } from '../../../protocol/index.ts';
 import { isExportText } from '../../../routeros-text/export-text.ts';
 import { AgentError } from '../../core/errors.ts';
 import type { Deadline, RouterAdapter } from '../../routers/adapter.ts';
@@ -30,14 +31,23 @@ const OWN_FILE = /^(?:flash\/)?(signalbox-[0-9a-f]{8}-[0-9a-f-]{27})(?:-after)?\
 
 /**
  * Saves a binary backup and a text export on the router, and checks that both files are complete and that the export is valid.
+ * @param parts without one of them the other is saved alone
  * @throws AgentError `rejected` when the router refuses or a file does not appear
  */
-export async function takeBackup(router: RouterAdapter, jobId: string, wait: FileWait): Promise<void> {
+export async function takeBackup(
+  router: RouterAdapter,
+  jobId: string,
+  wait: FileWait,
+  parts: readonly BackupPart[] = ['binary', 'export'],
+): Promise<void> {
   const menu = menuOf(router);
   const target = await targetOf(menu, backupNameOf(jobId), wait.deadline);
   await removeOldest(menu, wait.deadline);
-  await menu.saveBackup(target, wait.deadline);
-  await waitForFile(menu, `${target}.backup`, wait);
+  if (parts.includes('binary')) {
+    await menu.saveBackup(target, wait.deadline);
+    await waitForFile(menu, `${target}.backup`, wait);
+  }
+  if (!parts.includes('export')) return;
   await saveExport(menu, target, wait);
   await checkExport(router, `${target}.rsc`, wait.deadline);
 }

@@ -17,12 +17,14 @@ import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Listeners } from '../../platform/core/listeners.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
+import type { BackupsService } from '../../work/backups/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import { announceMoves } from './move-announcements.ts';
 import { announceRemoval } from './removal-announcements.ts';
 
 interface Needs {
   audit: AuditService;
+  backups: BackupsService;
   campaigns: CampaignsService;
   credentials: CredentialsService;
   devices: DevicesService;

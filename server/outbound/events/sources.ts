@@ -9,6 +9,8 @@ import type { EventsService } from './service.ts';
 import { insertKept, takeKept } from './store.ts';
 import type { KeptStream } from './types.ts';
 import type { FaultEvent } from '../../fleet/faults/types.ts';
+import type { BackupChange } from '../../work/backups/types.ts';
+import type { BackupsService } from '../../work/backups/service.ts';
 import type { ForwardChange } from '../../work/forwards/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
@@ -42,6 +44,7 @@ interface Sources {
   sessions: Pick<SessionsService, 'changes'>;
   states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes'>;
+  backups: Pick<BackupsService, 'changes'>;
 }
 
 /** Turns changes of the features into events for API users. */
@@ -64,11 +67,12 @@ export class EventSources {
   }
 
   /** Call before these features start. */
-  listenTo({ jobs, campaigns, forwards, sessions, states }: Sources): void {
+  listenTo({ jobs, campaigns, forwards, backups, sessions, states }: Sources): void {
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
       campaigns.changes.subscribe((change) => this.#campaign(change)),
       forwards.changes.subscribe((change) => this.#forward(change)),
+      backups.changes.subscribe((change) => this.#backup(change)),
       sessions.changes.subscribe((change) => this.#line(change)),
       states.changes.subscribe((change) => this.#state(change)),
     ];
@@ -172,6 +176,11 @@ export class EventSources {
       state_reason: reason,
     };
     this.#deps.events.publish({ teamId, type: 'router.changed', data });
+  }
+
+  #backup({ backup }: BackupChange): void {
+    const { id, team_id: teamId, router_id, job_id, origin, error } = backup;
+    this.#deps.events.publish({ teamId, type: 'backup.stored', data: { backup_id: id, router_id, job_id, origin, error } });
   }
 
   #forward({ kind, forward }: ForwardChange): void {

@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   'job.deleted',
   'job.expired',
   'job.unknown',
+  'backup.stored',
   'forward.created',
   'forward.updated',
   'forward.authorized',

@@ -1,13 +1,18 @@
+import type { Generated } from 'kysely';
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** The tables of migration 6: backups of routers, taken before and after jobs. */
+/** Backups of routers, taken before and after jobs, or without one. */
 
 export interface BackupsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   router_id: Fixed<string>;
-  /** One per job. */
-  job_id: Fixed<string>;
+  /** One per job; null: taken without a job. */
+  job_id: Fixed<string | null>;
+  /** `job` or `request`. */
+  origin: Generated<string>;
+  /** Parts that were asked for, as JSON; null: those of a job. */
+  wanted: Fixed<string | null>;
   state: string;
   /** Attempts to fetch it from the router. */
   attempts: number;

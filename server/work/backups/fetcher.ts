@@ -1,5 +1,5 @@
-import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { BackupPart } from '../../../protocol/index.ts';
+import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder } from '../../../runtime/fair-shares.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { chooseFairly } from '../../platform/core/choose-fairly.ts';
@@ -12,6 +12,8 @@ import type { Secrets } from '../../platform/storage/secrets.ts';
 import { seal, sha256Of, contentProblem } from './content.ts';
 import { claimDue, insertPart, selectDue, selectDueTeams, selectParts, selectWay, updateBackup } from './store.ts';
 import type { DueBackup, Progress } from './store.ts';
+import { RouterFiles, nameOf, wantedParts } from './router-files.ts';
+import type { Way } from './router-files.ts';
 import { PARTS } from './types.ts';
 import type { BackupRecord, BackupRules } from './types.ts';
 
@@ -23,7 +25,9 @@ export interface FetcherDeps {
   log: Log;
   rules: BackupRules;
   /** A file was stored. */
-  onStored: (teamId: string, bytes: number) => void;
+  onPart: (teamId: string, bytes: number) => void;
+  /** A backup has become `stored`. */
+  onStored: (backup: BackupRecord) => void;
 }
 
 /** For short operations: listing and removing files. */
@@ -39,8 +43,6 @@ const LOOK_AT = 8;
 /** Longer than all parts together may take: after that the process that held the lease has died. */
 const LEASE_FACTOR = 4;
 
-type Way = NonNullable<Awaited<ReturnType<typeof selectWay>>>;
-
 /**
  * Fetches backups from routers into the database. A file is removed from its router only after its content is committed. Every step can be
  * repeated, and a fetched part is not fetched again.
@@ -51,6 +53,7 @@ export class BackupFetcher {
   readonly shares: FairShares;
   readonly #fetching = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
+  readonly #files: RouterFiles;
   readonly #polls: Periodic;
   #claiming: Promise<void> | undefined;
   #again = false;
@@ -58,6 +61,7 @@ export class BackupFetcher {
   constructor(deps: FetcherDeps) {
     this.#deps = deps;
     this.shares = new FairShares(deps.rules.fetchAtOnce);
+    this.#files = new RouterFiles({ ...deps, signal: this.#stopping.signal });
     this.#polls = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -131,6 +135,7 @@ export class BackupFetcher {
   #begin(backup: BackupRecord, holder: Holder): void {
     const fetching = this.#work(backup).finally(() => {
       this.#fetching.delete(fetching);
+      this.#files.forget(backup);
       this.shares.giveBack(holder);
       this.wake();
     });
@@ -143,6 +148,7 @@ export class BackupFetcher {
     try {
       const next = await this.#advance(backup);
       await storage.writes.write((tx) => updateBackup(tx, backup, next));
+      if (next.state === 'stored') this.#announce(backup, next);
     } catch (error) {
       // The lease ends, then it is retried.
       log.error({ err: error, router_id: backup.router_id }, 'a backup could not be fetched');
@@ -163,60 +169,54 @@ export class BackupFetcher {
     const { storage, clock, rules } = this.#deps;
     const stored = await this.#storedParts(backup);
     const missing: string[] = [];
-    for (const part of PARTS.filter((each) => !stored.includes(each))) {
+    for (const part of wantedParts(backup).filter((each) => !stored.includes(each))) {
       const refusal = await this.#fetchPart(backup, way, part);
       if (refusal === undefined) continue;
-      // Not every backup has a job: a removed router takes its jobs with it.
+      // Not every job leaves one: its router may have become unreachable.
       if (part !== 'export_after') missing.push(`${part}: ${refusal.message}`);
       if (!isFinal(refusal)) return this.#retry(backup, `${part}: ${refusal.message}`);
     }
     const error = missing.length === 0 ? null : missing.join('; ').slice(0, 1000);
     const now = await this.#storedParts(backup);
     if (!now.includes('binary') && !now.includes('export')) return this.#close(backup, error ?? 'nothing was found on the router');
-    await storage.writes.write((tx) =>
-      updateBackup(tx, backup, { ...kept(backup), state: 'stored', storedAt: clock.now(), error, dueAt: clock.now() + rules.retryMs }),
-    );
-    return this.#tidy({ ...backup, state: 'stored', stored_at: clock.now(), error, attempts: 0 }, way);
+    const next = { ...kept(backup), state: 'stored', storedAt: clock.now(), error, dueAt: clock.now() + rules.retryMs };
+    await storage.writes.write((tx) => updateBackup(tx, backup, next));
+    this.#announce(backup, next);
+    backup.attempts = 0;
+    return this.#files.mayHave(backup) ? this.#tidy(backup, way) : { ...kept(backup), dueAt: null };
+  }
+
+  /** Once for each backup, when it is committed. */
+  #announce(backup: BackupRecord, { state, storedAt, error }: Progress): void {
+    if (backup.state === state) return;
+    Object.assign(backup, { state, stored_at: storedAt, error });
+    this.#deps.onStored(backup);
   }
 
   /** @returns why the part could not be fetched; undefined when it is stored */
   async #fetchPart(backup: BackupRecord, way: Way, part: BackupPart): Promise<AppError | undefined> {
     const { storage, secrets, clock } = this.#deps;
     try {
-      const content = await this.#read(backup, way, part);
+      const content = await this.#files.obtain(backup, way, part);
       const refused = contentProblem(part, content);
       if (refused !== undefined) return new AppError('invalid', refused);
       const sealed = await seal(secrets, { backupId: backup.id, part }, content);
       const row = { backup_id: backup.id, team_id: backup.team_id, part, size: content.length, sha256: sha256Of(content) };
       await storage.writes.write((tx) => insertPart(tx, { ...row, content: sealed, stored_at: clock.now() }));
-      this.#deps.onStored(backup.team_id, content.length);
+      this.#deps.onPart(backup.team_id, content.length);
       return undefined;
     } catch (error) {
-      return error instanceof AppError ? error : new AppError('internal', 'it could not be stored', { cause: error });
+      if (!(error instanceof AppError)) return new AppError('internal', 'it could not be stored', { cause: error });
+      // Somebody waits for it: a router that refuses to save it is not asked for hours.
+      const isRefusal = backup.job_id === null && error.code === 'rejected_by_router';
+      return isRefusal ? new AppError('invalid', error.message, { cause: error }) : error;
     }
-  }
-
-  async #read(backup: BackupRecord, way: Way, part: BackupPart): Promise<Buffer> {
-    const { gateway, rules } = this.#deps;
-    const chunks: Buffer[] = [];
-    const params = { router: way.router, hardware_id: way.hardwareId, job_id: backup.job_id, part };
-    const { size, sha256 } = await gateway.request(way.agentId, 'backup.read', params, {
-      timeoutMs: rules.readMs,
-      signal: this.#stopping.signal,
-      onRows: (rows) => {
-        // One buffer per message: a buffer per row would cost a hundred bytes each.
-        chunks.push(Buffer.concat(rows.map(({ data = '' }) => Buffer.from(data, 'base64'))));
-      },
-    });
-    const content = Buffer.concat(chunks);
-    if (content.length !== size || sha256Of(content) !== sha256) throw new AppError('unavailable', 'the file came damaged');
-    return content;
   }
 
   /** Removes stored files from the router. An unreachable router removes old files by itself later. */
   async #tidy(backup: BackupRecord, way: Way): Promise<Progress> {
     const parts = await this.#storedParts(backup);
-    const params = { router: way.router, hardware_id: way.hardwareId, job_id: backup.job_id, parts };
+    const params = { router: way.router, hardware_id: way.hardwareId, job_id: nameOf(backup), parts };
     try {
       await this.#deps.gateway.request(way.agentId, 'backup.remove', params, { timeoutMs: ERRAND_MS, signal: this.#stopping.signal });
       return { ...kept(backup), dueAt: null };

@@ -7,8 +7,8 @@ import { problemSchema } from '../../platform/http/error-handler.ts';
 import { pathId } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { BackupsService } from './service.ts';
-import { BACKUP_STATES, PARTS } from './types.ts';
-import type { Backup, BackupDiff } from './types.ts';
+import { BACKUP_ORIGINS, BACKUP_STATES, PARTS, TAKEN_PARTS } from './types.ts';
+import type { Backup, BackupDiff, BackupOrigin } from './types.ts';
 
 /** Backups contain passwords and keys, so only roles that may change the router can download them. */
 const CONTENT_ROLE = 'operator';
@@ -16,6 +16,7 @@ const CONTENT_ROLE = 'operator';
 export const backupExample = {
   id: '01a1fba0-2b45-7d91-8c1d-5e6f7a8b9c0d',
   job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
+  origin: 'job' as const,
   state: 'stored' as const,
   error: null,
   created_at: '2031-05-01T08:30:00.310Z',
@@ -26,7 +27,8 @@ export const backupExample = {
 export const backupSchema = z
   .object({
     id: z.string(),
-    job_id: z.string(),
+    job_id: z.string().nullable().describe('null: taken without a job'),
+    origin: z.enum(BACKUP_ORIGINS).describe('request: somebody asked for it'),
     state: z.enum(BACKUP_STATES).describe('pending: still on the router; lost: it could not be fetched'),
     error: z.string().nullable().describe('Why parts are missing'),
     created_at: dateTime,
@@ -62,6 +64,7 @@ const backupParams = routerParams.extend({ backup_id: pathId });
 
 export function backupRoutes(app: App, { backups }: { backups: BackupsService }): void {
   listRoute(app, backups);
+  takeRoute(app, backups);
   downloadRoute(app, backups);
   diffRoutes(app, backups);
 }
@@ -84,6 +87,45 @@ function listRoute(app: App, backups: BackupsService): void {
       const found = await backups.listBackups(principalOf(request).teamId, request.params.router_id, page);
       linkNext(request, reply, page, found, ({ record }) => ({ at: record.created_at, id: record.id }));
       return success(found.map(presentBackup));
+    },
+  );
+}
+
+const takeSchema = z
+  .object({
+    parts: z
+      .array(z.enum(TAKEN_PARTS))
+      .min(1)
+      .max(TAKEN_PARTS.length)
+      .default([...TAKEN_PARTS])
+      .describe('An export alone writes nothing on the router'),
+  })
+  .meta({ id: 'NewBackup', examples: [{ parts: ['export'] }] });
+
+function takeRoute(app: App, backups: BackupsService): void {
+  app.post(
+    '/api/routers/:router_id/backups',
+    {
+      config: { role: CONTENT_ROLE },
+      schema: {
+        tags: ['backups'],
+        operationId: 'takeBackup',
+        summary: 'Take a backup of a router now, without a job',
+        description: 'The answer is `pending`. It becomes `stored` like the backup of a job; while the agent is away, it waits.',
+        params: routerParams,
+        body: takeSchema.nullable(),
+        response: {
+          200: envelope(backupSchema),
+          ...commonErrors,
+          409: problemSchema.describe('A backup of this router that was asked for is under way'),
+        },
+      },
+    },
+    async (request) => {
+      const parts = request.body?.parts ?? TAKEN_PARTS;
+      const backup = await backups.takeNow(principalOf(request).teamId, request.params.router_id, parts);
+      request.auditDetail = `backup ${backup.record.id}: ${parts.join(', ')}`;
+      return success(presentBackup(backup));
     },
   );
 }
@@ -161,6 +203,7 @@ export function presentBackup({ record, parts }: Backup): z.infer<typeof backupS
   return {
     id: record.id,
     job_id: record.job_id,
+    origin: record.origin as BackupOrigin,
     state: record.state as (typeof BACKUP_STATES)[number],
     error: record.error,
     created_at: toDateTime(record.created_at),

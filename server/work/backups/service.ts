@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
@@ -24,6 +25,10 @@ import {
   deleteBackups,
   hastenOf,
   insertBackup,
+  insertRequested,
+  isRouterThere,
+  isUnique,
+  lockTeam,
   selectBackup,
   selectBackups,
   selectContent,
@@ -34,7 +39,7 @@ import {
 } from './store.ts';
 import type { EndedJob } from './store.ts';
 import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
-import type { Backup, BackupDiff, BackupFile, BackupRecord, BackupRules } from './types.ts';
+import type { Backup, BackupChange, BackupDiff, BackupFile, BackupRecord, BackupRules, TakenPart } from './types.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 /** Rows in one statement: it blocks the database for a few milliseconds. */
@@ -58,6 +63,8 @@ const FAILURE = 'the maintenance of backups failed';
 
 /** Backups of routers: recorded when a job with a backup ends, then fetched, kept for a time, and compared. */
 export class BackupsService {
+  /** Every backup that this process stores. */
+  readonly changes = new Listeners<BackupChange>();
   readonly #deps: BackupsDeps;
   readonly #rules: BackupRules;
   readonly #fetcher: BackupFetcher;
@@ -82,7 +89,12 @@ export class BackupsService {
       level: 'error',
       run: () => this.#later(() => this.#sweep()),
     });
-    this.#fetcher = new BackupFetcher({ ...deps, rules: this.#rules, onStored: (teamId, bytes) => this.#count(teamId, bytes) });
+    this.#fetcher = new BackupFetcher({
+      ...deps,
+      rules: this.#rules,
+      onPart: (teamId, bytes) => this.#count(teamId, bytes),
+      onStored: (backup) => this.changes.publish({ kind: 'stored', backup }),
+    });
   }
 
   /** Fetches in progress. */
@@ -114,6 +126,28 @@ export class BackupsService {
       await storage.writes.write((tx) => hastenOf(tx, { teamId, agentId }, clock.now()));
       this.#fetcher.wake();
     });
+  }
+
+  /**
+   * A backup without a job. It is fetched like the others; while the agent is away, it waits.
+   * @throws AppError `not_found` for the router; `conflict` while one that was asked for waits
+   */
+  async takeNow(teamId: string, routerId: string, parts: readonly TakenPart[]): Promise<Backup> {
+    const { storage, routers, clock } = this.#deps;
+    const router = await routers.getRouter(teamId, routerId);
+    const now = clock.now();
+    const record = await storage.writes
+      .write(async (tx) => {
+        // A removal holds the team, too.
+        await lockTeam(tx, teamId);
+        if (!(await isRouterThere(tx, { teamId, routerId: router.id }))) throw notFound('router');
+        return insertRequested(tx, { id: newId(now), teamId, routerId: router.id, parts, now });
+      })
+      .catch((error: unknown) => {
+        throw isUnique(error) ? new AppError('conflict', 'a backup of this router is under way', { cause: error }) : error;
+      });
+    this.#fetcher.wake();
+    return { record, parts: [] };
   }
 
   /** Newest first. @throws AppError `not_found` for the router */

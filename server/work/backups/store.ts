@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
+import { z } from 'zod';
 import type { SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
-import { storableText } from '../../platform/storage/columns.ts';
+import { fromJson, storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
-import { RAN_UNHEARD } from './types.ts';
-import type { BackupRecord, PartRecord } from './types.ts';
+import { RAN_UNHEARD, TAKEN_PARTS } from './types.ts';
+import type { BackupRecord, PartRecord, TakenPart } from './types.ts';
 
 /** Backups and their parts. Functions that take a `Tx` write. Every query for a caller names the caller's team. */
 
@@ -25,6 +26,8 @@ export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
       team_id: job.team_id,
       router_id: job.router_id,
       job_id: job.id,
+      origin: 'job',
+      wanted: null,
       state: 'pending',
       attempts: 0,
       due_at: now,
@@ -34,6 +37,43 @@ export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
     })
     .onConflict((conflict) => conflict.column('job_id').doNothing())
     .execute();
+}
+
+/** A backup without a job. @throws a unique violation when one of the router waits already */
+export async function insertRequested(db: DbOrTx, backup: RequestedBackup): Promise<BackupRecord> {
+  return db
+    .insertInto('backups')
+    .values({
+      id: backup.id,
+      team_id: backup.teamId,
+      router_id: backup.routerId,
+      job_id: null,
+      origin: 'request',
+      wanted: toJson(backup.parts),
+      state: 'pending',
+      attempts: 0,
+      due_at: backup.now,
+      error: null,
+      created_at: backup.now,
+      stored_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+const wantedColumn = z.array(z.enum(TAKEN_PARTS));
+
+/** The parts of a backup without a job; undefined for one with a job. */
+export function requestedParts({ wanted }: BackupRecord): TakenPart[] | undefined {
+  return wanted === null ? undefined : wantedColumn.parse(fromJson(wanted));
+}
+
+export interface RequestedBackup {
+  id: string;
+  teamId: string;
+  routerId: string;
+  parts: readonly TakenPart[];
+  now: number;
 }
 
 /** Jobs that ended since a time without a recorded backup, because the server died in between. */
@@ -57,6 +97,9 @@ export async function selectMissed(db: DbOrTx, since: number, limit: number): Pr
     .execute();
 }
 
+export { isRouterThere } from '../../platform/storage/router-lock.ts';
+export { isUnique } from '../../platform/storage/storage-errors.ts';
+export { lockTeam } from '../../platform/storage/team-lock.ts';
 export { selectDueTeams } from '../../platform/storage/due-teams.ts';
 
 export interface DueBackup {
@@ -158,7 +201,7 @@ export async function updateBackup(db: DbOrTx, backup: BackupRecord, next: Progr
     .where('id', '=', id)
     .where('team_id', '=', teamId)
     .execute();
-  if (next.state !== 'stored' || backup.state === 'stored') return;
+  if (next.state !== 'stored' || backup.state === 'stored' || jobId === null) return;
   await db.updateTable('jobs').set({ backup_id: id }).where('id', '=', jobId).where('team_id', '=', teamId).execute();
 }
 
@@ -253,5 +296,10 @@ export async function deleteBackups(db: DbOrTx, ids: readonly string[]): Promise
 }
 
 function jobsOf(db: DbOrTx, backupIds: readonly string[]) {
-  return db.selectFrom('backups').select('backups.job_id').where('backups.id', 'in', backupIds);
+  return db
+    .selectFrom('backups')
+    .select('backups.job_id')
+    .where('backups.id', 'in', backupIds)
+    .where('backups.job_id', 'is not', null)
+    .$narrowType<{ job_id: string }>();
 }

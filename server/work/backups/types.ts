@@ -9,9 +9,23 @@ export type BackupRecord = Selectable<BackupsTable>;
 /** `binary` and `export` are from before the job, `export_after` is from after it. */
 export const PARTS = ['binary', 'export', 'export_after'] as const satisfies readonly BackupPart[];
 
+/** What can be taken without a job, in this order: an export needs no room on the router. */
+export const TAKEN_PARTS = ['export', 'binary'] as const satisfies readonly BackupPart[];
+export type TakenPart = (typeof TAKEN_PARTS)[number];
+
+/** Why a backup was taken. */
+export const BACKUP_ORIGINS = ['job', 'request'] as const;
+export type BackupOrigin = (typeof BACKUP_ORIGINS)[number];
+
 /** `pending`: still on the router. `lost`: it could not be fetched. */
 export const BACKUP_STATES = ['pending', 'stored', 'lost'] as const;
 export type BackupState = (typeof BACKUP_STATES)[number];
+
+/** The control plane has a backup now. */
+export interface BackupChange {
+  kind: 'stored';
+  backup: BackupRecord;
+}
 
 export interface PartRecord {
   backup_id: string;

@@ -35,6 +35,7 @@ class Bench {
     command: never,
     'forward.open': never,
     'forward.close': never,
+    'backup.take': never,
     'backup.read': never,
     'backup.remove': never,
   };
@@ -84,6 +85,7 @@ class Bench {
         command: (params, context) => this.handlers.command(params, context),
         'forward.open': (params, context) => this.handlers['forward.open'](params, context),
         'forward.close': (params, context) => this.handlers['forward.close'](params, context),
+        'backup.take': (params, context) => this.handlers['backup.take'](params, context),
         'backup.read': (params, context) => this.handlers['backup.read'](params, context),
         'backup.remove': (params, context) => this.handlers['backup.remove'](params, context),
       },

@@ -84,9 +84,8 @@ export async function moveHistory(tx: Tx, { old, fresh }: Pair): Promise<void> {
   await sql`
     update jobs set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} and id not in (${ofBoth})`.execute(tx);
   await sql`
-    update backups set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} and job_id not in (${ofBoth})`.execute(
-    tx,
-  );
+    update backups set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} 
+    and (job_id is null or job_id not in (${ofBoth}))`.execute(tx);
   await sql`update forwards set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}`.execute(tx);
   await moveFaults(tx, old.team_id, fresh.id, old.id);
 }

@@ -33,6 +33,7 @@ import { renewedForwards } from './0031-renewed-forwards.ts';
 import { linkSteps } from './0032-link-steps.ts';
 import { healthSteps } from './0034-health-steps.ts';
 import { agentsRouters } from './0035-agents-routers.ts';
+import { requestedBackups } from './0036-requested-backups.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   auditOfRouters,
   healthSteps,
   agentsRouters,
+  requestedBackups,
 ];
