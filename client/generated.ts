@@ -488,7 +488,7 @@ export interface HistoryItem {
   kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action';
   /** When it began */
   at: string;
-  /** Null: it goes on, it has no length, or its end is not known */
+  /** Null: it continues, it has no duration, or its end is unknown */
   until: string | null;
   /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer */
   status: string;
@@ -970,11 +970,11 @@ export interface Overview {
     expired: number;
     unknown: number;
   };
-  /** False: there are more of a status, and nobody counted further */
+  /** False: a status has more; counting stopped there */
   jobs_24h_is_exact: boolean;
   open_forwards: number;
   running_campaigns: number;
-  /** What routers that do not answer have in common, for each kind the largest groups of at least two */
+  /** Common properties of routers that do not answer: for each kind, the largest groups of at least two routers */
   common_causes: {
     kind: 'agent' | 'site' | 'address' | 'version';
     /** Id of the agent or the site, the address from which the agents come, or the version */
@@ -985,7 +985,7 @@ export interface Overview {
     routers_away: number;
     /** All routers with that value */
     routers: number;
-    /** Since when the first of them does not answer */
+    /** When the first of them stopped answering */
     since: string;
   }[];
 }
@@ -1100,9 +1100,9 @@ export interface Router {
   agent_id: string;
   /** When it was removed; null while it belongs to the team */
   removed_at: string | null;
-  /** What is known now of the router and its agent together; null for a removed router. See docs/states.md */
+  /** The state of the router and its agent together; null for a removed router. See docs/states.md */
   state: 'answering' | 'not_answering' | 'agent_away' | 'never_seen' | null;
-  /** After a silent cut the last moment at which anything was heard */
+  /** After a silent cut, the time of the last byte */
   state_since: string | null;
   /** `not_answering`: the word of the agent. `agent_away`: how its last session ended */
   state_reason: string | null;
@@ -1121,7 +1121,7 @@ export interface RouterAvailability {
     not_answering: number;
     /** Seconds, to a thousandth */
     agent_away: number;
-    /** No control plane was running, or the router was never heard of: neither up nor down */
+    /** No control plane was running, or the router had never been reported: neither up nor down */
     unknown: number;
     /** `answering` of the time that is not `unknown`, rounded down to a thousandth; null when nothing is known */
     percent_of_known: number | null;
@@ -1136,7 +1136,7 @@ export interface RouterAvailability {
     not_answering: number;
     /** Seconds, to a thousandth */
     agent_away: number;
-    /** No control plane was running, or the router was never heard of: neither up nor down */
+    /** No control plane was running, or the router had never been reported: neither up nor down */
     unknown: number;
     /** `answering` of the time that is not `unknown`, rounded down to a thousandth; null when nothing is known */
     percent_of_known: number | null;
@@ -1449,7 +1449,7 @@ export interface Operations {
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
-  /** Count what the team has, by state, and say what routers that do not answer have in common */
+  /** Count the records of the team by state, and group the routers that do not answer by common properties */
   getOverview: { input: Nothing; result: Success<Overview> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };

@@ -30,7 +30,7 @@ const LONGEST_TICK_SECONDS = 300;
 /** How the router undoes something without the agent. */
 export type FailSafe = 'scheduler' | 'delayed script' | 'none';
 
-/** What the router shall undo by itself. */
+/** What the router undoes by itself. */
 export interface Undoing {
   /** Name of the entries on the router: letters, digits and hyphens, so it needs no quotes. */
   mark: string;
@@ -172,7 +172,7 @@ async function schedule(router: RouterAdapter, undoing: Undoing, seconds: number
   await put(bootName(mark), '=start-time=startup', '=interval=0s', `=on-event=${onceAndGone(undoing)}`);
 }
 
-/** Changes the entry in one command, or adds it when there is none: it may have fired, or somebody may have removed it. */
+/** Changes the entry in one command, or adds it when there is none: it may have fired, or a user may have removed it. */
 async function putEntry(
   router: RouterAdapter,
   id: string | undefined,
@@ -183,7 +183,7 @@ async function putEntry(
   const common = [`=name=${name}`, ...words, '=policy=read,write'];
   if (id !== undefined) {
     try {
-      // Somebody may have disabled it.
+      // A user may have disabled it.
       await runCommand(router, { path: `${SCHEDULER}/set`, words: [`=.id=${id}`, ...common, '=disabled=no'] }, deadline);
       return;
     } catch (error) {

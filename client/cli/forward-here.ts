@@ -9,7 +9,7 @@ import { listenError } from './listen-error.ts';
 
 const MINUTES = 60;
 
-/** Reserved for documentation (RFC 5737): no client has this address, so the entry port on the server admits nobody. */
+/** Reserved for documentation (RFC 5737): no client has this address, so the entry port on the server accepts no client. */
 const NOBODY = '192.0.2.1/32';
 
 /** `signalbox forward --router R --to 192.168.88.10:443 --listen 127.0.0.1:8443` */

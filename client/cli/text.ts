@@ -54,7 +54,7 @@ function noteOf(missing: readonly string[], width: number): string {
   return `\n${wrapText(`Too narrow for ${missing.join(', ')}: use a wider terminal, or --json.`, width).join('\n')}\n`;
 }
 
-/** `2031-05-01T12:00:00.123Z` without `.123`: nobody reads it, and JSON output has it. */
+/** `2031-05-01T12:00:00.123Z` without `.123`: it is noise for people, and JSON output has it. */
 function withoutMilliseconds(text: string): string {
   return text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{3}Z$/, '$1Z');
 }

@@ -40,7 +40,7 @@ export interface RevocationsDeps {
 /** How often to check for revocations of other processes (`signalbox key revoke`). One read of an index that is nearly always empty. */
 const CHECK_EVERY_MS = 1000;
 /**
- * Delays of the passes after the first one: a request that was let in just before the revocation may open something
+ * Delays of the passes after the first one: a request that was accepted just before the revocation may open something
  * just after it. No request that opens something takes a minute.
  */
 const LATER_PASSES_MS = [2000, 10_000, 60_000];
@@ -61,7 +61,7 @@ const CHUNK = 500;
 const OPERATING: ReadonlySet<string | undefined> = new Set(['operator', 'admin']);
 
 /**
- * Ends what was opened by somebody who may no longer operate routers: their forwards with all connections, their jobs that
+ * Ends what was opened by a caller who may no longer operate routers: their forwards with all connections, their jobs that
  * have not begun, their campaigns. The revocation's transaction also stores this work in the database, so that a crash or
  * another process cannot lose it.
  */

@@ -11,7 +11,7 @@ import type { Report, Revocation } from './types.ts';
 export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId' | 'createdAt'>;
 
 /**
- * A request that was let in with the old password may store what it opens shortly after the new one is set, milliseconds. A sign-in
+ * A request that was accepted with the old password may store what it opens shortly after the new one is set, milliseconds. A sign-in
  * with the new password cannot open anything within this time.
  */
 const LATE_MS = 1000;

@@ -7,7 +7,7 @@ const DAYS_OF = { day: 1, week: 7 } as const;
 const USUAL = { hour: 24, day: 28, week: 13 } as const;
 
 /**
- * The hours, days or weeks of a zone that a time has part in, oldest first. The first and the last are cut where the time begins and ends.
+ * The hours, days or weeks of a zone that overlap a range, oldest first. The first and the last are cut at the ends of the range.
  * An hour is always 3,600 s long, a day has as many as the zone gives it.
  * @returns undefined when there are more than `most`
  */
@@ -24,7 +24,7 @@ export function bucketsOf({ from, to }: Span, size: BucketSize, timeZone: string
   return spans;
 }
 
-/** Where a time begins that nobody gave: so many whole buckets, the present one included. */
+/** Default start of the range: this many whole buckets, including the present one. */
 export function usualBeginning(to: number, size: BucketSize, timeZone: string): number {
   const days = new LocalDays(timeZone);
   if (size === 'hour') return startOfHour(to, days) - (USUAL.hour - 1) * HOUR_MS;
@@ -38,7 +38,7 @@ function* beginningsAfter(from: number, size: BucketSize, days: LocalDays): Gene
   for (let date = startDate(days.dateAt(from), size) + DAYS_OF[size]; ; date += DAYS_OF[size]) yield days.startOf(date);
 }
 
-/** Some zones are half an hour or a quarter off. */
+/** Some zones have offsets of a half or a quarter of an hour. */
 function startOfHour(at: number, days: LocalDays): number {
   const minutes = (at + days.offsetAt(at)) % HOUR_MS;
   return at - (minutes < 0 ? minutes + HOUR_MS : minutes);

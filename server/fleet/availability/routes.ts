@@ -19,7 +19,7 @@ const shares = {
   answering: seconds,
   not_answering: seconds,
   agent_away: seconds,
-  unknown: seconds.describe('No control plane was running, or the router was never heard of: neither up nor down'),
+  unknown: seconds.describe('No control plane was running, or the router had never been reported: neither up nor down'),
   percent_of_known: z
     .number()
     .nullable()

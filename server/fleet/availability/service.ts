@@ -30,7 +30,7 @@ export interface AvailabilityDeps {
   mostChanges?: number;
 }
 
-/** What is asked of the past. */
+/** The requested range. */
 export interface Question {
   size: BucketSize;
   /** Milliseconds since 1970. Missing: the usual number of buckets before the end. */
@@ -41,7 +41,7 @@ export interface Question {
   timeZone: string | undefined;
 }
 
-/** How long routers were in which state, from their history and that of the control plane. */
+/** Time of routers in each state, from their history and the runs of the control plane. */
 export class AvailabilityService {
   readonly #deps: AvailabilityDeps;
 
@@ -109,7 +109,7 @@ export class AvailabilityService {
     return availabilities;
   }
 
-  /** When a control plane was there to notice anything. */
+  /** The times in which a control plane ran. */
   async #knownTimes(span: Span, now: number): Promise<Span[]> {
     const runs = await selectRuns(this.#deps.storage.db, span);
     const times = runs.map(({ id, started_at: from, alive_at: alive, stopped_at: stopped }) => ({
@@ -136,7 +136,7 @@ function tooManyChanges(most: number) {
   );
 }
 
-/** What people have entered comes before what the router says, which may be anything. */
+/** A configured time zone takes precedence over the one that the router reports, which may be invalid. */
 function zoneOf({ site_time_zone: ofSite, time_zone: own }: PlacedRouter): string {
   return ianaTimeZone(ofSite ?? '') ?? ianaTimeZone(own ?? '') ?? 'UTC';
 }

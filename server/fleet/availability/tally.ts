@@ -9,12 +9,12 @@ export interface Stretch extends Span {
  * Adds up the states of one router over buckets that follow each other. Give the states in the order in which they began, then call
  * {@link finish}. Nothing is known while no control plane ran, whatever the state before and after.
  *
- * States of one router overlap only after somebody set the clock back: at each moment the one counts that began last.
+ * States of one router overlap only after the clock was set back: then the one that began last counts.
  */
 export class Tally {
   readonly #buckets: Bucket[];
   readonly #known: readonly Span[];
-  /** Up to where everything is counted. */
+  /** Everything before this time is counted. */
   #at: number;
   readonly #end: number;
   /** States that may still count, the one that began last at the end. */
@@ -83,7 +83,7 @@ function nothing(): Shares {
   return { answering: 0, not_answering: 0, agent_away: 0, unknown: 0 };
 }
 
-/** Puts spans together that touch or overlap. @param spans in the order in which they begin */
+/** Merges spans that touch or overlap. @param spans in the order in which they begin */
 export function union(spans: readonly Span[]): Span[] {
   const joined: Span[] = [];
   for (const { from, to } of spans) {

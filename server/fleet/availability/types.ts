@@ -1,9 +1,9 @@
-/** What was known of a router during a time, milliseconds each. They add up to its length. */
+/** Time of a router in each state within a range, milliseconds. The values add up to its length. */
 export interface Shares {
   answering: number;
   not_answering: number;
   agent_away: number;
-  /** No control plane was running, or the router was never heard of. */
+  /** No control plane was running, or the router had never been reported. */
   unknown: number;
 }
 

@@ -15,7 +15,7 @@ const itemSchema = z
     id: z.string(),
     kind: z.enum(HISTORY_KINDS),
     at: dateTime.describe('When it began'),
-    until: dateTime.nullable().describe('Null: it goes on, it has no length, or its end is not known'),
+    until: dateTime.nullable().describe('Null: it continues, it has no duration, or its end is unknown'),
     status: z
       .string()
       .describe(
@@ -55,8 +55,8 @@ const query = pageQuery.extend({
     )
     .optional()
     .describe('Kinds, separated by commas; all when missing. `action` needs the role admin'),
-  from: momentField.optional().describe('It began at that moment or later'),
-  to: momentField.optional().describe('It began before that moment'),
+  from: momentField.optional().describe('Only records that began at that time or later'),
+  to: momentField.optional().describe('Only records that began before that time'),
 });
 
 export function historyRoutes(app: App, { history }: { history: Pick<HistoryService, 'list'> }): void {

@@ -10,7 +10,7 @@ import type { HistoryFilter, HistoryItem, HistoryKind } from './types.ts';
 
 /** Keeps records in memory for a moment before it writes them. */
 export interface Recorder {
-  /** Settles when what is known so far is stored, or could not be stored now. */
+  /** Resolves when the present records are stored, or could not be stored now. */
   stored(): Promise<void>;
 }
 

@@ -7,13 +7,13 @@ export interface HistoryItem {
   kind: HistoryKind;
   /** Milliseconds since 1970. */
   at: number;
-  /** Null: it goes on, it has no length, or its end is not known. */
+  /** Null: it continues, it has no duration, or its end is unknown. */
   until: number | null;
   /** A word of its kind: the state, how the session ended, the status of the job. */
   status: string;
   /** What it is, for people. */
   title: string;
-  /** Id of the key, person or agent that did it; null where nobody is known. */
+  /** Id of the key, person or agent that did it; null when it is unknown. */
   byId: string | null;
   /** Where the API has it; null where there is no such place. */
   link: string | null;

@@ -3,12 +3,12 @@ import type { CommonCause } from './types.ts';
 
 /** Groups shown of each kind, the largest first. */
 const SHOWN = 5;
-/** One router alone has nothing in common with anybody. */
+/** A group has at least two routers. */
 const LEAST = 2;
 
 export interface KnownRouter {
   state: RouterState;
-  /** Null where it has none, or nobody knows it. */
+  /** Null when it has none, or when it is unknown. */
   shares: Record<CommonCause['kind'], string | null>;
 }
 
@@ -16,7 +16,7 @@ export type UnnamedCause = Omit<CommonCause, 'name'>;
 
 const KINDS: readonly CommonCause['kind'][] = ['agent', 'site', 'address', 'version'];
 
-/** What routers that do not answer have in common: for each kind the values that most of them share. Pure. */
+/** Common properties of the routers that do not answer: for each kind, the values that most of them share. Pure. */
 export function commonCauses(routers: readonly KnownRouter[]): UnnamedCause[] {
   return KINDS.flatMap((kind) => {
     const byValue = Map.groupBy(

@@ -14,7 +14,7 @@ const overviewSchema = z
     jobs_24h: z
       .object({ pending: count, running: count, completed: count, failed: count, deleted: count, expired: count, unknown: count })
       .describe('Jobs made in the last 24 hours, by status'),
-    jobs_24h_is_exact: z.boolean().describe('False: there are more of a status, and nobody counted further'),
+    jobs_24h_is_exact: z.boolean().describe('False: a status has more; counting stopped there'),
     open_forwards: count,
     running_campaigns: count,
     common_causes: z
@@ -25,10 +25,10 @@ const overviewSchema = z
           name: z.string().nullable().describe('Of the agent or the site'),
           routers_away: count.describe('Routers with that value whose state is `agent_away` or `not_answering`'),
           routers: count.describe('All routers with that value'),
-          since: dateTime.describe('Since when the first of them does not answer'),
+          since: dateTime.describe('When the first of them stopped answering'),
         }),
       )
-      .describe('What routers that do not answer have in common, for each kind the largest groups of at least two'),
+      .describe('Common properties of routers that do not answer: for each kind, the largest groups of at least two routers'),
   })
   .meta({
     id: 'Overview',
@@ -62,7 +62,7 @@ export function overviewRoute(app: App, { overview }: { overview: OverviewServic
       schema: {
         tags: ['routers'],
         operationId: 'getOverview',
-        summary: 'Count what the team has, by state, and say what routers that do not answer have in common',
+        summary: 'Count the records of the team by state, and group the routers that do not answer by common properties',
         response: { 200: envelope(overviewSchema), ...commonErrors },
       },
     },

@@ -1,6 +1,6 @@
 import type { RouterStateName } from '../states/types.ts';
 
-/** Routers that do not answer and have something in common, which is likely why. */
+/** Routers that do not answer and share a property, which is a likely cause. */
 export interface CommonCause {
   kind: 'agent' | 'site' | 'address' | 'version';
   /** Id of the agent or the site, the address from which the agents come, or the version. */
@@ -11,11 +11,11 @@ export interface CommonCause {
   away: number;
   /** Routers that share the value, those that answer included. */
   of: number;
-  /** Since when the first of them does not answer, milliseconds. */
+  /** When the first of them stopped answering, milliseconds. */
   since: number;
 }
 
-/** What is counted; `isExact` is false where nobody counted to the end. */
+/** Counts; `isExact` is false when counting stopped at its limit. */
 export interface Overview {
   routers: Record<RouterStateName, number>;
   agents: { connected: number; away: number; unseen: number };

@@ -35,8 +35,8 @@ export const routerSchema = z
     state: z
       .enum(ROUTER_STATES)
       .nullable()
-      .describe('What is known now of the router and its agent together; null for a removed router. See docs/states.md'),
-    state_since: dateTime.nullable().describe('After a silent cut the last moment at which anything was heard'),
+      .describe('The state of the router and its agent together; null for a removed router. See docs/states.md'),
+    state_since: dateTime.nullable().describe('After a silent cut, the time of the last byte'),
     state_reason: z.string().nullable().describe('`not_answering`: the word of the agent. `agent_away`: how its last session ended'),
     agent_name: z.string().nullable(),
   })

@@ -5,7 +5,7 @@ import { selectWithoutVersionKey, updateVersionKey } from './store.ts';
 /** Rows of one write: about 1 ms on SQLite. */
 const CHUNK = 500;
 
-/** Routers that were stored by a program, or come from an export, of before migration 27 get the key that orders their versions. */
+/** Gives routers from before migration 27, or from an older export, the key that orders their versions. */
 export async function fillVersionKeys({ db, writes }: Pick<Storage, 'db' | 'writes'>): Promise<void> {
   for (;;) {
     const rows = await selectWithoutVersionKey(db, CHUNK);

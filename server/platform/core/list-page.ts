@@ -61,9 +61,9 @@ export function sortPage<Row extends { id: string; value: SortValue }>(
 /** What the lists of records of routers have in common. */
 export interface RecordFilter {
   routerId: string | undefined;
-  /** Created at that moment or later, milliseconds. */
+  /** Created at that time or later, milliseconds. */
   from: number | undefined;
-  /** Created before that moment, milliseconds. */
+  /** Created before that time, milliseconds. */
   to: number | undefined;
 }
 

@@ -42,7 +42,7 @@ export class LocalDays {
     return Math.floor((at + this.offsetAt(at)) / DAY_MS);
   }
 
-  /** The first moment of a day. Where midnight is skipped, the moment of the jump. */
+  /** The start of a day. If midnight is skipped, the time of the jump. */
   startOf(date: LocalDate): number {
     const midnight = date * DAY_MS;
     const [before, after] = [this.offsetAt(midnight - WIDEST_MS / 2), this.offsetAt(midnight + WIDEST_MS / 2)];

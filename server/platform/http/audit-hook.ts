@@ -37,7 +37,7 @@ const OVER_LIMIT_CALLERS = 10_000;
 /**
  * Reports every request of an authenticated caller that may change something, with its result. Of requests beyond the rate
  * limit, reports one a minute for each caller.
- * @param monotonic milliseconds since some moment
+ * @param monotonic monotonic milliseconds
  */
 export function reportWrites(scope: App, report: (record: WriteRecord) => void, monotonic: () => number): void {
   const overLimit = new LRUCache<string, number>({ max: OVER_LIMIT_CALLERS });

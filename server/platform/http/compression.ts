@@ -14,7 +14,7 @@ type Coding = 'br' | 'gzip';
 
 /**
  * Compresses longer JSON answers for callers who ask for it, in other threads. Not those of routes with `secretAnswer`: the length of an answer
- * that holds a secret beside something a stranger can choose tells of the secret (BREACH). Must be registered behind every hook that
+ * that contains a secret beside attacker-chosen text can reveal the secret (BREACH). Must be registered after every hook that
  * reads the answer.
  */
 export function compressAnswers(scope: App): void {

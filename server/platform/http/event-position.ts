@@ -5,8 +5,8 @@ import { principalOf } from './authentication.ts';
 export const EVENT_POSITION_HEADER = 'x-event-id';
 
 /**
- * Every answer to a GET says where the team's event stream stood before the first record was read: a stream that begins behind it tells
- * everything that the answer does not know yet. Must be registered behind the checks of the caller.
+ * Every answer to a GET says where the team's event stream stood before the first record was read: a stream from there reports
+ * everything that the answer does not contain yet. Register it after the checks of the caller.
  */
 export function nameEventPosition(scope: App, positionOf: (teamId: string) => string): void {
   scope.addHook('preHandler', async (request, reply) => {

@@ -100,8 +100,8 @@ export function readIds(values: readonly string[] | undefined): Among<string | n
 /** The filters of lists of records of routers. */
 export const recordFilters = {
   router_id: uuidField.optional().describe('Records of this router'),
-  from: momentField.optional().describe('Created at that moment or later'),
-  to: momentField.optional().describe('Created before that moment'),
+  from: momentField.optional().describe('Created at that time or later'),
+  to: momentField.optional().describe('Created before that time'),
 };
 
 /** What {@link recordFilters} say. */

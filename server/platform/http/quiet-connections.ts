@@ -50,7 +50,7 @@ export class QuietConnections {
 
   /** Before anything is listened on. */
   watch(server: Server): void {
-    // Of TLS too this is the plain socket: it is there before the handshake, and what is read from it later comes from the same port.
+    // Also with TLS this is the plain socket: it exists before the handshake, and later reads come from the same port.
     server.on('connection', (socket: Socket) => this.#open(socket));
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => this.#answering(request, response));
     server.prependListener('upgrade', ({ socket }: IncomingMessage) => this.#remove(nameOf(socket)));

@@ -38,7 +38,7 @@ export interface RateLimit {
  * docs/interface.md: 60 requests per key in any 60 seconds; the next gets 429 with Retry-After. Register it after callers are
  * identified and before unauthenticated ones are rejected, so that wrong credentials count against their network and valid ones
  * against their key. Then the requests of all keys of a team are counted together.
- * @returns gives back the place of a known caller's request. The team's count keeps it, so that nobody gets work for nothing without end
+ * @returns returns the request to a known caller's limit. The team's limit still counts it, so that such requests are not unlimited
  */
 export async function limitRequests(
   scope: App,

@@ -2,9 +2,9 @@ import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import type { Page } from '../core/page.ts';
 
 /**
- * For `$call`: one page of a list that is ordered by a moment and, where moments are equal, by an id, newest first. Compared as row values
+ * For `$call`: one page of a list that is ordered by a time and, for equal times, by an id, newest first. Compared as row values
  * rather than with `or`, so that an index on both columns finds where the page begins.
- * @param at column with the moment
+ * @param at column with the time
  * @param id column with the id
  */
 export function newestFirst<Tables, Table extends keyof Tables, Row>(

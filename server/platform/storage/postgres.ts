@@ -111,7 +111,7 @@ function readPoolMax(address: string): { connectionString: string; max: number }
 
 /**
  * Opens a pool on a `postgres://` address, of ten connections unless it says `?pool_max=N`.
- * Connects lazily: the first query tells whether the server is there.
+ * Connects lazily: the first query shows whether the server is reachable.
  */
 export function openPostgres(address: string, log: Log): Storage {
   const pool = new Pool({
@@ -127,7 +127,7 @@ export function openPostgres(address: string, log: Log): Storage {
     application_name: 'signalbox',
   });
   pool.on('connect', guardConnection);
-  // An idle connection that breaks is replaced at the next query. A restart of the server breaks all of them in a moment.
+  // An idle connection that breaks is replaced at the next query. A restart of the server breaks all of them at once.
   let toldAt = Number.NEGATIVE_INFINITY;
   pool.on('error', (error) => {
     const isNews = performance.now() - toldAt > QUIET_MS;

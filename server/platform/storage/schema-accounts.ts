@@ -1,6 +1,6 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** The tables of migration 19: how people come into teams and back into their accounts. */
+/** The tables of migration 19: invitations to teams and links for new passwords. */
 
 /** The offer to join a team. */
 export interface InvitationsTable {

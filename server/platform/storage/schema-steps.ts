@@ -24,7 +24,7 @@ export interface AgentLinkStepsTable extends Step {
   counts: string;
 }
 
-/** What is kept of one measured value: mean = sum / count. Whole numbers; without a reading the count and the sum are 0, the others null. */
+/** Statistics of one measured value: mean = sum / count. Whole numbers; without a reading the count and the sum are 0, the others null. */
 type Measured<Name extends string> = { [Column in `${Name}_${'count' | 'sum'}`]: number } & {
   [Column in `${Name}_${'min' | 'max'}`]: number | null;
 };

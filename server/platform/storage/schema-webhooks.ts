@@ -13,12 +13,12 @@ export interface JobEventsTable {
   type: Fixed<string>;
   /** JSON, sent as it is. */
   body: Fixed<string>;
-  /** Of `notify_url`: receivers are kept apart by it. */
+  /** Of `notify_url`: limits of receivers count by it. */
   origin: Fixed<string>;
   state: string;
   /** Made in the present round; a resend begins a new one. */
   attempts: number;
-  /** When the next attempt may be made; null when none is to be. */
+  /** When the next attempt may be made; null after the last one. */
   due_at: Millis | null;
   /** Which attempt holds it, and until when. */
   claim: string | null;

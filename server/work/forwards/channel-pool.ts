@@ -6,7 +6,7 @@ import type { ForwardLimits } from './limits.ts';
 export interface PoolOptions {
   clock: Clock;
   limits: Pick<ForwardLimits, 'channels' | 'warmChannels' | 'channelWaitMs' | 'dialTimeoutMs' | 'idlePeriodMs'>;
-  /** Asks the agent for so many more channels; false when it is not connected. */
+  /** Asks the agent for `count` more channels; false when it is not connected. */
   dial: (count: number) => boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Waiter {
 const MAX_DIAL_COUNT = 256;
 
 /**
- * The channels of one forward. A few are kept free in advance. Their number follows the busiest moment of the last period,
+ * The channels of one forward. A few are kept free in advance. Their number follows the peak of the last period,
  * so that a web page with sixty parts finds its channels the second time.
  */
 export class ChannelPool {
@@ -65,7 +65,7 @@ export class ChannelPool {
     this.#offer(channel);
   }
 
-  /** The agent was told to dial `count` channels by another message than `dial`. */
+  /** Another message than `dial` has already asked the agent for `count` channels. */
   expect(count: number): void {
     this.#asked = count;
     this.#watchDials();

@@ -14,7 +14,7 @@ export interface ForwardLimits {
   channelWaitMs: number;
   /** When requested channels that have not arrived count as failed. */
   dialTimeoutMs: number;
-  /** Channels beyond the need of the busiest moment in the last such period are closed. */
+  /** Channels beyond the peak of the last such period are closed. */
   idlePeriodMs: number;
   /** Connections of all forwards whose PROXY header or ClientHello has not arrived. */
   pendingConnections: number;
@@ -28,9 +28,9 @@ export interface ForwardLimits {
   retryMs: number;
   /** Finished connections and refused attempts are stored this often. */
   flushMs: number;
-  /** Finished connections are deleted after this time, */
+  /** Finished connections are deleted after this time. */
   keepConnectionsMs: number;
-  /** and those of one forward beyond the newest so many. */
+  /** Finished connections kept for one forward; older ones are deleted. */
   keepConnections: number;
 }
 

@@ -134,7 +134,7 @@ export class LiveForward implements ConnectionAcceptor {
     return Math.max(0, Math.min(expiresAt - this.#options.clock.now(), expiresAt - setAt));
   }
 
-  /** Runs changes of the terms one after the other, so that what is stored last holds. */
+  /** Runs changes of the terms one after the other, so that the one stored last is in effect. */
   changeInTurn<T>(change: () => Promise<T>): Promise<T> {
     const changed = this.#changing.then(change);
     this.#changing = changed.catch(() => undefined);

@@ -261,7 +261,7 @@ export class ForwardsService {
 
   /** The agent is online again: opens all its forwards, and closes those that ended while it was offline. */
   onReady(connection: AgentConnection): void {
-    void this.#track(this.#ways.closeEnded(connection), 'an agent could not be told which forwards have ended');
+    void this.#track(this.#ways.closeEnded(connection), 'an agent could not be notified of the forwards that have ended');
     for (const live of this.#live.values()) {
       if (live.agentId !== connection.agentId || live.wasRequestedOn(connection)) continue;
       // The old line may be dead: a connection on such a channel would wait until that is noticed.

@@ -139,7 +139,7 @@ export async function markNoWay(db: DbOrTx, key: ForwardKey, reason: string, ref
   return markClosedUp(db, key, { way_reason: storableText(reason), refused: toFlag(refused) });
 }
 
-/** The port cannot be opened any more. The way is unknown until the agent is asked again. */
+/** The port can no longer be opened. The way is unknown until the agent is asked again. */
 export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): Promise<ForwardRecord | undefined> {
   return markClosedUp(db, key, { way_reason: reason, authorized_at: null });
 }
@@ -183,7 +183,7 @@ export async function deleteForward(db: DbOrTx, { teamId, id }: ForwardKey): Pro
 }
 
 /**
- * A forward that expires has no end behind its closing: it may have been extended in the moment of its end, or the clock was set.
+ * An expired forward keeps no end later than its closing: it may have been extended at the last moment, or the clock was set.
  * @returns undefined when it was closed already
  */
 export async function closeForward(

@@ -5,7 +5,7 @@ import type { ForwardConnectionsTable, ForwardsTable } from '../../platform/stor
 export type ForwardRecord = Selectable<ForwardsTable>;
 export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;
 
-/** As the list shows it: `closed_at` is null and `ended_by` is `open` while it goes on. */
+/** As the list shows it: `closed_at` is null and `ended_by` is `open` while it is open. */
 export type ListedConnection = Omit<ForwardConnectionRecord, 'closed_at'> & { closed_at: number | null };
 
 /** What a caller asks for (docs/interface.md, forward). The route has checked types and ranges. */
@@ -20,7 +20,7 @@ export interface ForwardRequest {
   maxConnections?: number | undefined;
 }
 
-/** What a caller changes about an open forward; what is omitted stays. The route has checked types and ranges. */
+/** A caller's change of an open forward; omitted fields stay. The route has checked types and ranges. */
 export interface ForwardTerms {
   /** From now on. */
   expireAfterMinutes?: number | undefined;

@@ -95,7 +95,7 @@ export class WayOpener {
       const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
       await this.#deps.gateway.request(agentId, 'forward.close', { forward_id: id }, options);
     } catch (error) {
-      this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent could not be told that a forward has ended');
+      this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent could not be notified that a forward has ended');
     }
   }
 

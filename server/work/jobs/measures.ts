@@ -55,7 +55,7 @@ function resultOf(job: JobRecord): Result | undefined {
   return status === 'deleted' && job.phase !== 'canceled' ? undefined : status;
 }
 
-/** Seconds that the script ran; undefined when nobody waited for its end. */
+/** Seconds that the script ran; undefined when its end was not observed. */
 function durationOf({
   phase,
   started_at: started,

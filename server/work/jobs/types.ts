@@ -91,7 +91,7 @@ export const JOB_LIMITS = {
   scriptChars: 2000,
   /** A script runs in the agent's session. Longer work belongs in a scheduler entry that the script creates. */
   timeoutSeconds: 24 * 3600,
-  /** 30 days: an older change rarely fits the router any more. */
+  /** 30 days: an older change rarely still fits the router. */
   deliveryMinutes: 30 * 24 * 60,
   /** Less than 30 s leaves no time for a fresh connection over a slow line. An hour covers reboots and slow links. */
   undoSeconds: { least: 30, most: 3600 },

@@ -95,7 +95,7 @@ export function joinedPage(teamName: string, email: string): string {
 export function declinedPage(teamName: string): string {
   return page(
     'Declined',
-    `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link does not work any more. You may close this page.</p>`,
+    `<p>You have not joined the team <strong>${escapeHtml(teamName)}</strong>. The link no longer works. You may close this page.</p>`,
   );
 }
 

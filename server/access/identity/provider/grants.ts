@@ -91,7 +91,7 @@ export class Grants {
     const grant = ctx.oidc.entities.Grant ?? (await ctx.oidc.provider.Grant.find(token.grantId ?? ''));
     const team = grant && teamOf(grant);
     const role = team === undefined ? undefined : await this.#roleIn(loginTsOf(ctx), team, token.accountId, token.clientId ?? '');
-    if (role === undefined) throw new errors.InvalidGrant('this person has no role here any more');
+    if (role === undefined) throw new errors.InvalidGrant('this person no longer has a role here');
     return { team, role, auth_time: loginTsOf(ctx) };
   }
 }

@@ -2,7 +2,7 @@ import type { Role } from '../../../platform/core/principal.ts';
 
 /** The creator of an invitation or a password link. */
 export interface Grantor {
-  /** `operator`: somebody who uses the command line on the server itself. */
+  /** `operator`: a person with access to the command line on the server itself. */
   kind: 'user' | 'api_key' | 'operator';
   /** Null for the operator. */
   id: string | null;

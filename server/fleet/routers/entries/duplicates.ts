@@ -3,7 +3,7 @@ import type { AgentConnection } from '../../../platform/core/agent-gateway.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import { EntryReports } from './reports.ts';
 
-/** How people find an entry: its name and address in the agent's configuration. */
+/** Name and address of an entry in the agent's configuration. */
 export interface EntryAddress {
   name: string;
   /** Null: not reported by the agent. */
@@ -65,7 +65,7 @@ export class DuplicateEntries {
     this.changes.publish({ routerId, hardwareId: '', holder: { name: '', host: null }, others: [] });
   }
 
-  /** The inventory of a duplicate entry after its rival entry has let go of the router. Each is returned once. */
+  /** The inventory of a duplicate entry once no other entry has the router. Each is returned once. */
   takeFreed(agentId: string): Inventory | undefined {
     const agent = this.#agents.get(agentId);
     if (!agent) return undefined;

@@ -39,7 +39,7 @@ const shape = {
 } as const satisfies ListShape<RouterSort, string>;
 
 const query = listQuery(shape).extend({
-  state: wordsFilter(ROUTER_STATES).describe('What is known now of the router and its agent together'),
+  state: wordsFilter(ROUTER_STATES).describe('The state of the router and its agent together'),
   removed: z.enum(['true', 'false']).optional().describe('true: those that were removed, instead'),
   site_id: idsFilter.describe('Where they stand: ids, or `none`; `!` before one leaves it out'),
   agent_id: idsFilter.describe('Whose they are'),

@@ -94,7 +94,7 @@ function matching<Row>(query: Routers<Row>, teamId: string, filter: RouterFilter
   return rows;
 }
 
-/** What is no version is within no bound. `|| ''` keeps SQLite from finding rows by their version and then sorting all of them. */
+/** Text that is no version matches no bound. `|| ''` keeps SQLite from finding rows by their version and then sorting all of them. */
 function isWithin({ relation, from, below }: VersionBound): RawBuilder<SqlBool> {
   const key = sql`(${sql.ref('routers.version_key')} || '')`;
   const isVersion = sql<SqlBool>`${key} > ${NO_VERSION}`;

@@ -75,7 +75,7 @@ export class ConnectEndpoint {
     await emptied;
   }
 
-  /** Checks at once whether the callers of a team still have the right to connect: somebody in the team has lost a right. */
+  /** Checks at once whether the callers of a team still have the right to connect: a member of the team has lost a right. */
   async recheck(teamId: string): Promise<void> {
     const callers = [...this.#open.values()].filter(({ caller }) => caller.teamId === teamId);
     await Promise.all(callers.map(({ caller, cut }) => check(caller, cut)));

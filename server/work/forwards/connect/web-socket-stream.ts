@@ -45,7 +45,7 @@ export class WebSocketStream extends Duplex {
     } else if (data.length === 0) {
       this.#halfClosed = true;
       this.push(null);
-      // Nothing is read any more, but the close of the WebSocket must be noticed.
+      // No more data is expected, but the close of the WebSocket must be detected.
       this.#ws.resume();
     } else if (!this.push(data)) {
       this.#ws.pause();
