@@ -6,7 +6,7 @@ import type { SignInAttempts } from '../sign-in/attempts.ts';
 import type { Exchange, Outcome } from '../sign-in/interactions.ts';
 import { UPSTREAM_CALLBACK_PATH } from '../types.ts';
 import type { UpstreamProvider } from '../upstream/provider.ts';
-import { declinedPage, invitationPage, joinedPage, refusedPage, uselessLinkPage } from './pages.ts';
+import { declinedPage, invitationPage, joinedPage, refusedPage, uselessLinkPage } from './link-pages.ts';
 import { isSame } from './visits.ts';
 import type { LinkVisits } from './visits.ts';
 

@@ -2,7 +2,7 @@ import type { AuditService } from '../../audit/service.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { PasswordLinksService } from '../../teams/service.ts';
 import type { Exchange, Outcome } from '../sign-in/interactions.ts';
-import { passwordPage, passwordSetPage, refusedPage, uselessLinkPage } from './pages.ts';
+import { passwordPage, passwordSetPage, refusedPage, uselessLinkPage } from './link-pages.ts';
 import type { LinkVisits } from './visits.ts';
 
 export interface PasswordVisitsDeps {
