@@ -8,7 +8,7 @@ import type { ContainerOptions, UnpackedImage } from './agent-image.ts';
 import { waitUntil } from './wait-until.ts';
 import { World } from './world.ts';
 
-/** What an agent in a container has to do once: name its version, check its router, enrol by itself, serve, stop when told. */
+/** What an agent in a container has to do once: name its version, check its router, enrol by itself, serve, and stop on a signal. */
 export async function serveFromContainer(image: UnpackedImage, options: ContainerOptions, timeoutMs: number): Promise<void> {
   const version = { code: 0, output: `signalbox-agent ${AGENT_VERSION}\n` };
   expect(await runInContainer(image, ['--version'], { ...options, offline: true })).toEqual(version);

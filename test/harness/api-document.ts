@@ -39,7 +39,7 @@ export class ApiDescription {
     });
   }
 
-  /** What a value at a place of the document (`['paths', '/api/routers', …]`) breaks of the schema that stands there. */
+  /** How a value violates the schema at a path of the document (`['paths', '/api/routers', …]`). */
   mistakesAt(place: readonly string[], value: unknown): string[] {
     const pointer = place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
     let validate = this.#validators.get(pointer);

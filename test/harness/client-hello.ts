@@ -18,7 +18,7 @@ export async function realClientHello(options: tls.ConnectionOptions): Promise<B
   return bytes;
 }
 
-/** The same handshake message in records of so many bytes each. */
+/** The same handshake message in records of `bytes` bytes each. */
 export function inRecordsOf(hello: Buffer, bytes: number): Buffer {
   const message = hello.subarray(5);
   const records: Buffer[] = [];

@@ -17,7 +17,7 @@ const FETCH = 'fetch(process.argv[1], { headers: { authorization: `Bearer ${proc
  *
  *     router 172.31.255.1 (api-ssl, ssh, and the control plane, which is elsewhere in reality) -- container 172.31.255.2
  *
- * Both are nobody else's, so that the fixed addresses are in nobody's way.
+ * Both are private to the test, so that the fixed addresses conflict with nothing.
  */
 export class ContainerLab {
   static readonly routerAddress = '172.31.255.1';
@@ -55,7 +55,7 @@ export class ContainerLab {
     this.#children.push(spawn('ip', words, { stdio: 'ignore', env: { PATH: process.env['PATH'], ...env } }));
   }
 
-  /** @throws Error while nobody answers, or without JSON */
+  /** @throws Error without an answer, or without JSON */
   async get<T>(url: string, key: string): Promise<T> {
     const words = ['netns', 'exec', this.routerNamespace, process.execPath, '-e', FETCH, url, key];
     const { stdout } = await promisify(execFile)('ip', words, { timeout: 30_000 });

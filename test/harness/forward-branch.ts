@@ -37,7 +37,7 @@ export class ForwardBranches {
   readonly #routers = new AgentRouters();
   readonly #servers: net.Server[] = [];
   #agents: AgentForwards[] = [];
-  /** Forwards that an agent could not serve any more. */
+  /** Forwards that an agent has reported as lost. */
   readonly lost: { id: string; reason: string }[] = [];
 
   get clock(): ManualClock {

@@ -12,7 +12,7 @@ import { silentLog } from './silent-log.ts';
 import { waitUntil } from './wait-until.ts';
 
 const CONNECTIONS = 16;
-/** Both ends of a connection through something dead have been told by then. */
+/** By then, both ends of a connection through a dead part know. */
 const PROMPTLY_MS = 5000;
 /** Without a word from the line: two periods of 25 s in which nothing is heard, or a write that comes to nothing. */
 const SILENTLY_MS = 80_000;
@@ -25,7 +25,7 @@ let target: TargetServer;
 
 /** An echo that goes round and round, so that bytes are under way all the time. */
 class Round {
-  /** When the client's end was told that it is over. */
+  /** When the client's end saw the end of the connection. */
   readonly over: Promise<void>;
   received = 0;
 

@@ -14,7 +14,7 @@ import { Program } from './program.ts';
 import { silentLog } from './silent-log.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** Control plane and agent as real processes, as somebody installs them; either can be killed. */
+/** Control plane and agent as real installed processes; either can be killed. */
 export class Installation {
   readonly server: Program;
   readonly agent: Program;
@@ -102,7 +102,7 @@ export async function createTeam(databaseUrl: string): Promise<{ apiKey: string;
   }
 }
 
-/** A port of loopback that nobody listens on at the moment. */
+/** A free loopback port. */
 export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

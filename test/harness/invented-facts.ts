@@ -1,6 +1,6 @@
 import type { Inventory } from '../../protocol/index.ts';
 
-/** What an agent tells of a router that nobody has. */
+/** An agent's facts about a router that does not exist. */
 export function inventedFacts(hardwareId: string, identity = hardwareId): Inventory['facts'] {
   return {
     hardware_id: hardwareId,

@@ -26,9 +26,9 @@ export function whyNoLab(): string | undefined {
 /**
  * Three networks of the kernel, joined as in a branch office:
  *
- *     this machine (agent .2, somebody else .3) -- router .1 | 192.168.88.1 -- 192.168.88.10, whose gateway is 192.168.88.254
+ *     this machine (agent .2, another client .3) -- router .1 | 192.168.88.1 -- 192.168.88.10, whose gateway is 192.168.88.254
  *
- * Nobody is at .254: what the LAN host sends elsewhere is lost. The router is a simulated one inside its namespace.
+ * No host has .254: packets of the LAN host to other networks are lost. The router is a simulated one inside its namespace.
  */
 export class NetworkLab {
   readonly routerAddress: string;
@@ -51,7 +51,7 @@ export class NetworkLab {
   static async open(options: Partial<SimulatorOptions> = {}): Promise<NetworkLab> {
     removeAbandoned();
     lastNumber += 1;
-    // 198.18.0.0/15 is set aside for benches: nobody's own network.
+    // 198.18.0.0/15 is reserved for benchmarks.
     const network = `198.${18 + (process.pid & 1)}.${Math.floor(Math.random() * 256)}`;
     const lab = new NetworkLab(`${process.pid}-${lastNumber}`, network);
     try {

@@ -71,7 +71,7 @@ export class Program {
     process.kill(-this.pid, signal);
   }
 
-  /** @param group its own, as a shell gives to what somebody types: for {@link signalGroup} */
+  /** @param group true: a process group of its own, as a shell creates one: for {@link signalGroup} */
   start({ group = false } = {}): void {
     const child = spawn(process.execPath, [path.join(root, this.#file), ...this.#args], {
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ export interface HeaderOptions {
   port?: number;
   /** `0x21` PROXY, `0x20` LOCAL. */
   command?: number;
-  /** Family and transport; by the source's own unless told otherwise. */
+  /** Family and transport; by default those of the source. */
   family?: number;
   tlvs?: { type: number; value: Buffer }[];
   /** Adds the checksum, right or wrong. */

@@ -29,7 +29,7 @@ export class StallProxy {
     this.#stalled = true;
   }
 
-  /** The connections there are carry nothing any more, new ones do: the far end has lost its power and is back. */
+  /** Existing connections carry nothing, new ones do: the far end was switched off and on. */
   strand(): void {
     for (const socket of this.#sockets) this.#stranded.add(socket);
   }

@@ -17,7 +17,7 @@ export function summaryLine({ passed, failed, skipped }: TestSummary): string {
 
 /**
  * Ends the run with one plain line that any CI can read: `Tests: 120 passed, 0 failed, 3 skipped`.
- * `TEST_SUMMARY_FILE` names a file that gets the same as JSON, for a script that goes on from there.
+ * `TEST_SUMMARY_FILE` names a file that gets the same as JSON, for a script that reads it.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -12,7 +12,7 @@ export interface Watch {
 }
 
 /**
- * A TCP proxy between agent and control plane that tells when a certain message passes, so that a test can kill one
+ * A TCP proxy between agent and control plane that reports when a certain message passes, so that a test can kill one
  * end exactly there. It knows nothing of WebSocket: it looks for the message's text in the stream.
  */
 export class TunnelProxy {

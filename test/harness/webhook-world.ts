@@ -131,7 +131,7 @@ export class WebhookWorld {
     });
   }
 
-  /** Resolves once the last event of the job has had so many attempts, and waits for the next. */
+  /** Resolves once the last event of the job has had this many attempts and waits for the next. */
   async untilAttempts(process: TestProcess, job: Pick<JobRecord, 'id'>, index: number, count: number): Promise<Delivery> {
     return waitUntil(`event ${index} has had ${count} attempts`, async () => {
       const delivery = (await this.deliveries(process, job))[index];

@@ -39,7 +39,7 @@ export interface WorldOptions {
   /** Done to the routers before the agent sees them. */
   prepare?: (simulators: readonly Simulator[]) => void;
   agentLog?: AgentLog;
-  /** How often the agent reads health and devices of its routers; a minute unless told otherwise. */
+  /** How often the agent reads health and devices of its routers; by default a minute. */
   readEveryMs?: number;
 }
 

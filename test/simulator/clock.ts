@@ -12,7 +12,7 @@ export class RouterClock {
   #offsetMs: number;
   #bootedAt: number;
   timeZone: string;
-  /** Called whenever somebody sets the clock. */
+  /** Called whenever the clock is set. */
   onSet: (() => void) | undefined;
 
   constructor(time: TimeSource, options: { clock: string | undefined; timeZone: string; uptimeMs: number }) {

@@ -30,7 +30,7 @@ export interface Simulator {
   readonly executions: readonly Execution[];
   /** Messages of the router's log, oldest first. */
   readonly log: string[];
-  /** Items of a menu as plain objects, whoever may see them. */
+  /** Items of a menu as plain objects, without any check of rights. */
   items(path: string): Record<string, string>[];
   /** Makes a sensor of `/system/health` print a value, in either version's form; the unit follows from its name. */
   setSensor(name: string, value: string): void;

@@ -74,7 +74,7 @@ export interface SimulatorOptions {
   blank: boolean;
   /** What `/file/read` gives of a file that is no text, which nothing documents: its bytes, or question marks in their place. */
   binaryFileRead: 'bytes' | 'question marks';
-  /** Flash write-back: for so long after a write `/file/print` shows a size of 0. */
+  /** Flash write-back: how long `/file/print` shows a size of 0 after a write. */
   fileSizeLagMs: number;
   /** GPS position, for boards that have the package. */
   gps: { latitude: string; longitude: string } | undefined;

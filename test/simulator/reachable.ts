@@ -2,7 +2,7 @@
 import { parseAddress } from './addresses.ts';
 import type { RouterState } from './state.ts';
 
-/** Whoever the router could reach answers: its own addresses, its neighbours, and hosts a test has named. */
+/** Hosts that answer the router: its own addresses, its neighbours, and hosts that a test has named. */
 export function isReachable(router: RouterState, address: string): boolean {
   const own = router.table('/ip/address').items.some(({ values }) => values.get('address')?.split('/')[0] === address);
   const neighbour = router.table('/ip/arp').find('address', address)?.values.get('complete') === 'true';

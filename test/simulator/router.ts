@@ -155,7 +155,7 @@ export class SimulatedRouter implements RouterState {
     return keys.map((item) => item.values.get('.key') ?? '');
   }
 
-  /** `/ip/ssh` as it stands now; read anew for every connection. */
+  /** The present `/ip/ssh`; read again for every connection. */
   get sshSettings(): SshSettings {
     return readSshSettings(this);
   }

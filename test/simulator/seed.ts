@@ -121,7 +121,7 @@ function seedServices(router: RouterState): void {
   }
 }
 
-/** Without this address nobody could reach the router at all. */
+/** Without this address the router could not be reached. */
 function seedManagement(router: RouterState): void {
   const { managementAddress, managementInterface } = router.options;
   const network = managementAddress.replace(/\.\d+$/, '');

@@ -22,7 +22,7 @@ export interface RegisteredSession {
   readonly since: number;
 }
 
-/** All client connections, whoever serves them, so that a reboot or a firewall rule reaches each one. */
+/** All client connections of all services, so that a reboot or a firewall rule reaches each one. */
 export class SessionRegistry {
   readonly #sessions = new Map<ClientSession, RegisteredSession>();
   #next = 1;

@@ -34,7 +34,7 @@ export class HostileTeam {
     this.#closers.push(close);
   }
 
-  /** A connected agent that sends only heartbeats until told otherwise. */
+  /** A connected agent that sends only heartbeats by default. */
   async agent(prepare: (agent: TestAgent) => void = () => undefined): Promise<TestAgent> {
     const { token } = await this.#world.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
     const answer = await fetch(`${this.#world.server.url}/agent/v1/enrol`, {

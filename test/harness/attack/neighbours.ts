@@ -13,7 +13,7 @@ import { World } from '../world.ts';
  * takes at most twice as long as at rest.
  */
 
-/** Noise only ever adds, and somebody who is starved is starved every time: of each operation the best of so many measurements counts. */
+/** Noise only adds time, and a starved client is starved every time: the best of this many measurements of an operation counts. */
 const MEASUREMENTS = 4;
 
 const PORTS = { first: 42_000, last: 42_299 };

@@ -95,7 +95,7 @@ export class FakeFleet {
     return this.#agents.get(agentId)!;
   }
 
-  /** Ends scripts that are held, all of them unless told otherwise. */
+  /** Ends held scripts, all of them by default. */
   async end(result: JobResult = DONE, count = this.held.length): Promise<void> {
     for (const { connection, jobId } of this.held.splice(0, count)) await this.#end(this.#jobs!, connection, jobId, result);
   }

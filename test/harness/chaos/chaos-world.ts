@@ -27,7 +27,7 @@ const AGENTS = [
 ];
 /** Probability that a message about a job is duplicated. */
 const REPEATED = 0.05;
-/** Of a disk that holds a small database, its log, and nothing more. */
+/** Size of a disk for a small database and its log. */
 const DATA_MEGABYTES = 128;
 const START_MS = 180_000;
 const ANSWER_MS = 5000;

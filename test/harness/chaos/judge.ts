@@ -63,7 +63,7 @@ function toldOf(job: ShownJob): string {
   return job.phase;
 }
 
-/** What the router may have done, by what is told. */
+/** What the router may have done, by reported status. */
 const TRUTHS: Record<string, readonly string[]> = {
   completed: ['ok'],
   'failed script_error': ['error'],
@@ -93,7 +93,7 @@ function faultOf(
   const told = toldOf(job);
   if (isSyntaxError && told === 'failed script_error' && did === 'never') return undefined;
   if (TRUTHS[told]?.includes(did) === true) return undefined;
-  // It was told that this might still happen.
+  // The report said that this might still happen.
   if (job.phase === 'done' && did === 'restored' && job.error?.includes('the undo guard may still restore') === true) return undefined;
   return { kind: 'false', text: `is ${told}, but the router says ${did}` };
 }

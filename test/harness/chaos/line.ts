@@ -29,7 +29,7 @@ export interface Corruption {
 
 interface Pair {
   sockets: [net.Socket, net.Socket];
-  /** Both connections stay open, and nothing is carried any more. */
+  /** Both connections stay open and carry nothing. */
   isStalled: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface ProcessChaosOptions {
   limitMs: number;
   /** Undefined: SQLite on a disk of its own. */
   database: ChaosDatabase | undefined;
-  /** All of them unless told. */
+  /** All of them by default. */
   faults?: readonly OptionalFault[];
   serverProgram?: string;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 
 /**
- * Imported first, gives the process the wall clock of a machine that somebody sets while it runs: `Date` is wrong by as
+ * Imported first, gives the process a wall clock that is set while it runs: `Date` is wrong by as
  * many milliseconds as stand in the file that is the program's last argument. That reaches the product's own clock and every
  * library. `performance.now()`, `os.uptime()` and timers stay right, as on a real machine.
  */

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey } from 'jose';
 
-/** An identity provider of somebody else that has everybody signed in already, and says of them what the test wants. */
+/** An external identity provider where every person is signed in already; a test sets its answers. */
 export class OutsideProvider {
   static readonly clientId = 'signalbox';
   static readonly secret = 'outside-secret';

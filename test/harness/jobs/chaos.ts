@@ -11,7 +11,7 @@ export interface ChaosOptions {
   guards?: Guards;
   /** How often agents are killed, against the other things that happen. */
   agentKills?: number;
-  /** Share of jobs with an undo guard; four in ten of them lock everybody out. None unless told. */
+  /** Share of jobs with an undo guard; four in ten of them lock everybody out. Default: none. */
   guarded?: number;
 }
 

@@ -5,11 +5,11 @@ import type { MemoryDisk } from './memory-disk.ts';
 import type { Chance } from './random.ts';
 import { turns } from './random.ts';
 
-/** What a `kill -9` ends: nothing that belongs to it goes on, whatever it was waiting for. */
+/** A process that can be killed: none of its work continues after that. */
 export class Mortal {
   dead = false;
 
-  /** Behind it only the living go on. */
+  /** Continues only in a living process. */
   async alive(): Promise<void> {
     if (this.dead) await new Promise<never>(() => undefined);
   }
@@ -44,7 +44,7 @@ export class MortalClock implements Clock {
   }
 }
 
-/** The database outlives the process: a write that was handed in is committed, but nobody may be there to hear it. */
+/** The database outlives the process: a submitted write is committed, even if the process no longer awaits it. */
 export function mortalStorage(storage: Storage, owner: Mortal): Storage {
   return {
     ...storage,

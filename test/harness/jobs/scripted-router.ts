@@ -74,7 +74,7 @@ export class ScriptedRouter {
     this.dropSessions();
   }
 
-  /** Every session breaks; what runs goes on. */
+  /** Breaks every session; running scripts continue. */
   dropSessions(): void {
     this.#sessions += 1;
     this.#broken.reject(new AgentError('outcome_unknown', 'the connection broke'));

@@ -61,7 +61,7 @@ export class CommandRunner {
     for (const each of chosen) this.reply(each.request, [['!done']]);
   }
 
-  /** The connection is gone: whatever still runs is interrupted and answers nobody. */
+  /** The connection is gone: running commands are interrupted and their answers dropped. */
   abort(): void {
     for (const each of this.#pending) each.controller.abort();
     this.#pending.clear();

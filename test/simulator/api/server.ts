@@ -36,7 +36,7 @@ export async function startApiServer(router: SimulatedRouter, options: ApiListen
     socket.on('error', () => socket.destroy());
     const verdict = router.verdict(service, socket.remoteAddress ?? '');
     if (verdict === 'accept') begin(socket);
-    // A dropped client hangs: the kernel has accepted it, but nobody ever answers.
+    // A dropped client hangs: the kernel has accepted it, but it never gets an answer.
     else if (verdict === 'reject') socket.resetAndDestroy();
   });
   const port = await listen(server, options);

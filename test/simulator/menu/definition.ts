@@ -42,7 +42,7 @@ export type ValueType =
   | { readonly from: number; readonly to: number }
   /** Comma-separated. */
   | { readonly listOf: ValueType }
-  /** `upload/download`; one alone stands for both. */
+  /** `upload/download`; one value is used for both. */
   | { readonly pairOf: ValueType }
   /** The first that fits. */
   | { readonly oneOf: readonly ValueType[] }

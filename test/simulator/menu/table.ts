@@ -97,7 +97,7 @@ export class ItemTable {
     return { next: this.#next, items: lasting.map((item) => ({ id: item.id, values: [...item.values] })) };
   }
 
-  /** Replaces everything by a saved state; watchers are not told, for a reboot follows. */
+  /** Replaces everything by a saved state; watchers are not notified, because a reboot follows. */
   restore(saved: SavedTable): void {
     this.#items = saved.items.map((item) => ({ id: item.id, values: new Map(item.values), dynamic: false }));
     this.#byId = new Map(this.#items.map((item) => [item.id, item]));

@@ -117,7 +117,7 @@ function readPair(type: ValueType, value: string, name: string, router: RouterSt
   return parts.length > 2 ? undefined : `${parts[0]}/${parts[1] ?? parts[0]}`;
 }
 
-/** A number that is out of range is told so; else the first refusal counts. */
+/** A number out of range gets its own error; otherwise the first refusal counts. */
 function readOneOf(types: readonly ValueType[], value: string, name: string, router: RouterState): string {
   let refusal: Trap | undefined;
   for (const type of types) {

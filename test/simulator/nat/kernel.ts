@@ -9,7 +9,7 @@ const NAT = '/ip/firewall/nat';
 const FILTER = '/ip/firewall/filter';
 const CONNECTIONS = '/ip/firewall/connection';
 const CONCERNED = [NAT, FILTER, '/ip/firewall/address-list', '/interface/list/member'];
-/** By then a peer has noticed, or never will. */
+/** By then a peer has detected it, or never will. */
 const CUT_MS = 60_000;
 
 /**
@@ -78,7 +78,7 @@ export class KernelNat implements Nat {
     });
   }
 
-  /** What the kernel refuses is left as it was, and told in the log. */
+  /** Rules that the kernel refuses stay unchanged, and the log says so. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();

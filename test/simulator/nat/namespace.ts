@@ -59,7 +59,7 @@ export class Namespace {
 
   async #run(command: string[], input?: string): Promise<string> {
     const running = run('ip', ['netns', 'exec', this.#name, ...command], { timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES });
-    // A program that fails early does not read on; how it failed is told by its end.
+    // A program that fails early stops reading; its exit says why.
     running.child.stdin?.on('error', () => undefined);
     running.child.stdin?.end(input);
     return (await running).stdout;

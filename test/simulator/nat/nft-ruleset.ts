@@ -133,7 +133,7 @@ function filterStatement({ values }: Item): string | undefined {
   }
 }
 
-/** Actions that mean the same everywhere; what only takes notes lets the packet go on. */
+/** Actions that mean the same everywhere; logging rules pass the packet on. */
 function plainStatement(values: ReadonlyMap<string, string>): string {
   const action = values.get('action') ?? 'accept';
   return action === 'accept' || action === 'return' ? action : '';

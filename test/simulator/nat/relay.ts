@@ -85,7 +85,7 @@ export class NatRelay implements Nat {
     });
   }
 
-  /** Stops listening; connections already through go on. */
+  /** Stops listening; established connections continue. */
   #close(port: number): Promise<void> {
     const server = this.#servers.get(port);
     this.#servers.delete(port);

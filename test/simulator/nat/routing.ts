@@ -8,7 +8,7 @@ export type Destination =
   | { kind: 'forward'; rule: Item; host: string; port: number; printed: { dst: string; replySrc: string } }
   /** No rule takes it: the router's own closed port answers with a reset. */
   | { kind: 'refused' }
-  /** Dropped on the way, or the target answers to somebody else. */
+  /** Dropped on the way, or the target's answer goes elsewhere. */
   | { kind: 'lost' };
 
 const NAT_VERDICTS = new Set(['accept', 'dst-nat', 'redirect', 'netmap', 'src-nat', 'masquerade', 'same']);

@@ -5,6 +5,6 @@ export interface Nat {
   settled(): Promise<void>;
   /** Brings counters and /ip/firewall/connection up to date, where they are not kept so anyway. */
   observe(): Promise<void>;
-  /** Nothing is forwarded any more, and what was forwarded is cut. */
+  /** Stops forwarding and cuts forwarded connections. */
   stop(): Promise<void>;
 }

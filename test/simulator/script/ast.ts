@@ -23,7 +23,7 @@ export type Expr =
   /** A quoted string with `$var`, `$(expr)` or `$[command]` in it. */
   | { readonly kind: 'template'; readonly parts: readonly (string | Expr)[] }
   | { readonly kind: 'variable'; readonly name: string }
-  /** A bare name in a `where`: a property of the item looked at. */
+  /** A bare name in a `where`: a property of the tested item. */
   | { readonly kind: 'property'; readonly name: string }
   | { readonly kind: 'unary'; readonly op: '!' | '-' | '~'; readonly operand: Expr }
   | { readonly kind: 'binary'; readonly op: BinaryOp; readonly left: Expr; readonly right: Expr }

@@ -73,7 +73,7 @@ export function toJson(value: Value): unknown {
   return Object.fromEntries(value.entries.map((entry, index) => [entry.key ?? String(index), toJson(entry.value)]));
 }
 
-/** The value a JSON document stands for (`:deserialize from=json`). */
+/** The value of a JSON document (`:deserialize from=json`). */
 export function fromJson(json: unknown): Value {
   if (typeof json === 'number') return Number.isInteger(json) ? num(json) : str(String(json));
   if (typeof json === 'boolean') return bool(json);

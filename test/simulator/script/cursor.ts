@@ -58,7 +58,7 @@ export class Cursor {
   }
 
   lineAt(index: number): number {
-    // Mostly asked in ascending order: counting goes on from the last answer.
+    // Positions mostly ascend, so counting continues from the last answer.
     if (index < this.counted.index) this.counted = { index: 0, line: 1 };
     let { line } = this.counted;
     for (let at = this.source.indexOf('\n', this.counted.index); at !== -1 && at < index; at = this.source.indexOf('\n', at + 1)) line += 1;

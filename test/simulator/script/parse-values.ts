@@ -17,7 +17,7 @@ export function parseValue(grammar: Grammar, style: ValueStyle): Expr {
   return left;
 }
 
-/** A list goes on when a comma stands right before or right after here, with no blank. */
+/** A list continues if a comma is directly before or after this position, without a blank. */
 function continues(grammar: Grammar): boolean {
   const { cursor } = grammar;
   if (cursor.peek() === ',') return cursor.index > 0;

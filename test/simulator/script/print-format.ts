@@ -23,7 +23,7 @@ export interface PrintOptions {
 const crlf = '\r\n';
 /** `2024-10-08 11:14:27`, `sep/25/2018 06:30:04`: the one blank that needs no quotes. */
 const isDate = /^(?:\d{4}-\d\d-\d\d|[a-z]{3}\/\d\d\/\d{4}) \d\d:\d\d:\d\d$/;
-/** Width of a terminal nobody has told otherwise. */
+/** Default width of a terminal. */
 const terminalWidth = 80;
 
 /** One record as a menu without items prints it: names right-aligned, a colon, the value. */

@@ -9,7 +9,7 @@ export const num = (number: number | bigint): Value => ({ type: 'num', number: B
 export const bool = (truth: boolean): Value => ({ type: 'bool', truth, text: truth ? 'true' : 'false' });
 export const list = (values: readonly Value[]): Value => ({ type: 'array', entries: values.map((value) => ({ value })) });
 
-/** True for values that stand for "no value". */
+/** True for values that mean "no value". */
 export function isUnset(value: Value): boolean {
   return value.type === 'nothing' || value.type === 'nil';
 }

@@ -80,7 +80,7 @@ export class SshConnection implements ClientSession {
     const peer: SshPeer = { router, options, connection, user: this.user ?? '', address: this.remoteAddress, signal: this.life.signal };
     connection.on('session', (accept) => this.serveSession(peer, accept()));
     connection.on('tcpip', (accept, reject, info) => openForward(peer, accept, reject, info));
-    // ssh2 answers "administratively prohibited" only when nobody listens for forwards; the setting may change at any time.
+    // ssh2 answers "administratively prohibited" only without a listener for forwards; the setting may change at any time.
     const count = connection.listenerCount.bind(connection);
     connection.listenerCount = (event: string | symbol) => (event === 'tcpip' && !allowsLocalForward(peer) ? 0 : count(event));
     connection.on('request', (_accept, reject) => reject?.());

@@ -2,7 +2,7 @@ import { resolveName } from '../../reachable.ts';
 import type { CustomCommand } from '../definition.ts';
 import { Trap } from '../types.ts';
 
-/** `:resolve name`: gives the address, or fails like a DNS server that has never heard of it. */
+/** `:resolve name`: gives the address, or fails like a DNS server that does not know it. */
 export const resolve: CustomCommand = {
   parameters: ['domain-name', 'server', 'server-port', 'type'],
   policies: ['read'],

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 const DEFAULT_POLICY = ['ftp', 'reboot', 'read', 'write', 'policy', 'test', 'password', 'sniff', 'sensitive', 'romon'];
 
-/** Nobody can write down a script with more rights than he has himself. */
+/** A user cannot store a script with more rights than their own. */
 function ownPolicies({ values, given, item, call }: ProposedChange): void {
   const { policies, user } = call.session;
   if (given.has('.remove')) return;
