@@ -652,6 +652,25 @@ export interface ListedJob {
   backup: string | null;
 }
 
+export interface Match {
+  kind: 'router' | 'agent' | 'site' | 'device' | 'campaign' | 'job';
+  /** Of the record; the MAC address of a device */
+  id: string;
+  name: string;
+  /** What tells it from others of the same name: model and serial number, version of an agent, manufacturer, state of a campaign, status of a job */
+  detail: string | null;
+  /** Whether the text is a whole field of the record, its beginning, or a part of it */
+  match: 'exact' | 'beginning' | 'part';
+  site_id: string | null;
+  /** The router of a job */
+  router_id: string | null;
+  /** Of a router */
+  state: 'answering' | 'not_answering' | 'agent_away' | 'never_seen' | null;
+  state_since: string | null;
+  /** Where the API shows the record */
+  path: string;
+}
+
 export interface Me {
   /** Id of the user or API key, as in `actor_id` of the audit log */
   id: string;
@@ -1609,6 +1628,8 @@ export interface Operations {
   rotateApiKey: { input: { path: { key_id: string }; body?: ApiKeyRotation }; result: Success<NewlyMadeApiKey> };
   /** Run a command on a router and wait for its answer */
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
+  /** Find routers, agents, sites, devices, campaigns and jobs, at most 20, the closest matches first */
+  search: { input: { query: { q: string } }; result: Success<Match[]> };
   /** Stream events about the records of the team */
   streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'backup.stored' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
@@ -1726,6 +1747,7 @@ export const ROUTES = {
   revokeForward: { method: 'DELETE', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{key_id}/rotate' },
   runCommand: { method: 'POST', path: '/api/synchronous/{router_id}' },
+  search: { method: 'GET', path: '/api/search' },
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   takeBackup: { method: 'POST', path: '/api/routers/{router_id}/backups' },

@@ -17,6 +17,7 @@ import { metadata } from '../fleet/metadata/feature.ts';
 import { overview } from '../fleet/overview/feature.ts';
 import { removals } from '../fleet/removals/feature.ts';
 import { routers } from '../fleet/routers/feature.ts';
+import { search } from '../fleet/search/feature.ts';
 import { sessions } from '../fleet/sessions/feature.ts';
 import { sites } from '../fleet/sites/feature.ts';
 import { states } from '../fleet/states/feature.ts';
@@ -67,6 +68,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(events)
     .add(overview)
     .add(availability)
+    .add(search)
     .add(catalog)
     .add(metadata)
     .add(faults)

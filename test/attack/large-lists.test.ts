@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   await server.restart();
   baseline = await watchHealth(server.url, () => pause(3000));
-}, 240_000);
+}, 480_000);
 
 afterAll(async () => {
   await server?.close();

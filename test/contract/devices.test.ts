@@ -292,7 +292,10 @@ describeEachDatabase('devices', (open) => {
       ['4c5e.0c', [PRINTER]],
       ['c0-cc-b2', [PHONE]],
       ['0%_s', ['00:1B:C5:00:00:01']],
-      ['_', ['00:1B:C5:00:00:01']],
+      ['_su', ['00:1B:C5:00:00:01']],
+      ['ga', [PHONE]],
+      ['_', []],
+      ['1', ['00:1B:C5:00:00:01', PRINTER, PHONE]],
       ['nothing', []],
       ["' or 1=1", []],
     ])('are searched: %j', async (search, macs) => {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { selectRouterPage } from '../../server/fleet/routers/list/store.ts';
-import { findDevices } from '../../server/fleet/devices/list/searches.ts';
+import { selectDevices } from '../../server/fleet/devices/list/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Page } from '../../server/platform/core/page.ts';
 import { inChunks } from '../../server/platform/storage/columns.ts';
@@ -44,22 +44,8 @@ describeEachDatabase('lists that are read in steps', (open) => {
     for (const chunk of inChunks(rows)) await storage.db.insertInto('devices').values(chunk).execute();
   });
 
-  test('a search of devices finds each once and in order, page by page', async () => {
-    const wanted = devices.filter(({ hostname }) => hostname.startsWith('printer-')).map(({ id }) => id);
-    const found: string[] = [];
-    let before: Page['before'];
-    do {
-      const rows = await findDevices(storage.db, team.teamId, { search: 'PRINTER-' }, { limit: 60, before });
-      found.push(...rows.map(({ id }) => id));
-      const last = rows.at(-1);
-      before = rows.length === 60 && last ? { at: last.first_seen_at, id: last.id } : undefined;
-    } while (before);
-    expect(found).toEqual(wanted);
-    expect(await findDevices(storage.db, team.teamId, { search: 'nothing' }, { limit: 1000, before: undefined })).toEqual([]);
-  });
-
   test('devices of one site', async () => {
-    const rows = await findDevices(storage.db, team.teamId, { siteId: team.sites[1]! }, { limit: 3000, before: undefined });
+    const rows = await selectDevices(storage.db, team.teamId, team.sites[1], { limit: 3000, before: undefined });
     expect(rows.map(({ id }) => id)).toEqual(devices.filter((_, index) => index % 2 === 1).map(({ id }) => id));
   });
 

@@ -44,7 +44,7 @@ describeEachDatabase('hostile text', (open) => {
       hear,
       routers: () => listEveryRouter(routers, teamId),
       devices: async () =>
-        (await devices.listDevices(teamId, {}, page)).map(({ mac, hostname, current }) => ({
+        (await devices.listDevices(teamId, {}, page)).map(({ device: { mac, hostname, current } }) => ({
           mac,
           hostname,
           ip: current?.ipAddress ?? null,

@@ -123,7 +123,11 @@ function fill(path: string): string {
 const fillBody = (body: unknown): unknown =>
   body === undefined ? undefined : JSON.parse(JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_all, name: string) => `"${ids[name]!}"`));
 const rows = (kind: RouteRow['kind']): [string, string, unknown][] =>
-  PUBLIC_ROUTES.filter((route) => route.kind === kind).map(({ method, path, body }) => [method, path, body]);
+  PUBLIC_ROUTES.filter((route) => route.kind === kind).map(({ method, path, query, body }) => [
+    method,
+    query === undefined ? path : `${path}?${query}`,
+    body,
+  ]);
 
 describe('the other team', () => {
   // First: its own audit log shows what it asks for later on.

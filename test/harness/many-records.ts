@@ -16,7 +16,8 @@ function sometimes(index: number, of: number, at: number): number | null {
 
 /** Jobs in all phases with all combinations of their moments, oldest first. */
 export async function seedJobs({ db }: Storage, { teamId, routers, sites }: ManyRouters, count: number, start: number): Promise<string[]> {
-  const rows = Array.from({ length: count }, (_, index) => {
+  const ids: string[] = [];
+  const rowOf = (index: number) => {
     const at = start + Math.floor(index / 3);
     return {
       id: newId(at),
@@ -47,9 +48,55 @@ export async function seedJobs({ db }: Storage, { teamId, routers, sites }: Many
       notified_version: 0,
       undo_seconds: null,
     };
-  });
-  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('jobs').values(chunk).execute();
-  return rows.map(({ id }) => id);
+  };
+  for (const indexes of chunksOf(count)) {
+    const rows = indexes.map(rowOf);
+    await db.insertInto('jobs').values(rows).execute();
+    for (const { id } of rows) ids.push(id);
+  }
+  return ids;
+}
+
+/** The numbers from 0, in pieces of one insert: a million rows are not held at once. */
+function* chunksOf(count: number): Generator<number[]> {
+  for (let from = 0; from < count; from += CHUNK) yield Array.from({ length: Math.min(CHUNK, count - from) }, (_, index) => from + index);
+}
+
+const MANUFACTURERS = ['Routerboard.com', 'Apple, Inc.', 'Samsung Electronics Co.,Ltd', 'Hewlett Packard', null];
+
+/** Devices at the sites of a team, each seen by one router, some with a name that people gave them, the oldest first. */
+export async function seedDevices({ db }: Storage, { teamId, routers, sites }: ManyRouters, count: number, start: number): Promise<void> {
+  for (const indexes of chunksOf(count)) {
+    const devices = indexes.map((index) => {
+      const site = sites[index % sites.length]!;
+      const mac = [40, 32, 24, 16, 8, 0].map((shift) => Math.floor(index * 2_654_435_761 + 0x4c_5e_00_00_00_00) / 2 ** shift);
+      return {
+        id: newId(start + Math.floor(index / 500)),
+        team_id: teamId,
+        place: site,
+        site_id: site,
+        mac: mac.map((byte) => (Math.floor(byte) % 256).toString(16).padStart(2, '0').toUpperCase()).join(':'),
+        hostname: index % 3 === 0 ? null : `${index % 2 === 0 ? 'till' : 'iPhone'}-${index}`,
+        manufacturer: MANUFACTURERS[index % MANUFACTURERS.length]!,
+        first_seen_at: start + Math.floor(index / 500),
+      };
+    });
+    const sightings = devices.map(({ id, first_seen_at: at }, index) => ({
+      device_id: id,
+      router_id: routers[indexes[index]! % routers.length]!,
+      ip_address: `192.168.${(indexes[index]! >> 8) % 256}.${indexes[index]! % 256}`,
+      interface: 'bridge',
+      ip_first_seen_at: at,
+      last_seen_at: at,
+      present: 1 as const,
+    }));
+    const aliases = devices
+      .filter((_, index) => index % 50 === 0)
+      .map(({ mac }, index) => ({ team_id: teamId, mac, alias: `Till ${index}`, updated_at: start }));
+    await db.insertInto('devices').values(devices).execute();
+    await db.insertInto('device_sightings').values(sightings).execute();
+    await db.insertInto('device_aliases').values(aliases).execute();
+  }
 }
 
 export async function seedFaults({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {

@@ -17,6 +17,8 @@ export interface RouteRow {
   kind: 'record' | 'list' | 'create' | 'stream' | 'person';
   /** What its owner may send, ids written like the parameters of a path; none when missing. */
   body?: unknown;
+  /** Without which it answers nothing; none when missing. */
+  query?: string;
 }
 
 function row(role: Role, kind: RouteRow['kind'], route: string, body?: unknown): RouteRow {
@@ -51,6 +53,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/faults'),
   row('viewer', 'list', 'GET /api/jobs'),
   row('viewer', 'list', 'GET /api/overview'),
+  { ...row('viewer', 'list', 'GET /api/search'), query: 'q=Depot' },
   row('viewer', 'list', 'GET /api/transient-forwarding'),
   row('viewer', 'list', 'GET /api/backups'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs'),

@@ -31,7 +31,6 @@ export const devices = feature({
     onDevices: (connection, report) => devices.onDevices(connection, report),
   }),
   measures: ({ devices }) => ({
-    shares: { device_searches: devices.searches.shares },
     gauges: [{ name: 'signalbox_devices_truncated', help: 'Routers with more devices than the limit', read: () => devices.truncated }],
   }),
   routes: deviceRoutes,

@@ -4,6 +4,7 @@ import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime } from '../../platform/http/envelope.ts';
 import { pathId } from '../../platform/http/fields.ts';
+import { searchField } from '../../platform/http/list-query.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import { isLocallyAdministered, normaliseMac } from './mac.ts';
 import type { DevicesService } from './service.ts';
@@ -53,7 +54,9 @@ const macParams = z.object({
 });
 const deviceQuery = pageQuery.extend({
   site_id: pathId.optional(),
-  search: z.string().trim().min(1).max(100).optional().describe('Part of host name, alias, manufacturer, IP or MAC address'),
+  search: searchField
+    .optional()
+    .describe('Part of host name, alias, manufacturer, IP or MAC address; with one or two characters, the beginning of one'),
 });
 
 export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'listDevices' | 'getDevice' | 'setAlias'> }): void {
@@ -72,10 +75,9 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
     async (request, reply) => {
       const page = readPage(request.query);
       const { site_id: siteId, search } = request.query;
-      const { teamId, id: caller } = principalOf(request);
-      const found = await devices.listDevices(teamId, { siteId, search }, page, caller);
-      linkNext(request, reply, page, found, (device) => ({ at: device.firstSeenAt, id: device.id }));
-      return success(found.map(present));
+      const found = await devices.listDevices(principalOf(request).teamId, { siteId, search }, page);
+      linkNext(request, reply, page, found, ({ device, at }) => ({ at, id: device.id }));
+      return success(found.map(({ device }) => present(device)));
     },
   );
   app.get(

@@ -11,12 +11,11 @@ import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
 import { DeviceLimits } from './limits.ts';
-import { DeviceSearches, findDevices } from './list/searches.ts';
 import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
-import type { Device, DeviceFilter, DeviceScope } from './types.ts';
+import type { Device, DeviceFilter, DeviceScope, ListedDevice } from './types.ts';
 
 /** How often the last-seen times are stored; memory holds the exact ones. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
@@ -35,9 +34,11 @@ export interface DevicesDeps {
   onTotal?: (routerId: string, total: number | null) => void;
 }
 
+/** Spellings of a MAC address, for searches beyond devices. */
+export { macFragment } from './mac.ts';
+
 /** The devices behind the routers, as agents report them from ARP tables and DHCP leases, and their aliases. */
 export class DevicesService {
-  readonly searches = new DeviceSearches();
   readonly #deps: DevicesDeps;
   readonly #limits: DeviceLimits;
   /** Routers with a complete report that the present tunnel keeps up to date, by agent. */
@@ -123,13 +124,16 @@ export class DevicesService {
     this.#deps.onTotal?.(routerId, total);
   }
 
-  /** @throws AppError `rate_limited` when the team or the caller has too many searches under way */
-  async listDevices(teamId: string, filter: DeviceFilter, page: Page, caller?: string): Promise<Device[]> {
-    const { db } = this.#deps.storage;
-    if (filter.search === undefined && filter.siteId === undefined)
-      return this.#assemble(await list.selectDevices(db, teamId, filter, page));
-    const search = { ...filter, macFragment: filter.search === undefined ? undefined : macFragment(filter.search) };
-    return this.#assemble(await this.searches.run({ party: teamId, member: caller }, () => findDevices(db, teamId, search, page)));
+  /** A page of the devices, the newest first; of those that were found by a text, those first that were stored last. */
+  async listDevices(teamId: string, { siteId, search }: DeviceFilter, page: Page): Promise<ListedDevice[]> {
+    const { storage } = this.#deps;
+    if (search === undefined) {
+      const devices = await this.#assemble(await list.selectDevices(storage.db, teamId, siteId, page));
+      return devices.map((device) => ({ device, at: device.firstSeenAt }));
+    }
+    const rows = await list.searchDevices(storage, { teamId, siteId, texts: spellings(search) }, page);
+    const devices = await this.#assemble(rows);
+    return devices.map((device, index) => ({ device, at: rows[index]!.n }));
   }
 
   /** The most recently seen one, if the team knows it at several sites. @throws AppError `not_found` */
@@ -231,6 +235,11 @@ export class DevicesService {
     const { presence } = this.#deps.routers;
     return toDevices(rows, sightings, (routerId) => (followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
   }
+}
+
+/** What a text may be a part of: the beginning of a MAC address has several spellings. */
+function spellings(text: string): string[] {
+  return [...new Set([text, macFragment(text) ?? text])];
 }
 
 function toSighted(device: SeenDevice, now: number, manufacturer: string | null): store.SightedDevice {

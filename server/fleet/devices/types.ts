@@ -29,8 +29,14 @@ export interface Device {
   current: (Sighting & { ipAddress: string }) | null;
 }
 
+/** A device on a page, with its value in the order of the list. */
+export interface ListedDevice {
+  device: Device;
+  at: number;
+}
+
 export interface DeviceFilter {
   siteId?: string | undefined;
-  /** Part of host name, alias, manufacturer, IP address or, in any spelling, MAC address. */
+  /** Part of host name, alias, manufacturer, IP address or, in any spelling, MAC address; one or two characters: the beginning of one. */
   search?: string | undefined;
 }

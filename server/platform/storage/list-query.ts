@@ -5,6 +5,7 @@ import type { Among, Found, ListPage, RecordFilter, SortValue, Total } from '../
 import { countUpTo } from './count-up-to.ts';
 import type { DbOrTx } from './db.ts';
 import type { Schema } from './schema.ts';
+import { lowerAscii } from './search-text.ts';
 
 /**
  * Counting reads every record that matches: this many take about 10 ms, in which SQLite does nothing else. It is also the number of
@@ -52,8 +53,7 @@ function anyOf(ref: RawBuilder<unknown>, values: readonly (string | null)[]): Ra
 
 /** For `where`: one of the columns holds the text. Small and capital letters from A to Z are the same, as `lower` has them on both engines. */
 export function contains(columns: readonly string[], text: string): RawBuilder<SqlBool> {
-  const lowered = text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  const pattern = `%${lowered.replace(/[\\%_]/g, String.raw`\$&`)}%`;
+  const pattern = `%${lowerAscii(text).replace(/[\\%_]/g, String.raw`\$&`)}%`;
   return sql<SqlBool>`(${sql.join(
     columns.map((column) => sql`lower(${sql.ref(column)}) like ${pattern} escape '\\'`),
     sql` or `,

@@ -10,7 +10,6 @@ import { checkConfig } from '../../../server/config.ts';
 import { TEAM_FACTOR } from '../../../server/platform/http/team-requests.ts';
 import { EVENT_RULES } from '../../../server/outbound/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwards/connections/log.ts';
-import { SEARCHES_AT_ONCE } from '../../../server/fleet/devices/list/searches.ts';
 import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
@@ -49,7 +48,6 @@ const SHARED = {
   dial_checks: CHECKED_DIALS,
   open_channels: OPEN_CHANNELS,
   fault_changes: WAITING_CHANGES,
-  device_searches: SEARCHES_AT_ONCE,
 };
 
 describe('the list of what teams share', () => {

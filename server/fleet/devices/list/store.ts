@@ -1,9 +1,8 @@
-import { sql } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
-import type { DbOrTx } from '../../../platform/storage/db.ts';
+import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
-import type { DeviceFilter } from '../types.ts';
+import { searchHits } from '../../../platform/storage/search.ts';
 
 /** Queries for the device list, and the aliases that callers set. */
 
@@ -17,54 +16,50 @@ export interface DeviceRow {
   first_seen_at: number;
 }
 
+const COLUMNS = ['devices.id', 'devices.mac', 'hostname', 'alias', 'manufacturer', 'site_id', 'first_seen_at'] as const;
+
 function selectDeviceRows(db: DbOrTx, teamId: string) {
   return db
     .selectFrom('devices')
     .leftJoin('device_aliases', (join) =>
       join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
     )
-    .select(['devices.id', 'devices.mac', 'hostname', 'alias', 'manufacturer', 'site_id', 'first_seen_at'])
+    .select(COLUMNS)
     .where('devices.team_id', '=', teamId);
 }
 
-/** The newest first, by when they were first seen. @param end the last device that may be read */
-export async function selectDevices(
-  db: DbOrTx,
-  teamId: string,
-  filter: DeviceFilter & { macFragment?: string | undefined },
-  page: Page,
-  end?: DevicePlace,
-): Promise<DeviceRow[]> {
-  let query = selectDeviceRows(db, teamId);
-  if (filter.siteId !== undefined) query = query.where('site_id', '=', filter.siteId);
-  if (filter.search !== undefined) query = query.where(matches(filter.search, filter.macFragment));
-  if (end !== undefined) query = query.where(sql<boolean>`(first_seen_at, devices.id) >= (${end.at}, ${end.id})`);
-  return query.$call(newestFirst(page, 'first_seen_at', 'devices.id')).execute();
+/** The newest first, by when they were first seen. */
+export async function selectDevices(db: DbOrTx, teamId: string, siteId: string | undefined, page: Page): Promise<DeviceRow[]> {
+  const devices = selectDeviceRows(db, teamId).$call(newestFirst(page, 'first_seen_at', 'devices.id'));
+  return (siteId === undefined ? devices : devices.where('site_id', '=', siteId)).execute();
 }
 
-/** Where a device stands in the list. */
-export type DevicePlace = NonNullable<Page['before']>;
-
-/** The last of the next `count` devices in the list's order, whether or not a search finds them; undefined when there are fewer. */
-export async function endOfStep(db: DbOrTx, teamId: string, before: Page['before'], count: number): Promise<DevicePlace | undefined> {
-  const row = await db
-    .selectFrom('devices')
-    .select(['first_seen_at', 'id'])
-    .where('team_id', '=', teamId)
-    .$call(newestFirst({ before, limit: 1 }, 'first_seen_at', 'devices.id'))
-    .offset(count - 1)
-    .executeTakeFirst();
-  return row && { at: row.first_seen_at, id: row.id };
+/** A device that was found, and its place in the order of what is found. */
+export interface FoundDeviceRow extends DeviceRow {
+  n: number;
 }
 
-function matches(search: string, macFragment: string | undefined) {
-  const like = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, String.raw`\$&`)}%`;
-  const pattern = like(search);
-  const mac = like(macFragment ?? search);
-  return sql<boolean>`(
-    lower(hostname) like ${pattern} escape '\\' or lower(alias) like ${pattern} escape '\\'
-    or lower(manufacturer) like ${pattern} escape '\\' or lower(devices.mac) like ${mac} escape '\\'
-    or exists (select 1 from device_sightings where device_id = devices.id and ip_address like ${pattern} escape '\\'))`;
+/** Devices with a text in their host name, alias, manufacturer, MAC or IP address: those first that were stored last. */
+export async function searchDevices(
+  { db, engine }: Pick<Storage, 'db' | 'engine'>,
+  { teamId, siteId, texts }: { teamId: string; siteId: string | undefined; texts: readonly string[] },
+  { limit, before }: Page,
+): Promise<FoundDeviceRow[]> {
+  const hits = searchHits(engine, { teamId, kind: 'device', texts, place: 'anywhere', siteId, before: before?.at, limit });
+  return (
+    db
+      .selectFrom(hits.as('hits'))
+      // What is found comes first: SQLite keeps the order of a cross join, and would else begin with all devices of the team.
+      .crossJoin('devices')
+      .leftJoin('device_aliases', (join) =>
+        join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
+      )
+      .select([...COLUMNS, 'hits.n'])
+      .whereRef('devices.id', '=', 'hits.record_id')
+      .where('devices.team_id', '=', teamId)
+      .orderBy('hits.n', 'desc')
+      .execute()
+  );
 }
 
 /** A MAC address at all sites of the team. */

@@ -34,6 +34,7 @@ import { linkSteps } from './0032-link-steps.ts';
 import { healthSteps } from './0034-health-steps.ts';
 import { agentsRouters } from './0035-agents-routers.ts';
 import { requestedBackups } from './0036-requested-backups.ts';
+import { search } from './0037-search.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   healthSteps,
   agentsRouters,
   requestedBackups,
+  search,
 ];
