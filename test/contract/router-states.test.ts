@@ -31,7 +31,6 @@ async function life(storage: Storage, clock: AdoptedClock, place: SeededRouter) 
   sessions.start();
   await states.start();
   const connection: AgentConnection = { agentId: place.agentId, teamId: place.teamId, epoch: 1, address: '198.51.100.7', reset: false };
-  const name = `router ${place.routerId}`;
   return {
     routers,
     runs,
@@ -42,8 +41,14 @@ async function life(storage: Storage, clock: AdoptedClock, place: SeededRouter) 
       await routers.onReady(connection);
       states.onReady(connection);
     },
-    say: (reachable: boolean, code?: 'timeout' | 'refused') => {
-      const report = { name, reachable, uptime_seconds: null, reason: null, ...(code === undefined ? {} : { reason_code: code }) };
+    say: (reachable: boolean, code?: 'timeout' | 'refused', router = place) => {
+      const report = {
+        name: `router ${router.routerId}`,
+        reachable,
+        uptime_seconds: null,
+        reason: null,
+        ...(code === undefined ? {} : { reason_code: code }),
+      };
       const heartbeat = { type: 'heartbeat' as const, routers: [report] };
       routers.onHeartbeat(connection, heartbeat);
       states.onHeartbeat(connection, heartbeat);
@@ -145,6 +150,31 @@ describeEachDatabase('states of routers', (open) => {
     await second.connect();
     second.say(true);
     expect(second.state()).toMatchObject({ state: 'answering', since: START + 10_000 + HOUR });
+    await second.stop();
+  });
+
+  test('what a start finds changed is told soon after, once others listen, unless it has changed again', async () => {
+    const { storage, place, machine, clock } = await setting();
+    const other = await seedRouter(storage, { teamId: place.teamId, agentId: place.agentId, now: START });
+    const first = await life(storage, clock, place);
+    await first.connect();
+    first.say(true);
+    first.say(true, undefined, other);
+    await first.stop();
+    machine.advance(HOUR);
+    const second = await life(storage, clock, place);
+    const told: unknown[] = [];
+    second.states.changes.subscribe(({ routerId, state, reason }) => told.push([routerId, state, reason]));
+    // One agent reports one of its routers before that.
+    await second.connect();
+    second.say(true);
+    machine.advance(1000);
+    expect(told).toEqual([
+      [place.routerId, 'answering', null],
+      [other.routerId, 'agent_away', 'server_stopped'],
+    ]);
+    machine.advance(1000);
+    expect(told).toHaveLength(2);
     await second.stop();
   });
 

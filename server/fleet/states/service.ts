@@ -10,8 +10,9 @@ import type { Storage } from '../../platform/storage/db.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { momentOf } from '../sessions/service.ts';
-import type { FormerRun, KnownRuns } from '../sessions/types.ts';
+import type { KnownRuns } from '../sessions/types.ts';
 import { StateHistory } from './history.ts';
+import { firstState, resumed } from './resume.ts';
 import { stateOf } from './rule.ts';
 import type { RouterFacts, Verdict } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
@@ -54,6 +55,8 @@ export class StatesService {
   readonly #byAgent = new Map<string, Set<Tracked>>();
   /** Agents with a report since the start: until then the states of their routers stay unchanged. */
   readonly #agents = new Map<string, RouterFacts['agent']>();
+  /** What the start changed: nobody listens yet. */
+  #foundAtStart: { tracked: Tracked; row: StateRow; before: RouterStateName }[] = [];
   readonly #look: Periodic;
 
   constructor(deps: StatesDeps) {
@@ -64,7 +67,10 @@ export class StatesService {
       log: deps.log,
       everyMs: LOOK_EVERY_MS,
       failure: 'the check of router states failed',
-      run: () => this.#updateAll(),
+      run: () => {
+        this.#publishFoundAtStart();
+        this.#updateAll();
+      },
     });
   }
 
@@ -81,7 +87,7 @@ export class StatesService {
       const current = isSame
         ? stored
         : this.history.begin({ teamId: router.team_id, routerId: router.id, ...rest, since: Math.min(since, clock.now()) }, stored);
-      this.#track({
+      const tracked = this.#track({
         id: router.id,
         teamId: router.team_id,
         identity: router.identity,
@@ -89,6 +95,7 @@ export class StatesService {
         name: router.agent_router,
         current,
       });
+      if (stored && !isSame) this.#foundAtStart.push({ tracked, row: current, before: stored.state as RouterStateName });
     }
     // These routers were removed while their end could not be written.
     for (const row of open.values()) this.history.end(row, former.endedAt);
@@ -228,6 +235,13 @@ export class StatesService {
     this.#publish(router, current.state as RouterStateName);
   }
 
+  /** Without what has changed again, which was published then. */
+  #publishFoundAtStart(): void {
+    for (const { tracked, row, before } of this.#foundAtStart)
+      if (tracked.current === row && this.#routers.get(tracked.id) === tracked) this.#publish(tracked, before);
+    this.#foundAtStart = [];
+  }
+
   #publish({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName): void {
     const { state, since, reason } = current;
     this.changes.publish({ teamId, routerId: id, identity, agentId, before, state: state as RouterStateName, since, reason });
@@ -283,21 +297,4 @@ export class StatesService {
     const { clock } = this.#deps;
     return clock.monotonic() - Math.max(0, clock.now() - wallMs);
   }
-}
-
-/** The state after a time without a control plane. */
-function resumed({ state, reason, since }: StateRow, router: { agent_router: string }, { endedAt, endedBy }: FormerRun): RouterState {
-  const isKept = state === 'agent_away' || state === 'never_seen' || (state === 'not_answering' && router.agent_router === '');
-  if (isKept) return { state: state, reason, since };
-  return { state: 'agent_away', reason: endedBy, since: Math.max(since, endedAt) };
-}
-
-/** The first state of a router that is older than the history. */
-function firstState(
-  { last_seen_at: seenAt, created_at: createdAt }: { last_seen_at: number | null; created_at: number },
-  { endedBy }: FormerRun,
-): RouterState {
-  return seenAt === null
-    ? { state: 'never_seen', reason: null, since: createdAt }
-    : { state: 'agent_away', reason: endedBy, since: seenAt };
 }
