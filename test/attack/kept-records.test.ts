@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { Counters } from '../../server/platform/core/counters.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { KEPT_PER_TEAM, RetentionService } from '../../server/operations/retention/service.ts';
+import { KEPT_TABLES } from '../../server/operations/retention/store.ts';
 import type { KeptTable } from '../../server/operations/retention/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -70,6 +71,14 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
     const key = { name: 'k', role: 'viewer' };
     return { over: { ...key, expires_at: 1 }, inUse: { ...key, expires_at: FAR } };
   },
+  agent_sessions: ({ agentId }) => {
+    const session = { agent_id: agentId, address: '192.0.2.1', reset: 0, pings_answered: 0, pings_lost: 0 };
+    return { over: { ...session, closed_at: 200 }, inUse: { ...session, closed_at: null } };
+  },
+  router_state_changes: ({ routerId }) => {
+    const state = { router_id: routerId, state: 'answering', reason: null };
+    return { over: { ...state, until: 200 }, inUse: { ...state, until: null } };
+  },
   agents: () => {
     const agent = { name: 'a', epoch: 0, confirmed_epoch: 0 };
     return { over: { ...agent, revoked_at: 1 }, inUse: { ...agent, revoked_at: null } };
@@ -95,7 +104,7 @@ describeEachDatabase('records that a team makes without end', (open) => {
       const [hostile, neighbour] = [await seedRouter(storage), await seedRouter(storage)];
       const counters = new Counters();
       const clock = new ManualClock();
-      const at = table === 'audit_log' ? 'at' : 'created_at';
+      const { at } = KEPT_TABLES[table];
       const insert = async (team: SeededRouter, row: object, moment: number): Promise<string> => {
         const id = newId(moment);
         const unlike = Object.fromEntries((UNLIKE[table] ?? []).map((column) => [column, `${column} ${id}`]));

@@ -77,6 +77,8 @@ const numbers: [string, string][] = [
   ['enrolment tokens that cannot be used', count(KEPT_PER_TEAM.enrol_tokens)],
   ['API keys that are revoked or expired', count(KEPT_PER_TEAM.api_keys)],
   ['agents that are revoked and have no router', count(KEPT_PER_TEAM.agents)],
+  ['sessions of agents that have ended', count(KEPT_PER_TEAM.agent_sessions)],
+  ['states of routers that have ended', count(KEPT_PER_TEAM.router_state_changes)],
   ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
   ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],

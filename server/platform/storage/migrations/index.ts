@@ -35,6 +35,7 @@ import { healthSteps } from './0034-health-steps.ts';
 import { agentsRouters } from './0035-agents-routers.ts';
 import { requestedBackups } from './0036-requested-backups.ts';
 import { search } from './0037-search.ts';
+import { keptHistory } from './0038-kept-history.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   agentsRouters,
   requestedBackups,
   search,
+  keptHistory,
 ];
