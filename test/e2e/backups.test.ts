@@ -30,34 +30,43 @@ const WAYS: [string, Partial<SimulatorOptions>, string[]][] = [
   ['7.18.2 without a flash folder', { model: 'CHR' }, ['binary', 'export', 'export_after']],
 ];
 
-describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts) => {
+describe('the backup of a job on RouterOS', () => {
   let world: World;
-  let routerId: string;
-  let backup: Shown;
+  let routerIds: string[];
+  let jobs: string[];
+  /** Of the first job of each router. */
+  const backups: Shown[] = [];
+  const cases = WAYS.map(([name, , parts], index) => ({ name, parts, index }));
 
+  const submitToAll = (script: string): Promise<string[]> => Promise.all(routerIds.map((routerId) => submit(world, routerId, script)));
+
+  // The routers save their files for seconds, all at the same time.
   beforeAll(async () => {
-    world = await World.start({ routers: [options] });
-    routerId = (await world.routerIds())[0]!;
+    world = await World.start({ routers: WAYS.map(([, options]) => options) });
+    routerIds = await world.routerIds();
+    jobs = await submitToAll('/system identity set name=before');
   });
   afterAll(() => world.close());
 
-  it('is fetched, shown with the job, and removed from the router', { timeout: 30_000 }, async () => {
-    const jobId = await submit(world, routerId, '/system identity set name=before');
-    backup = await stored(world, routerId, jobId);
+  it.each(cases)('$name is fetched, shown with the job, and removed from the router', async ({ parts, index }) => {
+    const routerId = routerIds[index]!;
+    const backup = await stored(world, routerId, jobs[index]!);
+    backups[index] = backup;
     expect(backup.parts.map(({ part }) => part)).toEqual(parts);
     // What is missing says why, so that somebody can give the agent SSH.
     expect(backup.error).toEqual(
       parts.includes('binary') ? null : expect.stringMatching(/^binary: .*(?:by SSH, or by the API from 7\.13|is not a backup)/),
     );
-    expect(await readJob(world, routerId, jobId)).toMatchObject({ status: 'completed', backup: backup.id });
+    expect(await readJob(world, routerId, jobs[index]!)).toMatchObject({ status: 'completed', backup: backup.id });
     const left = parts.includes('binary') ? [] : [expect.stringMatching(/\.backup$/)];
-    await waitUntil('the router is clean', () => filesOf(world).length === left.length);
-    expect(filesOf(world)).toEqual(left);
+    await waitUntil('the router is clean', () => filesOf(world, index).length === left.length);
+    expect(filesOf(world, index)).toEqual(left);
   });
 
-  it('is downloaded unchanged', async () => {
+  it.each(cases)('$name is downloaded unchanged', async ({ index }) => {
+    const backup = backups[index]!;
     for (const { part, size, sha256 } of backup.parts) {
-      const answer = await download(world, `/api/routers/${routerId}/backups/${backup.id}?part=${part}`);
+      const answer = await download(world, `/api/routers/${routerIds[index]}/backups/${backup.id}?part=${part}`);
       expect(answer.headers.get('content-disposition')).toMatch(
         part === 'binary' ? /^attachment; filename=".+\.backup"$/ : /^attachment; filename=".+\.rsc"$/,
       );
@@ -69,24 +78,31 @@ describe.each(WAYS)('the backup of a job on RouterOS %s', (_name, options, parts
     }
   });
 
-  it('shows the changes of a job, and between two backups', { timeout: 30_000 }, async () => {
-    const jobId = await submit(world, routerId, '/system identity set name=after');
-    const next = await stored(world, routerId, jobId);
-    const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>(
-      'GET',
-      `/api/routers/${routerId}/jobs/${jobId}/changes`,
-    );
-    expect(lines(changes.body.data.diff)).toEqual(['-set name=before', '+set name=after']);
-    const diff = await world.caller.call<{ data: { diff: string } }>(
-      'GET',
-      `/api/routers/${routerId}/backups/${backup.id}/diff/${next.id}`,
-    );
-    expect(lines(diff.body.data.diff)).toEqual([expect.stringMatching(/^-set name=router-0/), '+set name=before']);
+  describe('of a second job', () => {
+    let later: string[];
+    beforeAll(async () => {
+      later = await submitToAll('/system identity set name=after');
+    });
+
+    it.each(cases)('$name shows the changes of that job, and since the first backup', async ({ index }) => {
+      const routerId = routerIds[index]!;
+      const next = await stored(world, routerId, later[index]!);
+      const changes = await world.caller.call<{ data: { changed: boolean; diff: string } }>(
+        'GET',
+        `/api/routers/${routerId}/jobs/${later[index]}/changes`,
+      );
+      expect(lines(changes.body.data.diff)).toEqual(['-set name=before', '+set name=after']);
+      const diff = await world.caller.call<{ data: { diff: string } }>(
+        'GET',
+        `/api/routers/${routerId}/backups/${backups[index]!.id}/diff/${next.id}`,
+      );
+      expect(lines(diff.body.data.diff)).toEqual([expect.stringMatching(/^-set name=router-\d/), '+set name=before']);
+    });
   });
 });
 
 describe('a backup', () => {
-  it('that fails prevents the script from running', { timeout: 30_000 }, async () => {
+  it('that fails prevents the script from running', async () => {
     const world = await World.start();
     try {
       const [routerId] = await world.routerIds();
@@ -104,7 +120,7 @@ describe('a backup', () => {
     }
   });
 
-  it('that cannot be fetched is reported as lost and stays on the router', { timeout: 30_000 }, async () => {
+  it('that cannot be fetched is reported as lost and stays on the router', async () => {
     const world = await World.start({ routers: [{ version: '6.49.10', sshPort: null }] });
     try {
       const [routerId] = await world.routerIds();
@@ -125,7 +141,7 @@ describe('a backup', () => {
     }
   });
 
-  it('does not delay its job: what cannot be fetched at once is fetched later', { timeout: 30_000 }, async () => {
+  it('does not delay its job: what cannot be fetched at once is fetched later', async () => {
     const world = await World.start();
     try {
       const [routerId] = await world.routerIds();
@@ -183,8 +199,8 @@ function lines(diff: string): string[] {
   return diff.split('\n').filter((line) => /^[-+](?![-+]{2})/.test(line));
 }
 
-function filesOf(world: World): string[] {
-  return world.simulators[0]!.items('/file')
+function filesOf(world: World, router = 0): string[] {
+  return world.simulators[router]!.items('/file')
     .map((row) => row['name'] ?? '')
     .filter((name) => name.includes('signalbox'));
 }

@@ -184,6 +184,7 @@ async function useUpPorts(routerId: string, { keep }: { keep: boolean }): Promis
 export function describeNeighbours({ noiseMs }: { noiseMs: number }): void {
   beforeAll(async () => {
     world = await World.start({
+      routers: [{}, {}],
       server: {
         SIGNALBOX_FORWARD_PORTS: `${PORTS.first}-${PORTS.last}`,
         SIGNALBOX_FORWARD_DOMAIN: 'forward.example.net',
