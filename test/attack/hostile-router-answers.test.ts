@@ -117,10 +117,9 @@ describe('an answer that is too large for the tunnel', () => {
 describe('a router adds only short lines to the log of its agent', () => {
   const returned = async (): Promise<void> => {
     inventory = undefined;
-    await waitUntil('it is back', async () => (await run(hostileId, '/system/identity/print')).status === 200, 30_000);
+    await waitUntil('it is back', async () => (await run(hostileId, '/system/identity/print')).status === 200);
   };
-  const isTold = (word: string): Promise<unknown> =>
-    waitUntil('the log tells of it', () => logged.some((line) => line.includes(word)), 30_000);
+  const isTold = (word: string): Promise<unknown> => waitUntil('the log tells of it', () => logged.some((line) => line.includes(word)));
   const goesAway = async (): Promise<void> => {
     attack = (heard) => heard.socket.destroy();
     await run(hostileId, '/attack/print');

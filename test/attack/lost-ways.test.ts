@@ -26,4 +26,4 @@ test('ten thousand reports of a lost way cost one write, plus one for each new w
   flood();
   await waitUntil('it is told again', async () => (await world.get(record.id)).record.way === null);
   expect(changes).toEqual(['lost', 'authorized', 'lost']);
-}, 30_000);
+});

@@ -160,7 +160,7 @@ test('thousands of half-open TLS handshakes from one address block no other clie
     stranger.socket.once('connect', () => stranger.socket.write(Buffer.from([22, 3, 1])));
     if (i % 100 === 0) await once(stranger.socket, 'connect');
   }
-  await waitUntil('the first strangers are closed', () => strangers.filter(({ isClosed }) => isClosed).length >= 100, 20_000);
+  await waitUntil('the first strangers are closed', () => strangers.filter(({ isClosed }) => isClosed).length >= 100);
   expect(world.server.services.quietConnections.size).toBeLessThanOrEqual(QUIET_CONNECTIONS.perNetwork);
   const ca = await renew();
   await world.server.reload();
@@ -170,4 +170,4 @@ test('thousands of half-open TLS handshakes from one address block no other clie
   const [answer] = (await once(honest, 'data')) as [Buffer];
   expect(answer.toString()).toContain(' 200 ');
   honest.destroy();
-}, 60_000);
+});

@@ -68,7 +68,7 @@ describeEachDatabase('routers that an agent invents', (open) => {
     await routers.onReady(connection);
     await expect(routers.onInventory(connection, inventory('one', 'one more'))).rejects.toMatchObject({ code: 'quota_exceeded' });
     expect(await count(storage)).toBe(MAX_ROUTERS_EVER_PER_AGENT);
-  }, 60_000);
+  });
 
   test('are limited per team over all its agents; existing ones keep working and may move', async () => {
     const { storage, routers, counters, connect } = await setUp(10);
@@ -120,7 +120,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     await next.markInterrupted();
     await expect(next.claim(scope('too late'), 'body', true)).rejects.toMatchObject({ code: 'quota_exceeded' });
     expect(await next.claim(scope('later', teamId, 'colleague'), 'body', true)).toMatchObject({ state: 'claimed' });
-  }, 60_000);
+  });
 
   test('of one caller, however many short ones, leave room for long ones of another caller', async () => {
     const { teamId } = await setUp();
@@ -156,7 +156,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     pass(25 * 3_600_000);
     await store.sweep();
     expect(store.hasRoomFor(holding('hostile'), 256 * 1024)).toBe(true);
-  }, 60_000);
+  });
 });
 
 function heldBy(claim: Claim): HeldKey {
@@ -215,7 +215,7 @@ describeEachDatabase('devices that an agent invents', (open) => {
     expect(await devices.getDevice(teamId, macOf(3))).toMatchObject({ mac: macOf(3) });
     const moved = await storage.db.selectFrom('device_sightings').select('device_id').where('ip_address', '=', '10.0.0.2').execute();
     expect(moved).toHaveLength(500);
-  }, 60_000);
+  });
 });
 
 function macOf(number: number): string {

@@ -344,7 +344,7 @@ function reports(): void {
     opened.close();
     await waitUntil('a request from before would be over', () => Date.now() > changedAt + 1500);
     const again = await new Opened((await signIn(world, email)).access_token).open();
-    await waitUntil('it was looked again', async () => (await passesOf(id)) >= 2, 10_000);
+    await waitUntil('it was looked again', async () => (await passesOf(id)) >= 2);
     expect(await forwardOf(again.forward)).toMatchObject({ closed_at: null });
     expect(await jobOf(again.job)).toMatchObject({ status: 'pending' });
     again.close();

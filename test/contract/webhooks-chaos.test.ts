@@ -64,7 +64,7 @@ describeEachDatabase('job updates in chaos', (open, kind) => {
 
   const SEEDS = Array.from({ length: kind.name === 'SQLite' ? 6 : 3 }, (_, index) => index + 1);
 
-  it.each(SEEDS)('are each delivered, in order, and authentic: %i', { timeout: 60_000 }, async (seed) => {
+  it.each(SEEDS)('are each delivered, in order, and authentic: %i', async (seed) => {
     const chance = new Chance(seed);
     receiver.reply = answer(chance);
     const processes: TestProcess[] = [await world.startProcess(RULES), await world.startProcess(RULES)];

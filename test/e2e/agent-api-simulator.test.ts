@@ -1,7 +1,8 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { connectRouterOsApi, type RouterOsApi, type RouterOsApiOptions } from '../../agent/routers/routeros-api/index.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/index.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** The API session itself against simulated routers: TLS, never-ending commands, many at a time, a router that fails. */
 
@@ -58,7 +59,7 @@ describe.each([
     // The router takes commands in order, so the listener is there when the next one is answered.
     const { ret } = await api.command({ path: '/ip/address/add', words: ['=address=10.7.7.1/24', '=interface=ether2'] }, SOON);
     await api.command({ path: '/ip/address/remove', words: [`=.id=${ret}`] }, SOON);
-    await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ '.id': ret, '.dead': 'true' }));
+    await eventually(() => expect(heard.at(-1)).toMatchObject({ '.id': ret, '.dead': 'true' }));
     expect(heard).toContainEqual(expect.objectContaining({ '.id': ret, address: '10.7.7.1/24' }));
     enough.abort();
     await listening;

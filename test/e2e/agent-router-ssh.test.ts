@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** What needs SSH, or does without it, on simulated routers. */
 
@@ -66,7 +67,7 @@ describe.each([
     const adapter = await routers.adapter(routers.config(simulator, { api: true, ssh: true }));
     await reachable(adapter);
     await adapter.command({ path: '/system/backup/save', words: ['=name=flash/before', '=dont-encrypt=yes'] }, SOON);
-    const backup = await vi.waitFor(() => adapter.readFile('flash/before.backup', { ...SOON, maxBytes: 10_000_000 }), 5000);
+    const backup = await eventually(() => adapter.readFile('flash/before.backup', { ...SOON, maxBytes: 10_000_000 }));
     expect(backup.length).toBeGreaterThan(0);
     await expect(adapter.readFile('flash/nothing.backup', TEXT)).rejects.toMatchObject({ code: 'rejected' });
     await expect(adapter.readFile('flash/before.backup', { ...SOON, maxBytes: 1 })).rejects.toMatchObject({ code: 'not_allowed' });
@@ -79,7 +80,7 @@ describe.each([
     const target = { host: '127.0.0.1', port: await echoServer() };
     await expect(adapter.openTcp(target, SOON)).rejects.toMatchObject({ code: 'not_allowed' });
     await adapter.command({ path: '/ip/ssh/set', words: ['=forwarding-enabled=local'] }, SOON);
-    const stream = await vi.waitFor(() => adapter.openTcp(target, SOON), 5000);
+    const stream = await eventually(() => adapter.openTcp(target, SOON));
     const sent = randomBytes(1_000_000);
     stream.end(sent);
     expect(Buffer.concat((await stream.toArray()) as Buffer[]).equals(sent)).toBe(true);
@@ -116,7 +117,7 @@ describe('a router with SSH alone', () => {
     await reachable(adapter);
     await adapter.testLogin(SOON);
     simulator.faults.resetConnections();
-    await vi.waitFor(() => expect(adapter.state().reachable).toBe(false));
+    await eventually(() => expect(adapter.state().reachable).toBe(false));
     routers.clock.advance(1);
     await reachable(adapter);
   });
@@ -152,7 +153,7 @@ describe('an SSH session that broke', () => {
     await reachable(adapter);
     expect((await adapter.console(':put 1', TEXT)).text).toBe('1\n');
     simulator.faults.resetConnections();
-    await vi.waitFor(() => expect(adapter.state().reachable).toBe(false));
+    await eventually(() => expect(adapter.state().reachable).toBe(false));
     expect((await adapter.console(':put 2', TEXT)).text).toBe('2\n');
   });
 });

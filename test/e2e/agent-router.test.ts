@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** The agent's view of a router over the API, against whole simulated ones. */
 
@@ -83,9 +84,9 @@ describe('a router that', () => {
     adapter.onState((state) => seen.push(state.reachable));
     await reachable(adapter);
     simulator.faults.resetConnections();
-    await vi.waitFor(() => expect(seen).toEqual([true, false]));
+    await eventually(() => expect(seen).toEqual([true, false]));
     routers.clock.advance(1);
-    await vi.waitFor(() => expect(seen).toEqual([true, false, true]));
+    await eventually(() => expect(seen).toEqual([true, false, true]));
   });
 
   it('is absent is reported at once with the reason and keeps its known facts', async () => {
@@ -93,7 +94,7 @@ describe('a router that', () => {
     const adapter = await routers.adapter(routers.config(simulator));
     await reachable(adapter);
     await simulator.close();
-    await vi.waitFor(() => expect(adapter.state().reachable).toBe(false));
+    await eventually(() => expect(adapter.state().reachable).toBe(false));
     expect(adapter.state().facts?.identity).toBe('MikroTik');
     await expect(adapter.command({ path: '/system/identity/print', words: [] }, SOON)).rejects.toMatchObject({
       code: 'router_unreachable',
@@ -104,7 +105,7 @@ describe('a router that', () => {
     const simulator = await routers.simulate({});
     const config = routers.config(simulator);
     const adapter = await routers.adapter({ ...config, api: { ...config.api!, password: 'wrong' } });
-    await vi.waitFor(() => expect(adapter.state().reason).toMatch(/^login refused: /));
+    await eventually(() => expect(adapter.state().reason).toMatch(/^login refused: /));
     await expect(adapter.testLogin(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
   });
 

@@ -4,10 +4,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AgentError } from '../../agent/core/errors.ts';
 import { connectSsh, hostKeyFile, type SshOptions, type SshSession } from '../../agent/routers/ssh/index.ts';
 import { hasOpensshServer, type OpensshServer, startOpensshServer } from '../harness/openssh-server.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** The agent's SSH client against OpenSSH. */
 
@@ -126,7 +127,7 @@ describe.skipIf(!hasOpensshServer)('with OpenSSH', () => {
       const other = await (await connect()).openTcp(talker, SOON);
       expect((await other.toArray()).join('')).toBe('that is all');
       other.end('I was still talking');
-      await vi.waitFor(() => expect(heard).toBe('I was still talking'));
+      await eventually(() => expect(heard).toBe('I was still talking'));
     });
 
     it('applies back-pressure to the sender when the target does not read', async () => {

@@ -7,6 +7,7 @@ import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { entriesOf, forwardingOf, FORWARD_ID, ForwardBranches, openParams, rulesOf, SOON } from '../harness/forward-branch.ts';
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** The agent opens and closes forwards and leaves nothing on a router, whatever happens in between. */
 
@@ -60,7 +61,7 @@ describe('the agent', () => {
     refusing.mockRestore();
     expect(rulesOf(simulator)).toHaveLength(2);
     await router.refresh(SOON);
-    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(simulator));
   });
 
   /** Asks for a forward and gives it up as soon as the router has the first of its rules, as when the tunnel breaks. */
@@ -114,7 +115,7 @@ describe('the agent', () => {
     await leaveBehind(router, await branches.agent(router));
     expect(rulesOf(simulator)).toHaveLength(2);
     branches.clock.advance(5000);
-    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(simulator));
   });
 
   it('reports the end of a forward only when nothing of it is left on an answering router', async () => {
@@ -145,7 +146,7 @@ describe('the agent', () => {
     branches.clock.advance(599_999);
     expect(rulesOf(simulator)).toHaveLength(2);
     branches.clock.advance(1);
-    await vi.waitFor(() => expect(rulesOf(simulator)).toEqual([]), { timeout: 5000 });
+    await eventually(() => expect(rulesOf(simulator)).toEqual([]));
   });
 
   it('ends a forward at once when its machine was suspended past the expiry', async () => {
@@ -155,13 +156,13 @@ describe('the agent', () => {
     branches.clock.suspend(900_000);
     expect(rulesOf(simulator)).toHaveLength(2);
     branches.clock.advance(1000);
-    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(simulator));
     expect(await agent.open(openParams(router, 443), SOON)).toMatchObject({ way: 'api' });
     branches.clock.suspend(300_000);
     branches.clock.advance(299_000);
     expect(rulesOf(simulator)).toHaveLength(2);
     branches.clock.advance(1000);
-    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(simulator));
   });
 
   it("does not restore rules that the router removed at expiry while the agent's machine was suspended", async () => {
@@ -189,7 +190,7 @@ describe('the agent', () => {
     // Nothing of the killed run is asked to tidy up: the next one finds its tag and its memory in the state folder.
     branches.killAgents();
     await branches.agent(router);
-    await vi.waitFor(() => expect(forwardingOf(simulator)).toBe('no'), { timeout: 5000 });
+    await eventually(() => expect(forwardingOf(simulator)).toBe('no'));
 
     const { simulator: second, router: apiOnly } = await branches.branch({ api: true });
     const alsoKilled = await branches.agent(apiOnly);
@@ -197,7 +198,7 @@ describe('the agent', () => {
     expect(rulesOf(second)).toHaveLength(2);
     branches.killAgents();
     await branches.agent(apiOnly);
-    await vi.waitFor(() => expectNothingLeft(second), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(second));
     expect(rulesOf(simulator)).toEqual(['signalbox-00000000-somebody-else']);
   });
 
@@ -286,7 +287,7 @@ describe('the agent', () => {
     await agent.open(openParams(router, port, { forward_id: FORWARD_ID.replace(/1$/, '2') }), SOON);
     expect(rulesOf(simulator)).toHaveLength(4);
     agent.closeAll('revoked');
-    await vi.waitFor(() => expectNothingLeft(simulator), { timeout: 5000 });
+    await eventually(() => expectNothingLeft(simulator));
     // Should it be wanted again after all.
     expect(await agent.open(openParams(router, port), SOON)).toMatchObject({ way: 'api' });
   });

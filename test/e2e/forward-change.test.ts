@@ -3,7 +3,7 @@ import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { eventually, waitUntil } from '../harness/wait-until.ts';
 import type { ForwardChange } from '../../server/work/forwards/types.ts';
 
 /** The end and the source of an open forward are changed. */
@@ -94,7 +94,7 @@ describe('the end of a forward', () => {
     world.gateway.agentForwards = agent;
     const asked = vi.spyOn(world.gateway, 'request');
     await world.restartServer();
-    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    await eventually(() => expect(asked).toHaveBeenCalled());
     expect(asked.mock.calls[0]![2]).toMatchObject({ expires_in_ms: 60 * MINUTE });
     clock.advance(59 * MINUTE);
     expect(await isClosed(record.id)).toBe(false);

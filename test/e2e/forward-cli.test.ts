@@ -51,7 +51,7 @@ async function newest(): Promise<ShownForward> {
   return data[0]!;
 }
 
-const nobodyIsConnected = (): Promise<unknown> => waitUntil('the target is told', () => target.sockets.length === 0, 5000);
+const nobodyIsConnected = (): Promise<unknown> => waitUntil('the target is told', () => target.sockets.length === 0);
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends the transfer and revokes the forward', async (signal) => {
   const ended = endOf(await transfer());

@@ -7,6 +7,7 @@ import type { Branch } from '../harness/forward-branch.ts';
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator } from '../simulator/index.ts';
 import { Trap } from '../simulator/menu/types.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** A router removes a forward by itself: with its scheduler, or, if device-mode forbids that, with a waiting script. */
 
@@ -64,29 +65,23 @@ describe('where the scheduler is forbidden', () => {
     branches.killAgents();
     await branches.agent(router, stateFolder);
     branches.clock.advance(10_000);
-    await vi.waitFor(() => expect(onRouter(simulator)).toEqual(NOTHING), { timeout: 5000 });
+    await eventually(() => expect(onRouter(simulator)).toEqual(NOTHING));
   });
 
   it('a rebooted router, which keeps the rules but loses the script, gets a new script', async () => {
     const { simulator, router } = await home();
     await (await branches.agent(router)).open(openParams(router, 443), SOON);
     await simulator.reboot();
-    await vi.waitFor(
-      () => {
-        branches.clock.advance(1000);
-        expect(router.state().reachable).toBe(false);
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    await eventually(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(false);
+    });
     expect(onRouter(simulator)).toEqual({ ...OPEN, running: 0 });
-    await vi.waitFor(
-      async () => {
-        await time.advance(1000);
-        branches.clock.advance(1000);
-        expect(onRouter(simulator)).toEqual(OPEN);
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    await eventually(async () => {
+      await time.advance(1000);
+      branches.clock.advance(1000);
+      expect(onRouter(simulator)).toEqual(OPEN);
+    });
     await time.advance(700_000);
     expect(onRouter(simulator)).toEqual(NOTHING);
   });
@@ -151,7 +146,7 @@ describe('a router without agent and control plane', () => {
     branches.killAgents();
     await time.advance(OVER_MS);
     expect(onRouter(simulator)).toEqual(NOTHING);
-    await vi.waitFor(() => expect(through.destroyed).toBe(true));
+    await eventually(() => expect(through.destroyed).toBe(true));
     past.write('still there?');
     expect(String((await once(past, 'data'))[0])).toBe('still there?');
   });
@@ -254,7 +249,7 @@ describe('forwarding-enabled of a router without agent and control plane', () =>
     await agent.open(openParams(router, await branches.echoService()), SOON);
     await agent.close('01900000-0000-7000-8000-000000000003');
     branches.clock.advance(10_000);
-    await vi.waitFor(() => expect(onRouter(simulator)).toEqual({ ...NOTHING, entries: 1 }), { timeout: 5000 });
+    await eventually(() => expect(onRouter(simulator)).toEqual({ ...NOTHING, entries: 1 }));
     branches.killAgents();
     await simulator.reboot();
     await time.advance(OVER_MS);

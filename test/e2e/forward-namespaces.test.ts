@@ -7,14 +7,14 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../agent/core/clock.ts';
 import { AgentForwards } from '../../agent/forward/agent-forwards.ts';
 import { AgentRouters, reachable } from '../harness/agent-router.ts';
 import { Installation } from '../harness/installation.ts';
 import { NetworkLab, whyNoLab } from '../harness/network-lab.ts';
 import { silentLog } from '../harness/silent-log.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { eventually, waitUntil } from '../harness/wait-until.ts';
 
 /**
  * The dst-nat way over real packets: client - entry port - control plane - agent - router (nftables in a network
@@ -227,7 +227,7 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
         { timeoutMs: 10_000 },
       );
       expect(await lab.rules()).toContain(`ip saddr ${lab.agentAddress}`);
-      await vi.waitFor(async () => expect(await lab.rules()).not.toContain(`ip saddr ${lab.agentAddress}`), { timeout: 10_000 });
+      await eventually(async () => expect(await lab.rules()).not.toContain(`ip saddr ${lab.agentAddress}`));
       await agentForwards.stop();
     } finally {
       await routers.close();

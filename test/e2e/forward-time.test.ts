@@ -3,7 +3,7 @@ import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { eventually, waitUntil } from '../harness/wait-until.ts';
 
 /** Expiry of a forward when the clock of the control plane is set or its machine sleeps. */
 
@@ -62,7 +62,7 @@ describe('a forward of ten minutes', () => {
     clock.step(-48 * 60 * MINUTES);
     const asked = vi.spyOn(world.gateway, 'request');
     await world.restartServer();
-    await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+    await eventually(() => expect(asked).toHaveBeenCalled());
     expect(asked.mock.calls[0]![2]).toMatchObject({ expires_in_ms: 10 * MINUTES });
     clock.advance(10 * MINUTES);
     await waitUntil('the forward is closed', () => isClosed(record.id));
@@ -79,6 +79,6 @@ describe('a forward of ten minutes', () => {
     world.gateway.agentForwards = agent;
     world.gateway.currentEpoch += 1;
     world.forwards.onReady(world.connection);
-    await vi.waitFor(() => expect(close).toHaveBeenCalledWith(record.id));
+    await eventually(() => expect(close).toHaveBeenCalledWith(record.id));
   });
 });

@@ -7,6 +7,7 @@ import type { Branch, Sessions } from '../harness/forward-branch.ts';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { ManualTime } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
+import { eventually } from '../harness/wait-until.ts';
 
 /** An open forward when its router reboots, changes or stops answering. */
 
@@ -22,20 +23,14 @@ describe('an open forward', () => {
   /** Back from a reboot: the sessions are opened again as soon as the agent's clock moves. */
   async function rebooted({ simulator, router }: Branch): Promise<void> {
     await simulator.reboot();
-    await vi.waitFor(
-      () => {
-        branches.clock.advance(1000);
-        expect(router.state().reachable).toBe(false);
-      },
-      { timeout: 10_000, interval: 20 },
-    );
-    await vi.waitFor(
-      () => {
-        branches.clock.advance(1000);
-        expect(router.state().reachable).toBe(true);
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    await eventually(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(false);
+    });
+    await eventually(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(true);
+    });
   }
 
   async function opened(sessions: Sessions, options: Partial<SimulatorOptions> = {}): Promise<Branch & { agent: AgentForwards }> {
@@ -52,7 +47,7 @@ describe('an open forward', () => {
     await time.advance(5000);
     expect(rulesOf(simulator)).toEqual([]);
     branches.clock.advance(60_000);
-    await vi.waitFor(() => expect(rulesOf(simulator)).toHaveLength(2), { timeout: 5000 });
+    await eventually(() => expect(rulesOf(simulator)).toHaveLength(2));
     expect(entriesOf(simulator)).toHaveLength(2);
     expect(branches.lost).toEqual([]);
   });
@@ -61,7 +56,7 @@ describe('an open forward', () => {
     const time = new ManualTime();
     const { simulator, router } = await branches.branch({ api: true }, { time, uptimeMs: 1000 });
     const choosing = branches.choose(router, await branches.echoService());
-    await vi.waitFor(() => expect(branches.clock.pending).toBeGreaterThan(1));
+    await eventually(() => expect(branches.clock.pending).toBeGreaterThan(1));
     await time.advance(5000);
     branches.clock.advance(9000);
     const chosen = await choosing;
@@ -81,12 +76,10 @@ describe('an open forward', () => {
     await rebooted({ simulator, router });
     await time.advance(5000);
     branches.clock.advance(60_000);
-    await vi.waitFor(
-      () =>
-        expect(branches.lost).toEqual([
-          { id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9) (/ip/firewall/nat/add)' },
-        ]),
-      { timeout: 5000 },
+    await eventually(() =>
+      expect(branches.lost).toEqual([
+        { id: FORWARD_ID, reason: 'the rules are gone from the router: not enough permissions (9) (/ip/firewall/nat/add)' },
+      ]),
     );
     expect(entriesOf(simulator)).toEqual([]);
   });
@@ -98,8 +91,8 @@ describe('an open forward', () => {
     await router.command({ path: '/ip/firewall/nat/remove', words: [`=.id=${ids.join(',')}`] }, SOON);
     const stream = chosen.way.connectNow!(SOON);
     await new Promise((resolve) => stream.once('error', resolve));
-    await vi.waitFor(() => expect(rulesOf(simulator)).toHaveLength(2), { timeout: 5000 });
-    await vi.waitFor(async () => expect(await echo(chosen, 'again')).toBe('again'), { timeout: 5000 });
+    await eventually(() => expect(rulesOf(simulator)).toHaveLength(2));
+    await eventually(async () => expect(await echo(chosen, 'again')).toBe('again'));
     await chosen.way.close();
   });
 
@@ -122,7 +115,7 @@ describe('an open forward', () => {
     await setRules(router, 'disable');
     const stream = chosen.way.connectNow!(SOON);
     await new Promise((resolve) => stream.once('error', resolve));
-    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the rules were disabled on the router'), { timeout: 5000 });
+    await eventually(() => expect(onLost).toHaveBeenCalledWith('the rules were disabled on the router'));
     await chosen.way.close();
     expect(disabledOf(simulator)).toEqual(['true', 'true']);
   });
@@ -130,14 +123,11 @@ describe('an open forward', () => {
   /** The agent looks at the rules of a router that was away. */
   async function backAgain({ simulator, router }: Branch): Promise<void> {
     simulator.faults.resetConnections();
-    await vi.waitFor(() => expect(router.state().reachable).toBe(false), { timeout: 5000 });
-    await vi.waitFor(
-      () => {
-        branches.clock.advance(1000);
-        expect(router.state().reachable).toBe(true);
-      },
-      { timeout: 10_000, interval: 20 },
-    );
+    await eventually(() => expect(router.state().reachable).toBe(false));
+    await eventually(() => {
+      branches.clock.advance(1000);
+      expect(router.state().reachable).toBe(true);
+    });
     branches.clock.advance(1000);
   }
 
@@ -145,9 +135,7 @@ describe('an open forward', () => {
     const { simulator, router, agent } = await opened({ api: true });
     await setRules(router, 'disable');
     await backAgain({ simulator, router });
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules were disabled on the router' }]), {
-      timeout: 5000,
-    });
+    await eventually(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'the rules were disabled on the router' }]));
     const refused = { code: 'rejected', message: 'the rules were disabled on the router' };
     await expect(agent.open(openParams(router, 443), SOON)).rejects.toMatchObject(refused);
     await agent.stop();
@@ -166,7 +154,7 @@ describe('an open forward', () => {
     const { simulator, router, agent } = await opened({ api: true });
     await setRules(router, 'disable');
     await backAgain({ simulator, router });
-    await vi.waitFor(() => expect(branches.lost).toHaveLength(1), { timeout: 5000 });
+    await eventually(() => expect(branches.lost).toHaveLength(1));
     await agent.close(FORWARD_ID);
     expect(rulesOf(simulator)).toEqual([]);
     expect(entriesOf(simulator)).toEqual([]);
@@ -208,7 +196,7 @@ describe('an open forward', () => {
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     const refresh = vi.spyOn(router, 'refresh').mockRejectedValueOnce(new AgentError('router_unreachable', 'no answer'));
     await expect(chosen.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
-    await vi.waitFor(() => expect(refresh.mock.settledResults).toHaveLength(1));
+    await eventually(() => expect(refresh.mock.settledResults).toHaveLength(1));
     await chosen.way.close();
     expect(onLost).not.toHaveBeenCalled();
 
@@ -216,9 +204,7 @@ describe('an open forward', () => {
     const second = await branches.choose(router, port, LAN_HOST, undefined, { onLost });
     vi.spyOn(router, 'openTcp').mockRejectedValue(new AgentError('router_unreachable', 'connection refused'));
     await expect(second.way.connect(SOON)).rejects.toMatchObject({ code: 'router_unreachable' });
-    await vi.waitFor(() => expect(onLost).toHaveBeenCalledWith('the router no longer answers over SSH: connection refused'), {
-      timeout: 5000,
-    });
+    await eventually(() => expect(onLost).toHaveBeenCalledWith('the router no longer answers over SSH: connection refused'));
     await second.way.close();
     const other = await branches.choose(router, port);
     expect(other).toMatchObject({ way: { name: 'api' }, reason: 'a dst-nat rule on the router; ssh: connection refused' });
@@ -251,9 +237,7 @@ describe('an open forward', () => {
       return { ...state, facts: state.facts && { ...state.facts, hardwareId: 'another' } };
     });
     await router.refresh(SOON);
-    await vi.waitFor(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]), {
-      timeout: 5000,
-    });
+    await eventually(() => expect(branches.lost).toEqual([{ id: FORWARD_ID, reason: 'another device (another) answers at branch' }]));
     expect(rulesOf(simulator)).toEqual([]);
   });
 });

@@ -100,5 +100,5 @@ describe('a full disk', () => {
     for (const [index, { body: receipt }] of waiting.entries()) await completed(routerIds[1 + Math.floor(index / 2)]!, receipt.data.job_id);
     const runs = world.simulators.flatMap(({ executions }) => executions.filter(({ kind }) => kind === 'script'));
     expect(runs).toHaveLength(5);
-  }, 90_000);
+  });
 });

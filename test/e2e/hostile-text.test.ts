@@ -110,7 +110,7 @@ describe.each(databaseKinds().flatMap((kind) => ['7.18.2', '6.49.10'].map((versi
       await waitUntil('its neighbour is, too', async () =>
         (await routers()).find(({ identity, has_pulse: pulse }) => identity === 'router-1' && pulse === true),
       );
-    }, 60_000);
+    });
     afterAll(async () => {
       await world.close();
       await database.remove();

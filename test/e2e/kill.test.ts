@@ -143,9 +143,10 @@ describe.each(['server', 'agent'] as const)('kill -9 of the %s', (victim) => {
     const runs = simulator.executions.filter((execution) => execution.name === `signalbox-${job.id}`);
     // Killed between BEGIN and the run, the agent may not run it any more: that is what `unknown` is for.
     expect(runs.length, programs.agent.output).toBeLessThanOrEqual(1);
-    expect(job).toMatchObject(
-      runs.length === 1 && job.status !== 'unknown' ? { status: 'completed', output: 'ran\n' } : { status: 'unknown' },
-    );
+    expect(job.status).toBe(runs.length === 1 && job.status !== 'unknown' ? 'completed' : 'unknown');
+    // The answer to the run may have died with the agent; then the marker on the router tells how it ended, and no output.
+    const isOutputKnown = victim === 'server' || type === 'job.ended' || type === 'job.ack';
+    if (job.status === 'completed') expect(isOutputKnown ? ['ran\n'] : ['ran\n', null]).toContain(job.output);
     if (victim === 'server') expect(job.status).toBe('completed');
   });
 

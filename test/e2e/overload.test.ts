@@ -26,6 +26,9 @@ const ADMITTED_WITHIN_MS = 5000;
  */
 const REFUSED_WITHIN_MS = 4000;
 
+/** Three bursts of so many connections, on a machine whose processors are shared by many. */
+const BUSY_MACHINE_MS = 240_000;
+
 const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: false, needs_acknowledgement: true };
 
 let folder: string;
@@ -92,32 +95,36 @@ function times(list: Answer[]): string {
 
 const slowest = (list: Answer[]): number => Math.round(Math.max(...list.map(({ ms }) => ms)));
 
-test('3,000 concurrent requests are answered soon or refused at once, and delay no other client', async ({ annotate }) => {
-  const over = new AbortController();
-  // What this machine needs only to connect so often and be turned away: it may be busy with other tests, before or afterwards.
-  const before = slowest(await burst('/healthz'));
-  const bursting = burst(jobsPath).finally(() => over.abort());
-  const others: Answer[] = [];
-  const health: Answer[] = [];
-  while (!over.signal.aborted) {
-    others.push(await ask('/api/routers', keys[1]));
-    health.push(await ask('/readyz'));
-  }
-  const answers = await bursting;
-  const yardstick = Math.max(before, slowest(await burst('/healthz')));
-  const served = answers.filter(({ status }) => status === 200);
-  const refused = answers.filter(({ status }) => status === 503);
-  expect(served.length + refused.length).toBe(CALLERS);
-  expect(served.length).toBeGreaterThan(64);
-  expect(refused.length).toBeGreaterThan(0);
-  expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
-  expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
-  expect(slowest(refused)).toBeLessThan(REFUSED_WITHIN_MS + 2 * yardstick);
-  // Whatever else the machine does: most of the refused do not wait for those that are served.
-  expect(refused.filter(({ ms }) => ms < slowest(served)).length).toBeGreaterThan(refused.length / 2);
-  expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
-  expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
-  await annotate(
-    `p50/p99/slowest in ms: ${served.length} served ${times(served)}, ${refused.length} refused ${times(refused)}, ${others.length} of another key ${times(others)}; only to connect ${yardstick}`,
-  );
-});
+test(
+  '3,000 concurrent requests are answered soon or refused at once, and delay no other client',
+  async ({ annotate }) => {
+    const over = new AbortController();
+    // What this machine needs only to connect so often and be turned away: it may be busy with other tests, before or afterwards.
+    const before = slowest(await burst('/healthz'));
+    const bursting = burst(jobsPath).finally(() => over.abort());
+    const others: Answer[] = [];
+    const health: Answer[] = [];
+    while (!over.signal.aborted) {
+      others.push(await ask('/api/routers', keys[1]));
+      health.push(await ask('/readyz'));
+    }
+    const answers = await bursting;
+    const yardstick = Math.max(before, slowest(await burst('/healthz')));
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(served.length + refused.length).toBe(CALLERS);
+    expect(served.length).toBeGreaterThan(64);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
+    expect(slowest(served)).toBeLessThan(ADMITTED_WITHIN_MS + 2 * yardstick);
+    expect(slowest(refused)).toBeLessThan(REFUSED_WITHIN_MS + 2 * yardstick);
+    // Whatever else the machine does: most of the refused do not wait for those that are served.
+    expect(refused.filter(({ ms }) => ms < slowest(served)).length).toBeGreaterThan(refused.length / 2);
+    expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
+    expect(health.map(({ status }) => status)).toEqual(health.map(() => 200));
+    await annotate(
+      `p50/p99/slowest in ms: ${served.length} served ${times(served)}, ${refused.length} refused ${times(refused)}, ${others.length} of another key ${times(others)}; only to connect ${yardstick}`,
+    );
+  },
+  BUSY_MACHINE_MS,
+);

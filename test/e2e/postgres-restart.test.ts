@@ -145,7 +145,6 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     { mode: 'fast', absentMs: 12_000 },
   ])(
     'can restart ($mode, down for $absentMs ms): 503 with Retry-After, nothing lost, nothing duplicated',
-    { timeout: 90_000 },
     async ({ mode, absentMs }, { annotate }) => {
       const load = new Load();
       await waitUntil('the load runs', () => load.served > 50);
@@ -172,7 +171,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     },
   );
 
-  test('can be down when the control plane starts: 503 until it is up', { timeout: 60_000 }, async () => {
+  test('can be down when the control plane starts: 503 until it is up', async () => {
     await server.stop();
     await postgres.halt('fast');
     server.start();

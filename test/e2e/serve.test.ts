@@ -117,7 +117,7 @@ test('handles a signal during the start', async () => {
   const served = serve();
   await once(served.child, 'spawn');
   const database = path.join(folder, 'box.db');
-  await expect.poll(() => existsSync(database), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(database)).toBe(true);
   served.child.kill('SIGTERM');
   expect(await served.ended).toBe(0);
 });

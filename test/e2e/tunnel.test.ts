@@ -165,8 +165,8 @@ describe('one agent, several connections', () => {
     const agent = startAgent(server, proxy.port);
     await connected(server, agent);
     proxy.stall();
-    await waitUntil('the server noticed', () => server.events.story.includes('gone #1'), 2000);
-    await waitUntil('the agent noticed', () => agent.log.includes('down'), 2000);
+    await waitUntil('the server noticed', () => server.events.story.includes('gone #1'));
+    await waitUntil('the agent noticed', () => agent.log.includes('down'));
     // Dials made meanwhile are stuck in the line.
     proxy.flow();
     proxy.cut();

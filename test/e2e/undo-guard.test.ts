@@ -61,27 +61,23 @@ describe('an undo guard', () => {
 
   afterAll(() => world.close());
 
-  it.each(CASES.map(({ name }, index) => ({ name, index })))(
-    'restores a router when the script $name',
-    { timeout: 60_000 },
-    async ({ index }) => {
-      const simulator = world.simulators[index]!;
-      const job = await waitUntil('the job ends', async () => {
-        const now = await read(index);
-        return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
-      });
-      expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
-      await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
-      expect(simulator.log).toContain('router rebooted');
-      expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
-      expect(simulator.items('/user')).toMatchObject([{ group: 'full' }, { group: 'full' }]);
-      expect(simulator.executions.filter((run) => run.kind === 'script')).toHaveLength(1);
-    },
-  );
+  it.each(CASES.map(({ name }, index) => ({ name, index })))('restores a router when the script $name', async ({ index }) => {
+    const simulator = world.simulators[index]!;
+    const job = await waitUntil('the job ends', async () => {
+      const now = await read(index);
+      return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
+    });
+    expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
+    await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
+    expect(simulator.log).toContain('router rebooted');
+    expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
+    expect(simulator.items('/user')).toMatchObject([{ group: 'full' }, { group: 'full' }]);
+    expect(simulator.executions.filter((run) => run.kind === 'script')).toHaveLength(1);
+  });
 });
 
 describe('an undo guard of a harmless script', () => {
-  it.each(Object.entries(ROUTERS))('is disarmed on RouterOS %s and leaves nothing behind', { timeout: 60_000 }, async (_name, options) => {
+  it.each(Object.entries(ROUTERS))('is disarmed on RouterOS %s and leaves nothing behind', async (_name, options) => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed; :put done'));
       expect(job).toMatchObject({ status: 'completed', reason: null, undo_unless_reachable_seconds: GUARD_SECONDS });
@@ -103,7 +99,7 @@ describe('a router that cannot be guarded', () => {
       { groups, users: [{ name: 'signalbox', password: 'router-password', group: 'narrow' }] },
       'not enough permissions',
     ],
-  ])('%s refuses the job before anything runs', { timeout: 60_000 }, async (_what, options, error) => {
+  ])('%s refuses the job before anything runs', async (_what, options, error) => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed'));
       expect(job).toMatchObject({ status: 'failed', reason: 'rejected', started_at: null });
@@ -115,7 +111,7 @@ describe('a router that cannot be guarded', () => {
     });
   });
 
-  it('with another armed guard refuses the job', { timeout: 60_000 }, async () => {
+  it('with another armed guard refuses the job', async () => {
     await withWorld({}, async (world, routerId) => {
       const simulator = world.simulators[0]!;
       simulator.router.table('/system/scheduler').add([
@@ -130,7 +126,7 @@ describe('a router that cannot be guarded', () => {
 });
 
 describe('a guarded script', () => {
-  it('that only reboots its router is not undone', { timeout: 60_000 }, async () => {
+  it('that only reboots its router is not undone', async () => {
     await withWorld({}, async (world, routerId) => {
       const job = await finish(
         world,
@@ -143,7 +139,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('is undone when the control plane stays unreachable', { timeout: 60_000 }, async () => {
+  it('is undone when the control plane stays unreachable', async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.server.close();
@@ -154,7 +150,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('is undone when its agent stays offline', { timeout: 60_000 }, async () => {
+  it('is undone when its agent stays offline', async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.agent?.close();
@@ -165,7 +161,7 @@ describe('a guarded script', () => {
     });
   });
 
-  it('is kept when its agent returns in time', { timeout: 60_000 }, async () => {
+  it('is kept when its agent returns in time', async () => {
     await withWorld({}, async (world, routerId) => {
       const jobId = await begin(world, routerId);
       await world.agent?.close();

@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { vi } from 'vitest';
 import type { RouterAdapter } from '../../agent/routers/adapter.ts';
 import { createRouterAdapter, type RouterConfig } from '../../agent/routers/router.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/index.ts';
 import { ManualClock } from './manual-clock.ts';
 import { silentLog } from './silent-log.ts';
+import { eventually } from './wait-until.ts';
 
 /** Simulated routers and the agent's adapters to them, all closed together. */
 export class AgentRouters {
@@ -57,10 +57,7 @@ export class AgentRouters {
 const PASSWORD = 'Łódź€ secret';
 
 export async function reachable(adapter: RouterAdapter): Promise<void> {
-  await vi.waitFor(
-    () => {
-      if (!adapter.state().reachable) throw new Error(`not reachable: ${adapter.state().reason}`);
-    },
-    { timeout: 10_000 },
-  );
+  await eventually(() => {
+    if (!adapter.state().reachable) throw new Error(`not reachable: ${adapter.state().reason}`);
+  });
 }

@@ -18,3 +18,19 @@ export async function waitUntil<T>(
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+/**
+ * Resolves with the first result of `check` that is no error; tries every few milliseconds and rejects with the last error after a
+ * minute. Vitest's own `vi.waitFor` gives up after a second.
+ */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

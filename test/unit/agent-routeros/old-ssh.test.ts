@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import ssh2, { type Connection, type ServerChannel, type ServerConfig } from 'ssh2';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectSsh, hostKeyFile, type SshOptions, type SshSession } from '../../../agent/routers/ssh/index.ts';
+import { eventually } from '../../harness/wait-until.ts';
 
 /** Servers that OpenSSH cannot simulate: very old ones, ones without password logins, and ones that fall silent. */
 
@@ -231,7 +232,7 @@ describe('forwarding', () => {
       channel.end('last words');
       channel.close();
     });
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await write(stream, Buffer.from('x'))).toBeInstanceOf(Error);
     });
   });

@@ -8,6 +8,7 @@ import { createApp } from '../../../server/platform/http/app.ts';
 import type { App } from '../../../server/platform/http/app.ts';
 import { releaseAdmissionSlot } from '../../../server/platform/core/admission-slot.ts';
 import { listen } from '../../../server/platform/http/listen.ts';
+import { eventually } from '../../harness/wait-until.ts';
 
 /** An application with one slot, which is taken, and no room to wait: the next request is refused. */
 
@@ -75,7 +76,7 @@ test('an admitted one does, and releases its slot when it is answered', async ()
   const url = await listen(app, { host: '127.0.0.1', port: 0 });
   for (const _ of [1, 2]) {
     expect((await post(`${url}/api/echo`)).body).toEqual({ got: 'hello' });
-    await vi.waitFor(() => expect(admission.working).toBe(0));
+    await eventually(() => expect(admission.working).toBe(0));
   }
   expect(seen).toEqual(['/api/echo', '/api/echo']);
 });
@@ -93,10 +94,10 @@ test('one that waits for a router releases its slot, and one in progress keeps i
   });
   const url = await listen(app, { host: '127.0.0.1', port: 0 });
   const asking = post(`${url}/api/router`);
-  await vi.waitFor(() => expect(seen).toEqual(['/api/router']));
-  await vi.waitFor(() => expect(admission.working).toBe(0));
+  await eventually(() => expect(seen).toEqual(['/api/router']));
+  await eventually(() => expect(admission.working).toBe(0));
   const working = post(`${url}/api/database`);
-  await vi.waitFor(() => expect(seen).toHaveLength(2));
+  await eventually(() => expect(seen).toHaveLength(2));
   expect((await post(`${url}/api/echo`)).status).toBe(503);
   expect(admission.working).toBe(1);
   database.resolve();
@@ -113,11 +114,11 @@ test('one whose client is slow to send or to read releases its slot', async () =
   const url = await listen(app, { host: '127.0.0.1', port: 0 });
   const slow = http.request(`${url}/api/echo`, { method: 'POST', headers: { 'content-length': 7 }, agent: false });
   slow.on('error', () => undefined).write('"');
-  await vi.waitFor(() => expect(seen).toEqual(['/api/echo']));
-  await vi.waitFor(() => expect(admission.working).toBe(0));
+  await eventually(() => expect(seen).toEqual(['/api/echo']));
+  await eventually(() => expect(admission.working).toBe(0));
   const stream = http.get(`${url}/api/stream`, { agent: false }).on('error', () => undefined);
-  await vi.waitFor(() => expect(seen).toHaveLength(2));
-  await vi.waitFor(() => expect(admission.working).toBe(0));
+  await eventually(() => expect(seen).toHaveLength(2));
+  await eventually(() => expect(admission.working).toBe(0));
   expect((await post(`${url}/api/echo`)).status).toBe(200);
   for (const request of [slow, stream]) request.destroy();
 });

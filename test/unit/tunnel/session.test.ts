@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MAX_REPLY_BYTES, MAX_UNSENT_BYTES } from '../../../protocol/index.ts';
 import type { JobOffer } from '../../../protocol/index.ts';
 import { RecordedEvents } from '../../harness/recorded-events.ts';
 import { settle, TunnelBench } from '../../harness/tunnel-bench.ts';
+import { eventually } from '../../harness/wait-until.ts';
 
 const JOB_A = 'aaaaaaaa-0000-7000-8000-000000000001';
 const JOB_B = 'bbbbbbbb-0000-7000-8000-000000000002';
@@ -252,7 +253,7 @@ describe('job messages', () => {
     bench.clock.advance(500_000);
     expect(socket.closed).toBeUndefined();
     gate.resolve();
-    await vi.waitFor(() => expect(socket.paused).toBe(false));
+    await eventually(() => expect(socket.paused).toBe(false));
   });
 });
 
