@@ -6,6 +6,7 @@ import { runWithNode24 } from '../scripts/bootstrap.mjs';
 const FOR_API_USERS = new Set([
   'login',
   'status',
+  'top',
   'sessions',
   'routers',
   'router',

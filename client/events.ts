@@ -20,6 +20,8 @@ export interface EventOptions {
   signal?: AbortSignal;
   /** Called each time the stream opens; events from this moment on are delivered. */
   onOpen?: () => void;
+  /** Called each time the connection has broken or ended, before the next attempt. */
+  onBroken?: () => void;
 }
 
 /** The server sends a comment every 15 s; after three missed ones the connection counts as dead. */
@@ -49,6 +51,7 @@ export async function* streamEvents(transport: Transport, options: EventOptions)
       if (!isRetryable(error)) throw error;
     }
     // The server restarts, or the connection broke.
+    options.onBroken?.();
     await pauseFor(pause * (0.5 + Math.random() / 2), options.signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }

@@ -11,6 +11,18 @@ export interface Surroundings {
   signal: AbortSignal;
   /** Width of the terminal in characters; Infinity when the output is not a terminal. */
   columns: number;
+  /** For commands that draw; undefined when the output is no terminal, or one that cannot move its cursor. */
+  screen?: Screen | undefined;
+}
+
+/** A terminal whose cursor can be moved. */
+export interface Screen {
+  size: () => { columns: number; rows: number };
+  /** @returns ends the subscription */
+  onResize: (listener: () => void) => () => void;
+  /** Each key at once and without echo; Ctrl-C still ends the command. @returns gives the keyboard back */
+  readKeys: (onKey: (key: string) => void) => () => void;
+  hasColour: boolean;
 }
 
 /** Result of a command: one JSON value for programs, text for people. */
@@ -32,6 +44,8 @@ export interface Context {
   surroundings: Surroundings;
   /** `--json` was given. */
   json: boolean;
+  /** Where waits of the client are printed. A command that draws puts them on its screen. */
+  notices: { print: (text: string) => void };
 }
 
 /** One command for API users, as data for the parser and the help. */

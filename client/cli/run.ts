@@ -50,8 +50,9 @@ async function execute(parsed: Parsed, surroundings: Surroundings): Promise<Outc
   if (parsed.command === loginCommand) return login(parsed.profile, surroundings);
   if (parsed.command === completionCommand) return completion(parsed.input.at(0));
   const profile = await loadProfile(parsed.profile, surroundings.env);
-  const signalbox = new Signalbox({ ...profile, onPause: (pause) => printPause(pause, surroundings) });
-  return parsed.command.run({ signalbox, surroundings, json: parsed.json }, parsed.input);
+  const notices = { print: surroundings.stderr };
+  const signalbox = new Signalbox({ ...profile, onPause: (pause) => printPause(pause, notices.print) });
+  return parsed.command.run({ signalbox, surroundings, json: parsed.json, notices }, parsed.input);
 }
 
 const PAUSES: Readonly<Record<PauseReason, string>> = {
@@ -61,8 +62,8 @@ const PAUSES: Readonly<Record<PauseReason, string>> = {
   no_answer: 'the server does not answer',
 };
 
-function printPause({ reason, ms }: Pause, { stderr }: Surroundings): void {
-  if (ms >= PRINTED_PAUSE_MS) stderr(`${PAUSES[reason]}; waiting ${Math.ceil(ms / 1000)} s\n`);
+function printPause({ reason, ms }: Pause, print: (text: string) => void): void {
+  if (ms >= PRINTED_PAUSE_MS) print(`${PAUSES[reason]}; waiting ${Math.ceil(ms / 1000)} s\n`);
 }
 
 function completion(shell: string): Outcome {

@@ -38,6 +38,7 @@ export function inventFleet({ routers: count, down = 0, work = 0, words }: Fleet
     state: n >= down ? 'answering' : n % 3 === 0 ? 'not_answering' : 'agent_away',
     state_since: ago(n >= down ? 60_000 : 2 + n * 7),
     state_reason: n >= down ? null : n % 3 === 0 ? 'login_refused' : 'silence',
+    agent_id: id(6, Math.floor(n / 100)),
     agent_name: words ?? `agent-${Math.floor(n / 100)}`,
     model: words ?? 'RB4011iGS+',
     board_name: 'board',

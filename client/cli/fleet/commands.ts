@@ -5,6 +5,7 @@ import { table } from '../text.ts';
 import type { AgentSession } from '../../generated.ts';
 import { readFleet } from './fleet.ts';
 import { statusText } from './status-text.ts';
+import { top } from './top.ts';
 
 /** Rows of each list: with a few open lists everything is on one screen. */
 const STATUS_ROWS = 5;
@@ -85,4 +86,4 @@ function sizeText(bytes: number | null): string {
   return bytes === null ? '-' : bytesText(bytes);
 }
 
-export const fleetCommands: readonly Command[] = [status, sessions];
+export const fleetCommands: readonly Command[] = [status, top, sessions];
