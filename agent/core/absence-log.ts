@@ -52,7 +52,7 @@ export class AbsenceLog {
       this.#begin(now);
       log.warn(this.#fields({ reason }), texts.away);
     } else if (now >= this.#reminderAt) {
-      this.#remindLater(now);
+      this.#scheduleReminder(now);
       log.warn(this.#fields({ reason, away_seconds: this.#awaySeconds() }), texts.stillAway);
     } else if (!this.#causes.has(reason) && this.#causes.size < MOST_CAUSES) {
       log.info(this.#fields({ reason, away_seconds: this.#awaySeconds() }), texts.stillAway);
@@ -77,7 +77,7 @@ export class AbsenceLog {
     this.#reminderAt = now + FIRST_REMINDER_MS;
   }
 
-  #remindLater(now: number): void {
+  #scheduleReminder(now: number): void {
     this.#reminderAfter = Math.min(this.#reminderAfter * 2, LONGEST_REMINDER_MS);
     this.#reminderAt = now + this.#reminderAfter;
   }

@@ -29,7 +29,7 @@ export const systemClock: Clock = {
 const RECHECK_MS = 1000;
 
 /** Calls back once when `sinceBoot` has reached `moment`, or soon after a suspension that outlasted it. */
-export function atMoment(clock: Clock, moment: number, callback: () => void): Timer {
+export function atBootTime(clock: Clock, moment: number, callback: () => void): Timer {
   const check = (): Timer => {
     const left = moment - clock.sinceBoot();
     if (left <= 0) return clock.setTimeout(callback, 0);

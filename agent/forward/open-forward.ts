@@ -1,7 +1,7 @@
 import { Channel } from '../../protocol/index.ts';
 import { MemberList } from '../../runtime/member-list.ts';
 import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
-import { atMoment } from '../core/clock.ts';
+import { atBootTime } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { DialChannel, OpenedForward, Way } from './types.ts';
@@ -70,7 +70,7 @@ export class OpenForward {
     this.#maxChannels = terms.maxChannels;
     this.#expiry?.cancel();
     const { clock, onExpired } = this.#options;
-    this.#expiry = atMoment(clock, terms.endsAt, onExpired);
+    this.#expiry = atBootTime(clock, terms.endsAt, onExpired);
     this.dial(terms.warmChannels);
   }
 

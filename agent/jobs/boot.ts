@@ -17,7 +17,7 @@ export function momentNow(clock: Clock, uptimeSeconds: number | null): Moment {
 }
 
 /** A mark of an earlier process. Only the wall clock spans both; if it has gone back since, the time starts from now. */
-export function recalled(mark: BootMark, clock: Clock): Moment {
+export function momentOfMark(mark: BootMark, clock: Clock): Moment {
   return { mark, at: clock.monotonic() - Math.max(0, clock.now() - mark.at) };
 }
 

@@ -28,7 +28,7 @@ export interface ExecutionDeps {
 }
 
 /** Records of earlier processes about a job. */
-export interface EarlierNotes {
+export interface EarlierRecords {
   begun: BootMark | undefined;
   guard: BootMark | undefined;
 }

@@ -3,9 +3,9 @@ import { sleep } from '../core/clock.ts';
 import { AgentError } from '../core/errors.ts';
 import type { Deadline } from '../routers/adapter.ts';
 import { takeBackup } from './backup/take.ts';
-import { hasRebooted, momentNow, recalled } from './boot.ts';
+import { hasRebooted, momentNow, momentOfMark } from './boot.ts';
 import type { Moment } from './boot.ts';
-import type { EarlierNotes, ExecutionDeps } from './execution-deps.ts';
+import type { EarlierRecords, ExecutionDeps } from './execution-deps.ts';
 import { UndoGuard } from './guard/undo-guard.ts';
 import type { BootMark, StoredOffer } from './journal/records.ts';
 import { menuOf } from './router/menu-of.ts';
@@ -13,10 +13,10 @@ import type { RouterMenu } from './router/menu.ts';
 import { findSyntaxError, runStoredScript } from './script-runner.ts';
 import { readMarker, scriptNameOf, wrapScript } from './run-marker.ts';
 import type { Marker } from './run-marker.ts';
-import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
+import { afterBrokenSession, freshProgress, hasBegun, nextStep, resumedProgress } from './steps.ts';
 import type { Progress, Step } from './steps.ts';
 import { longestStartMs } from './times.ts';
-import { judge, mayBeRestored, neverRan, restoredForNothing, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
+import { judge, mayBeRestored, neverRan, restoredWithoutRun, UNDONE_OR_NEVER_RAN } from './verdict/verdict.ts';
 import type { Aftermath } from './verdict/verdict.ts';
 
 /** Rounding difference between timers and clocks, in milliseconds. */
@@ -47,12 +47,12 @@ export class Execution {
   /**
    * @param earlier records of earlier processes: BEGIN (`begun`) of a job that must not run again, and its undo guard
    */
-  constructor(offer: StoredOffer, { begun, guard }: EarlierNotes, deps: ExecutionDeps, signal: AbortSignal) {
+  constructor(offer: StoredOffer, { begun, guard }: EarlierRecords, deps: ExecutionDeps, signal: AbortSignal) {
     this.#offer = offer;
     this.#deps = deps;
     this.#signal = signal;
     this.#menu = menuOf(deps.router);
-    this.#boot = begun ? recalled(begun, deps.clock) : momentNow(deps.clock, null);
+    this.#boot = begun ? momentOfMark(begun, deps.clock) : momentNow(deps.clock, null);
     this.#progress = begun ? resumedProgress() : freshProgress(offer.undo_unless_reachable_seconds !== undefined);
     this.#retryMs = deps.times.retryMs;
     this.#guard = offer.undo_unless_reachable_seconds === undefined ? undefined : this.#createGuard(guard);
@@ -132,7 +132,7 @@ export class Execution {
     },
     end: async () => {
       const { result, isBegun } = this.#progress;
-      const reported = this.#hasFired && !isBegun ? restoredForNothing(result!) : result!;
+      const reported = this.#hasFired && !isBegun ? restoredWithoutRun(result!) : result!;
       await this.#deps.journal.end(this.#offer.job_id, reported);
       return { result: reported };
     },
@@ -203,7 +203,7 @@ export class Execution {
   async #failed(step: Step, error: unknown): Promise<void> {
     const cause = error instanceof AgentError ? error : new AgentError('internal', String(error), { cause: error });
     this.#deps.log.warn({ err: cause, job_id: this.#offer.job_id, step }, 'a step of a job failed');
-    if (step === 'disarm' && (this.#progress.result || !isDoubt(cause))) {
+    if (step === 'disarm' && (this.#progress.result || !isBrokenSession(cause))) {
       // Nothing ran, so the result is reported now and the guard is removed afterwards. Or the router refuses;
       // arming the guard will then report why.
       this.#progress.isGuardLeft = false;
@@ -216,7 +216,7 @@ export class Execution {
       Object.assign(this.#progress, end);
       return;
     }
-    this.#progress = this.#progress.isBegun ? this.#progress : afterDoubt(this.#progress);
+    this.#progress = this.#progress.isBegun ? this.#progress : afterBrokenSession(this.#progress);
     await sleep(this.#deps.clock, this.#retryMs, this.#signal);
     this.#retryMs = Math.min(this.#retryMs * 2, this.#longestRetryMs);
   }
@@ -224,7 +224,7 @@ export class Execution {
   /** Nothing has run: a refusal is final, a broken session is retried for a while. */
   #endBeforeBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
     const isDisk = step === 'begin' || step === 'record_run' || step === 'end';
-    if (!isDoubt(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
+    if (!isBrokenSession(cause) && !isDisk) return { result: neverRan(step === 'back_up' ? 'backup_failed' : 'rejected', cause.message) };
     return this.#isTooLate() && step !== 'end'
       ? { result: neverRan('timed_out', `the script was not started: ${cause.message}`) }
       : undefined;
@@ -237,7 +237,7 @@ export class Execution {
 
   /** The script may have run: retries until the router reports the outcome, or has refused too often. */
   #endAfterBegin(step: Step, cause: AgentError): Partial<Progress> | undefined {
-    if (isDoubt(cause)) return undefined;
+    if (isBrokenSession(cause)) return undefined;
     if (step === 'confirm') {
       const result = this.#guard!.giveUp(this.#progress.verdict!, this.#boot.at);
       return result && { result };
@@ -252,8 +252,8 @@ export class Execution {
   #createGuard(boot: BootMark | undefined): UndoGuard {
     const { router, clock, times, journal, isAlive } = this.#deps;
     const { job_id: jobId } = this.#offer;
-    const notes = { note: (mark: BootMark) => journal.guard(jobId, mark), noteDisarmed: () => journal.disarmed(jobId) };
-    const shared = { router, menu: this.#menu, clock, signal: this.#signal, isAlive, ...notes };
+    const records = { recordGuard: (mark: BootMark) => journal.guard(jobId, mark), recordDisarmed: () => journal.disarmed(jobId) };
+    const shared = { router, menu: this.#menu, clock, signal: this.#signal, isAlive, ...records };
     return new UndoGuard(this.#offer, boot, { ...shared, times: times.guard, backupTimes: times.backup, operationMs: times.operationMs });
   }
 
@@ -275,7 +275,7 @@ export class Execution {
 const NOT_IN_TIME = neverRan('timed_out', 'the script was not started: it could not begin in time');
 
 /** A session broke or could not be opened: the next one may report the outcome. */
-function isDoubt(cause: AgentError): boolean {
+function isBrokenSession(cause: AgentError): boolean {
   return cause.code === 'router_unreachable' || cause.code === 'outcome_unknown';
 }
 

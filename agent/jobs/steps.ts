@@ -77,7 +77,7 @@ export function resumedProgress(): Progress {
 }
 
 /** After a broken session everything that was only observed is read again. */
-export function afterDoubt(progress: Progress): Progress {
+export function afterBrokenSession(progress: Progress): Progress {
   return { ...progress, version: undefined, marker: undefined, isArmed: false, isPrepared: false };
 }
 

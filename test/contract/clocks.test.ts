@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { momentNow, recalled } from '../../agent/jobs/boot.ts';
-import { atMoment, sleep } from '../../agent/core/clock.ts';
+import { momentNow, momentOfMark } from '../../agent/jobs/boot.ts';
+import { atBootTime, sleep } from '../../agent/core/clock.ts';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { insertBackup, selectDue } from '../../server/work/backups/store.ts';
 import { nextSteps } from '../../server/work/campaigns/steps.ts';
@@ -413,14 +413,14 @@ const AGENT: Record<string, Scenario> = {
     return run.until(SECOND, () => over);
   },
   'end of a forward, undo guard': (run) =>
-    run.untilCalled(SECOND, (callback) => void atMoment(run.machine, run.machine.sinceBoot() + MINUTE, callback)),
+    run.untilCalled(SECOND, (callback) => void atBootTime(run.machine, run.machine.sinceBoot() + MINUTE, callback)),
   'job: time since the script began': (run) => {
     const begin = momentNow(run.machine, 500);
     return run.until(10 * MINUTE, () => momentNow(run.machine, 500).at - begin.at >= 3 * HOUR);
   },
   'job: time since the script began, after a restart of the agent': (run) => {
     const { mark } = momentNow(run.machine, 500);
-    return run.until(30 * MINUTE, () => momentNow(run.machine, 500).at - recalled(mark, run.machine).at >= 2 * DAY);
+    return run.until(30 * MINUTE, () => momentNow(run.machine, 500).at - momentOfMark(mark, run.machine).at >= 2 * DAY);
   },
 };
 

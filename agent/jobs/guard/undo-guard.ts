@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
 import { uptimeSpanIn } from '../../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
-import { hasRebooted, momentNow, recalled } from '../boot.ts';
+import { hasRebooted, momentNow, momentOfMark } from '../boot.ts';
 import type { Moment } from '../boot.ts';
 import type { BootMark, StoredOffer } from '../journal/records.ts';
 import type { NewEntry, RouterMenu } from '../router/menu.ts';
@@ -60,9 +60,9 @@ export interface GuardDeps extends Reach {
   operationMs: number;
   signal: AbortSignal;
   /** Writes to the journal, before the router is touched, and again with the time from which the guard counts. */
-  note: (boot: BootMark) => Promise<void>;
+  recordGuard: (boot: BootMark) => Promise<void>;
   /** Writes to the journal that the guard can no longer fire. */
-  noteDisarmed: () => Promise<void>;
+  recordDisarmed: () => Promise<void>;
 }
 
 /**
@@ -91,7 +91,7 @@ export class UndoGuard {
     this.#offer = offer;
     this.#deps = deps;
     this.#name = guardNameOf(offer.job_id);
-    this.#boot = boot && recalled(boot, deps.clock);
+    this.#boot = boot && momentOfMark(boot, deps.clock);
     this.#mayFire = boot !== undefined;
   }
 
@@ -122,12 +122,12 @@ export class UndoGuard {
     const { menu } = this.#deps;
     const { job_id: jobId } = this.#offer;
     try {
-      this.#boot = await this.#noteBoot();
+      this.#boot = await this.#recordBoot();
       await this.#refuseOther();
       await menu.removeEntry(this.#name, this.#operation());
       await menu.writeScript(scriptNameOf(jobId), undoneMarker(jobId), this.#operation());
       const file = await this.#saveRestorePoint();
-      this.#boot = await this.#noteBoot();
+      this.#boot = await this.#recordBoot();
       // The wait for the first tick does not count as the script's time.
       this.#time = { armedAt: this.#boot.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
       this.#mayFire = true;
@@ -152,7 +152,7 @@ export class UndoGuard {
     // Remove the script before the entry: while the entry exists, the mark does not prove a load.
     await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#operation());
     await disarmGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
-    if (this.#boot) await this.#deps.noteDisarmed();
+    if (this.#boot) await this.#deps.recordDisarmed();
     return hasFired;
   }
 
@@ -172,7 +172,7 @@ export class UndoGuard {
    */
   async confirm(verdict: JobResult): Promise<JobResult | 'wait'> {
     const { result, isOver } = await this.#examine(verdict);
-    if (isOver && this.#boot) await this.#deps.noteDisarmed();
+    if (isOver && this.#boot) await this.#deps.recordDisarmed();
     return result;
   }
 
@@ -228,13 +228,13 @@ export class UndoGuard {
     };
   }
 
-  async #noteBoot(): Promise<Moment> {
+  async #recordBoot(): Promise<Moment> {
     const facts = await this.#deps.router.refresh(this.#operation());
     this.#checkDevice(facts);
     this.#version = facts.softwareVersion;
     if (facts.uptimeSeconds === null) throw new AgentError('rejected', 'the uptime of the router cannot be read');
     const boot = momentNow(this.#deps.clock, Math.floor(facts.uptimeSeconds));
-    await this.#deps.note(boot.mark);
+    await this.#deps.recordGuard(boot.mark);
     return boot;
   }
 

@@ -129,7 +129,7 @@ export function neverRan(reason: JobReason, error: string): JobResult {
 }
 
 /** The guard of a script that never ran fired: the router restored its configuration from shortly before. */
-export function restoredForNothing(result: JobResult): JobResult {
+export function restoredWithoutRun(result: JobResult): JobResult {
   return failed(result, 'rolled_back', `${result.error}; the undo guard has restored the router's previous configuration`);
 }
 

@@ -110,7 +110,7 @@ export class DevicesService {
       throw error;
     }
     if (report.last) this.#follow(connection.agentId, routerId);
-    if (report.last || report.kind === 'delta') this.#noteTotal(routerId, report.total ?? null);
+    if (report.last || report.kind === 'delta') this.#recordTotal(routerId, report.total ?? null);
   }
 
   /** Routers with more devices than the limit, as agents have reported since the start. */
@@ -118,7 +118,7 @@ export class DevicesService {
     return this.#truncated.size;
   }
 
-  #noteTotal(routerId: string, total: number | null): void {
+  #recordTotal(routerId: string, total: number | null): void {
     if (total === null) this.#truncated.delete(routerId);
     else this.#truncated.add(routerId);
     this.#deps.onTotal?.(routerId, total);

@@ -70,7 +70,7 @@ export class Changes {
       if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
       const chunk = this.#chunk;
       const { refused, left, error } = await storeApart(chunk, async (changes) => {
-        for (const event of await this.#write(changes)) this.#tell(event);
+        for (const event of await this.#write(changes)) this.#publish(event);
       });
       for (const { row, error: reason } of refused) {
         const { teamId, routerId } = row;
@@ -101,7 +101,7 @@ export class Changes {
     });
   }
 
-  #tell(event: FaultEvent): void {
+  #publish(event: FaultEvent): void {
     try {
       this.#deps.onFault?.(event);
     } catch (error) {

@@ -117,7 +117,7 @@ export class FaultsService {
   onReady({ agentId }: AgentConnection): void {
     const now = this.#deps.clock.monotonic();
     this.#agents.set(agentId, { connected: true, since: now });
-    for (const watched of this.#byAgent.get(agentId) ?? []) this.#note(watched, watched.watch.onAgentBack(now));
+    for (const watched of this.#byAgent.get(agentId) ?? []) this.#record(watched, watched.watch.onAgentBack(now));
   }
 
   onGone({ agentId }: AgentConnection): void {
@@ -128,7 +128,7 @@ export class FaultsService {
     const now = this.#deps.clock.monotonic();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
       const watched = this.#find(agentId, name);
-      if (watched) this.#note(watched, watched.watch.onHeartbeat({ reachable, uptimeSeconds, reason }, now));
+      if (watched) this.#record(watched, watched.watch.onHeartbeat({ reachable, uptimeSeconds, reason }, now));
     }
   }
 
@@ -139,7 +139,7 @@ export class FaultsService {
     const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
     this.#move(watched, agentId, router.agent_router);
     watched.watch.testedIn(parseAmbience(this.#deps.testedAmbience?.(router) ?? null));
-    this.#note(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
+    this.#record(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
   }
 
   /** Another device answers under this name, and no router has the name now: its reports no longer concern the former router. */
@@ -151,13 +151,13 @@ export class FaultsService {
 
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const watched = this.#find(agentId, router);
-    if (watched) this.#note(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));
+    if (watched) this.#record(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));
   }
 
   /** Opens, updates or resolves (null) a fault that another component detects. Ignored for an unknown router. */
   setCondition(routerId: string, type: FaultType, finding: Finding | null): void {
     const watched = this.#watched.get(routerId);
-    if (watched) this.#note(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
+    if (watched) this.#record(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
   }
 
   /** The router was removed or replaced; its present state passes to its successor, if any. */
@@ -175,13 +175,13 @@ export class FaultsService {
     const now = this.#deps.clock.monotonic();
     for (const watched of this.#watched.values()) {
       const agent = this.#agents.get(watched.agentId);
-      if (agent) this.#note(watched, noticeSilence(watched, agent, now));
+      if (agent) this.#record(watched, checkSilence(watched, agent, now));
     }
     this.#changes.store();
   }
 
   /** Converts the monotonic times of a {@link RouterWatch} into wall time. */
-  #note(watched: Watched, changes: readonly FaultChange[]): void {
+  #record(watched: Watched, changes: readonly FaultChange[]): void {
     const { clock } = this.#deps;
     const ahead = clock.now() - clock.monotonic();
     this.#changes.add(
@@ -237,7 +237,7 @@ export class FaultsService {
 }
 
 /** A router whose name another device has taken is offline, whether or not the agent is. */
-function noticeSilence({ watch, name }: Watched, agent: AgentState, now: number) {
+function checkSilence({ watch, name }: Watched, agent: AgentState, now: number) {
   if (agent.connected) return watch.onQuiet(agent.since, now);
   return name === '' ? [] : watch.onAgentAway(agent.since, now);
 }

@@ -62,7 +62,7 @@ export class RouterWatch {
     if (!heartbeat.reachable) {
       this.#downSince ??= now;
       this.#reason = heartbeat.reason;
-      return [...back, ...this.#openWhenLongDown(now)];
+      return [...back, ...this.#openIfDownTooLong(now)];
     }
     const changes = [...back, ...this.#resolve('router_offline', now), ...this.#noticeReboot(heartbeat.uptimeSeconds, now)];
     this.#downSince = null;
@@ -91,7 +91,7 @@ export class RouterWatch {
    * @param connectedAt when the tunnel began: earlier silence of the agent says nothing about the router
    */
   onQuiet(connectedAt: number, now: number): FaultChange[] {
-    if (this.#downSince !== null) return this.#openWhenLongDown(now);
+    if (this.#downSince !== null) return this.#openIfDownTooLong(now);
     const quietSince = Math.max(this.#lastHeardAt ?? connectedAt, connectedAt);
     if (now - quietSince < this.#rules.heartbeatMs + this.#rules.offlineAfterMs) return [];
     return this.#openFault('router_offline', quietSince + this.#rules.heartbeatMs, {
@@ -123,7 +123,7 @@ export class RouterWatch {
     return this.#open.has(type) ? this.#describe(type, finding) : this.#openFault(type, now, finding);
   }
 
-  #openWhenLongDown(now: number): FaultChange[] {
+  #openIfDownTooLong(now: number): FaultChange[] {
     const since = this.#downSince;
     if (since === null || now - since < this.#rules.offlineAfterMs) return [];
     return this.#openFault('router_offline', since, {

@@ -14,7 +14,7 @@ import {
   lockTeam,
   markAgentRemoved,
   markRemoved,
-  purgeRest,
+  deleteRemainingRecords,
   purgeSome,
   resolveFaults,
   selectClaims,
@@ -54,7 +54,7 @@ export class RemovalsService {
   async removeRouter(teamId: string, routerId: string): Promise<{ router: RouterRecord; ended: Ended }> {
     const now = this.#deps.clock.now();
     const written = await this.#deps.storage.writes.write((tx) => this.#remove(tx, { teamId, routerId, now }));
-    const ended = await this.#tell(written);
+    const ended = await this.#publish(written);
     if (written.change) await this.#deps.storage.writes.write((tx) => resolveFaults(tx, { teamId, routerId, now }));
     return { router: written.router, ended };
   }
@@ -63,7 +63,7 @@ export class RemovalsService {
   async purgeRouter(teamId: string, routerId: string): Promise<void> {
     const { writes } = this.#deps.storage;
     while (await writes.write((tx) => purgeSome(tx, teamId, routerId, PURGE_AT_ONCE)));
-    await writes.write((tx) => purgeRest(tx, teamId, routerId));
+    await writes.write((tx) => deleteRemainingRecords(tx, teamId, routerId));
   }
 
   /**
@@ -74,7 +74,7 @@ export class RemovalsService {
     const { storage, clock } = this.#deps;
     const { teamId, routerId, replacedBy } = wanted;
     const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now() }));
-    const ended = await this.#tell(written);
+    const ended = await this.#publish(written);
     // Detected while this was being stored.
     await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
     return { change: written.change, ended };
@@ -141,7 +141,7 @@ export class RemovalsService {
     }
   }
 
-  async #tell({ change, jobs, forwards }: Written): Promise<Ended> {
+  async #publish({ change, jobs, forwards }: Written): Promise<Ended> {
     if (change) this.changes.publish(change);
     for (const job of jobs) this.#deps.jobs.changes.publish(job);
     await this.#deps.forwards.cut(forwards);

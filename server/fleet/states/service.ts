@@ -55,14 +55,14 @@ export class StatesService {
   readonly #byAgent = new Map<string, Set<Tracked>>();
   /** Agents with a report since the start: until then the states of their routers stay unchanged. */
   readonly #agents = new Map<string, RouterFacts['agent']>();
-  /** What the start changed: nobody listens yet. */
+  /** Changes found at the start, before any listener is subscribed. */
   #foundAtStart: { tracked: Tracked; row: StateRow; before: RouterStateName }[] = [];
-  readonly #look: Periodic;
+  readonly #checks: Periodic;
 
   constructor(deps: StatesDeps) {
     this.#deps = deps;
     this.history = new StateHistory(deps);
-    this.#look = new Periodic({
+    this.#checks = new Periodic({
       clock: deps.clock,
       log: deps.log,
       everyMs: LOOK_EVERY_MS,
@@ -100,11 +100,11 @@ export class StatesService {
     // These routers were removed while their end could not be written.
     for (const row of open.values()) this.history.end(row, former.endedAt);
     this.history.start();
-    this.#look.start();
+    this.#checks.start();
   }
 
   async stop(): Promise<void> {
-    await this.#look.stop();
+    await this.#checks.stop();
     await this.history.stop();
   }
 

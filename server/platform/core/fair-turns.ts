@@ -20,17 +20,17 @@ export class FairTurns {
   async run<T>(holder: Holder, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((resolve) => {
       this.#waiting.add(holder, resolve);
-      this.#letIn();
+      this.#startNext();
     });
     try {
       return await work();
     } finally {
       this.shares.giveBack(holder);
-      this.#letIn();
+      this.#startNext();
     }
   }
 
-  #letIn(): void {
+  #startNext(): void {
     for (;;) {
       const turn = this.#waiting.next((holder) => this.shares.limitFor(holder) === undefined);
       if (!turn) return;

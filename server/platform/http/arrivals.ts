@@ -40,14 +40,14 @@ export class Arrivals {
     if (this.#isWatching) return;
     this.#isWatching = true;
     // The first one still belongs to this turn.
-    setImmediate(() => this.#lookAfterTurn());
+    setImmediate(() => this.#checkAfterTurn());
   }
 
-  #lookAfterTurn(): void {
+  #checkAfterTurn(): void {
     const before = this.#inRow;
     setImmediate(() => {
       if (this.#inRow > before) {
-        this.#lookAfterTurn();
+        this.#checkAfterTurn();
         return;
       }
       const wasRush = this.isRush;

@@ -9,7 +9,7 @@ export class InFlight {
     app.addHook('onRequest', async (_request, reply) => {
       this.#count += 1;
       // Not onResponse: a client that disconnects also ends the request.
-      reply.raw.once('close', () => this.#leave());
+      reply.raw.once('close', () => this.#ended());
     });
   }
 
@@ -23,7 +23,7 @@ export class InFlight {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #leave(): void {
+  #ended(): void {
     this.#count -= 1;
     if (this.#count > 0) return;
     for (const resolve of this.#waiting.splice(0)) resolve();

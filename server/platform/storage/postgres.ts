@@ -7,7 +7,7 @@ import { OwnTransaction } from './own-transaction.ts';
 import { checkParameters } from './parameters.ts';
 import { commitError, guardConnection } from './postgres-client.ts';
 import type { Schema } from './schema.ts';
-import { meansAway, storageUnavailable } from './storage-errors.ts';
+import { meansUnavailable, storageUnavailable } from './storage-errors.ts';
 import { WriteScope } from './write-scope.ts';
 
 /** A stock server allows 100 connections; this leaves room for several nodes and the administration commands. */
@@ -50,7 +50,7 @@ class CheckedPostgresDriver extends PostgresDriver {
     this.#scope.assertOutside();
     if (this.#watch.isAway) throw storageUnavailable(undefined);
     const connection = await super.acquireConnection().catch((error: unknown) => {
-      if (meansAway(error)) this.#watch.lost(error);
+      if (meansUnavailable(error)) this.#watch.lost(error);
       throw storageUnavailable(error);
     });
     if (!this.#checked.has(connection)) this.#check(connection);

@@ -43,7 +43,7 @@ function isUnavailable(code: string): boolean {
  * True when a new connection failed because no server is available: none listens, it is starting or stopping (57P), or
  * it does not respond (pg wraps that). A timeout of the pool has neither code nor cause.
  */
-export function meansAway(error: unknown): boolean {
+export function meansUnavailable(error: unknown): boolean {
   const code = codeOf(error);
   if (code === undefined) return error instanceof Error && error.cause !== undefined;
   return UNAVAILABLE_NETWORK.includes(code) || code.startsWith('08') || code.startsWith('57P');

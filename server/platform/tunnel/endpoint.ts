@@ -132,22 +132,22 @@ export class TunnelEndpoint<C extends ChannelOwner> {
       return;
     }
     // A channel's token is bound to its forward and names no agent.
-    const visitor = upgradePath(request) === CHANNEL_PATH ? '' : agentIdOf(bearer);
-    const pauseMs = this.#options.registry.pauseOf(visitor);
-    if (pauseMs > 0 || this.#failedDials.isBlocked(address, visitor)) {
+    const claimedAgent = upgradePath(request) === CHANNEL_PATH ? '' : agentIdOf(bearer);
+    const pauseMs = this.#options.registry.pauseOf(claimedAgent);
+    if (pauseMs > 0 || this.#failedDials.isBlocked(address, claimedAgent)) {
       refuseUpgrade(socket, 429, pauseMs > 0 ? pauseMs : FAILED_DIALS_PAUSE_MS);
       return;
     }
-    const holder = { party: networkOf(address), member: visitor === '' ? undefined : visitor };
+    const holder = { party: networkOf(address), member: claimedAgent === '' ? undefined : claimedAgent };
     if (!this.checking.take(holder)) {
       refuseUpgrade(socket, 503);
       return;
     }
     try {
       if (await admit(bearer)) {
-        this.#failedDials.letIn(address, visitor);
+        this.#failedDials.authenticated(address, claimedAgent);
       } else {
-        this.#failedDials.failed(address, visitor);
+        this.#failedDials.failed(address, claimedAgent);
         refuseUpgrade(socket, 401);
       }
     } catch (error) {

@@ -14,7 +14,7 @@ const REMEMBERED = 20_000;
  */
 export class FailedDials {
   readonly #failures: SlidingWindow;
-  readonly #welcome = new LRUCache<string, true>({ max: REMEMBERED });
+  readonly #authenticated = new LRUCache<string, true>({ max: REMEMBERED });
 
   /** @param monotonic monotonic milliseconds: setting the clock must not lock agents out */
   constructor(monotonic: () => number) {
@@ -24,18 +24,18 @@ export class FailedDials {
   /** @param agentId the claimed agent: the public part of its credential, empty for a channel */
   isBlocked(address: string, agentId: string): boolean {
     const network = networkOf(address);
-    return this.#failures.isFull(network, FAILURES_PER_WINDOW) && !this.#welcome.has(`${network} ${agentId}`);
+    return this.#failures.isFull(network, FAILURES_PER_WINDOW) && !this.#authenticated.has(`${network} ${agentId}`);
   }
 
   /** Failed channel dials from an authenticated agent's network are not counted: its forward may just have ended. */
   failed(address: string, agentId: string): void {
     const network = networkOf(address);
-    if (agentId === '' && this.#welcome.has(`${network} `)) return;
+    if (agentId === '' && this.#authenticated.has(`${network} `)) return;
     this.#failures.take(network, FAILURES_PER_WINDOW);
   }
 
   /** Exempts the agent, and channels from its network, whose credentials name no agent. */
-  letIn(address: string, agentId: string): void {
-    for (const welcome of [agentId, '']) this.#welcome.set(`${networkOf(address)} ${welcome}`, true);
+  authenticated(address: string, agentId: string): void {
+    for (const member of [agentId, '']) this.#authenticated.set(`${networkOf(address)} ${member}`, true);
   }
 }

@@ -38,7 +38,7 @@ import {
   selectSurplus,
 } from './store.ts';
 import type { EndedJob } from './store.ts';
-import { DEFAULT_BACKUP_RULES, RAN_UNHEARD } from './types.ts';
+import { DEFAULT_BACKUP_RULES, RAN_WITHOUT_BEGIN } from './types.ts';
 import type { Backup, BackupChange, BackupDiff, BackupFile, BackupRecord, BackupRules, TakenPart } from './types.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
@@ -108,7 +108,7 @@ export class BackupsService {
     });
     this.#fetcher.start();
     this.#sweeps.start();
-    void this.#later(() => this.#noteMissed());
+    void this.#later(() => this.#recordMissed());
   }
 
   async stop(): Promise<void> {
@@ -242,7 +242,7 @@ export class BackupsService {
   }
 
   /** Fallback for backups whose notice to {@link start} was missed. */
-  async #noteMissed(): Promise<void> {
+  async #recordMissed(): Promise<void> {
     const { storage, clock } = this.#deps;
     const jobs = await selectMissed(storage.db, clock.now() - this.#rules.fetchWithinMs, SWEEP_AT_ONCE);
     if (jobs.length > 0) await this.#note(jobs);
@@ -250,7 +250,7 @@ export class BackupsService {
 
   async #sweep(): Promise<void> {
     const { storage, clock } = this.#deps;
-    await this.#noteMissed();
+    await this.#recordMissed();
     const { keepMs, keepPerRouter } = this.#rules;
     for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
       const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
@@ -294,5 +294,5 @@ function hasLeftBackup(job: JobRecord): boolean {
 }
 
 function hasRunUnheard({ reason, output }: JobRecord): boolean {
-  return (RAN_UNHEARD as readonly (string | null)[]).includes(reason) || (reason === 'script_error' && output !== null);
+  return (RAN_WITHOUT_BEGIN as readonly (string | null)[]).includes(reason) || (reason === 'script_error' && output !== null);
 }

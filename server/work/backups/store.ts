@@ -5,7 +5,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { fromJson, storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
-import { RAN_UNHEARD, TAKEN_PARTS } from './types.ts';
+import { RAN_WITHOUT_BEGIN, TAKEN_PARTS } from './types.ts';
 import type { BackupRecord, PartRecord, TakenPart } from './types.ts';
 
 /** Backups and their parts. Functions that take a `Tx` write. Every query for a caller names the caller's team. */
@@ -87,7 +87,7 @@ export async function selectMissed(db: DbOrTx, since: number, limit: number): Pr
     .where((eb) =>
       eb.or([
         eb('jobs.started_at', 'is not', null),
-        eb('jobs.reason', 'in', RAN_UNHEARD),
+        eb('jobs.reason', 'in', RAN_WITHOUT_BEGIN),
         eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
       ]),
     )

@@ -94,4 +94,4 @@ export const DEFAULT_BACKUP_RULES: BackupRules = {
  * Results of jobs whose script may have run: the backup is then on the router, even if BEGIN was never reported because the tunnel was down
  * from the backup to the end. A script error counts only with output; without output it was a syntax error.
  */
-export const RAN_UNHEARD = ['rolled_back', 'timed_out', 'interrupted', 'router_rebooted'] as const;
+export const RAN_WITHOUT_BEGIN = ['rolled_back', 'timed_out', 'interrupted', 'router_rebooted'] as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { afterDoubt, freshProgress, hasBegun, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
+import { afterBrokenSession, freshProgress, hasBegun, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
 import type { Progress } from '../../../agent/jobs/steps.ts';
 import type { Marker } from '../../../agent/jobs/run-marker.ts';
 
@@ -90,7 +90,7 @@ test('a job that an earlier process began is never run again', () => {
 test('after a broken session before BEGIN the router is identified again, and lasting steps are not repeated', () => {
   for (const progress of everyProgress()) {
     if (progress.isBegun || progress.result || progress.verdict) continue;
-    const after = afterDoubt(progress);
+    const after = afterBrokenSession(progress);
     for (const offer of OFFERS) expect(nextStep(after, offer)).toBe('identify');
     expect(after).toMatchObject({
       isChecked: progress.isChecked,

@@ -3,7 +3,7 @@ import { hasRebooted } from '../../../agent/jobs/boot.ts';
 import type { Moment } from '../../../agent/jobs/boot.ts';
 import { readMarker, wrapScript } from '../../../agent/jobs/run-marker.ts';
 import type { Marker } from '../../../agent/jobs/run-marker.ts';
-import { afterDoubt, freshProgress, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
+import { afterBrokenSession, freshProgress, nextStep, resumedProgress } from '../../../agent/jobs/steps.ts';
 import type { Progress, Step } from '../../../agent/jobs/steps.ts';
 import { judge } from '../../../agent/jobs/verdict/verdict.ts';
 import type { Aftermath, RunReport } from '../../../agent/jobs/verdict/verdict.ts';
@@ -123,8 +123,8 @@ describe('the steps of a job', () => {
 
   it('read the router again after a broken session, but do not take a second backup', () => {
     const progress = at({ ...seen, isChecked: true, isBackedUp: true, isPrepared: true });
-    expect(nextStep(afterDoubt(progress), { make_backup: true })).toBe('identify');
-    expect(nextStep({ ...afterDoubt(progress), ...seen }, { make_backup: true })).toBe('prepare');
+    expect(nextStep(afterBrokenSession(progress), { make_backup: true })).toBe('identify');
+    expect(nextStep({ ...afterBrokenSession(progress), ...seen }, { make_backup: true })).toBe('prepare');
   });
 });
 

@@ -40,7 +40,7 @@ test('checks no more than sixty in any 60 seconds', () => {
 
 test('agents that have authenticated from there stay exempt, whatever their neighbour does', () => {
   const { dials } = setUp();
-  dials.letIn(HERE, 'good');
+  dials.authenticated(HERE, 'good');
   fail(dials, HERE, 1000);
   expect(dials.isBlocked(HERE, 'good')).toBe(false);
   expect(dials.isBlocked(HERE, '')).toBe(false);
@@ -51,7 +51,7 @@ test('agents that have authenticated from there stay exempt, whatever their neig
 test('late channel dials of a valid agent for a revoked forward do not block new agents', () => {
   const { dials } = setUp();
   fail(dials, HERE, 59, '');
-  dials.letIn(HERE, 'good');
+  dials.authenticated(HERE, 'good');
   fail(dials, HERE, 1000, '');
   expect(dials.isBlocked(HERE, 'new')).toBe(false);
   fail(dials, HERE, 1);

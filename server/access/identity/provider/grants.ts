@@ -11,7 +11,7 @@ import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
 const TEAM = 'urn:signalbox:team';
 const CONSOLE_SCOPES = 'openid email offline_access';
 
-export interface GrantWish {
+export interface GrantRequest {
   accountId: string;
   clientId: string;
   teamId: string;
@@ -22,11 +22,11 @@ export interface GrantWish {
 }
 
 /** @returns the id of the grant, which is stored */
-export async function saveGrant(provider: Provider, baseUrl: string, wish: GrantWish): Promise<Grant> {
-  const grant = new provider.Grant({ accountId: wish.accountId, clientId: wish.clientId });
-  if (wish.oidcScope !== '') grant.addOIDCScope(wish.oidcScope);
-  grant.addResourceScope(TEAM, wish.teamId);
-  if (wish.api) grant.addResourceScope(baseUrl, API_SCOPE);
+export async function saveGrant(provider: Provider, baseUrl: string, request: GrantRequest): Promise<Grant> {
+  const grant = new provider.Grant({ accountId: request.accountId, clientId: request.clientId });
+  if (request.oidcScope !== '') grant.addOIDCScope(request.oidcScope);
+  grant.addResourceScope(TEAM, request.teamId);
+  if (request.api) grant.addResourceScope(baseUrl, API_SCOPE);
   await grant.save();
   return grant;
 }

@@ -126,7 +126,7 @@ export class ConnectionLog {
     this.#connections = [];
     const rows: Row[] = [...connections.map((connection) => ({ connection })), ...batch.map((counts) => ({ counts }))];
     const { refused, left, error } = await storeApart(rows, (part) => this.#store(part));
-    for (const { row, error: reason } of refused) this.#tellRefused(row, reason);
+    for (const { row, error: reason } of refused) this.#logRefused(row, reason);
     this.#deps.counters?.refuseRows('connections', refused.length);
     const waiting = new Set(left);
     for (const row of rows) if ('counts' in row && !waiting.has(row)) this.#written(row.counts);
@@ -148,7 +148,7 @@ export class ConnectionLog {
     });
   }
 
-  #tellRefused(row: Row, reason: unknown): void {
+  #logRefused(row: Row, reason: unknown): void {
     const { teamId, id } = 'connection' in row ? { teamId: row.connection.teamId, id: row.connection.forwardId } : row.counts.key;
     this.#log.error(
       { err: reason, team_id: teamId, forward_id: id },
