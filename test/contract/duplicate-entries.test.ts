@@ -48,7 +48,7 @@ describeEachDatabase('entries of an agent', (open) => {
         audit: { record: nothing },
         eventSources: { onInventory: nothing, onMove: nothing },
         gateway: { notify: () => true },
-        states: { onInventory: nothing, onNameLost: nothing },
+        states: { onInventory: nothing, onEntryLost: nothing },
       };
       announceMoves(audience);
       return { routers, faults, audience };

@@ -9,9 +9,9 @@ import type { StatesService } from '../../fleet/states/service.ts';
 interface Audience {
   routers: Pick<RoutersService, 'onInventory' | 'duplicates'>;
   eventSources: Pick<EventSources, 'onInventory'>;
-  faults: Pick<FaultsService, 'onInventory' | 'onNameLost'>;
+  faults: Pick<FaultsService, 'onInventory' | 'onEntryLost'>;
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
-  states: Pick<StatesService, 'onInventory' | 'onNameLost'>;
+  states: Pick<StatesService, 'onInventory' | 'onEntryLost'>;
 }
 
 /** Stores which router an agent reports under a name and informs the features. @throws AppError as `RoutersService.onInventory` */
@@ -30,8 +30,8 @@ async function storeOne(
 ): Promise<void> {
   const router = await routers.onInventory(connection, inventory);
   if (!router) {
-    faults.onNameLost(connection, inventory.router);
-    states.onNameLost(connection, inventory.router);
+    faults.onEntryLost(connection, inventory.router);
+    states.onEntryLost(connection, inventory.router);
     return;
   }
   eventSources.onInventory(router);

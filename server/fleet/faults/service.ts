@@ -143,7 +143,7 @@ export class FaultsService {
   }
 
   /** Another device answers under this name, and no router has the name now: its reports no longer concern the former router. */
-  onNameLost({ agentId }: AgentConnection, name: string): void {
+  onEntryLost({ agentId }: AgentConnection, name: string): void {
     const before = this.#find(agentId, name);
     if (before) before.name = '';
     this.#byName.delete(keyOf(agentId, name));

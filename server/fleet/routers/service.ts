@@ -264,7 +264,7 @@ export class RoutersService {
   /** Why an agent that is not revoked may still have a router under this name; undefined when it certainly has not. */
   reasonStillHeld(agentId: string, name: string): string | undefined {
     if (name === '') return undefined;
-    const held = this.#hold(agentId, name);
+    const held = this.#holding(agentId, name);
     if (held === 'away')
       return 'its agent is offline and may still have it: revoke the agent, or wait until it reconnects without this router';
     return held === 'held' ? "its agent still has it: remove it from the agent's configuration, or revoke the agent" : undefined;
@@ -281,7 +281,7 @@ export class RoutersService {
     this.presence.forget(routerId, successorId);
   }
 
-  #hold(agentId: string, name: string): 'held' | 'away' | 'dropped' {
+  #holding(agentId: string, name: string): 'held' | 'away' | 'dropped' {
     const reports = this.#reports.get(agentId);
     if (!reports) return 'away';
     // Every heartbeat names all routers of the agent; a new tunnel has not sent one yet.
@@ -290,7 +290,7 @@ export class RoutersService {
   }
 
   #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
-    const held = this.#hold(agentId, name);
+    const held = this.#holding(agentId, name);
     const awayMs = held === 'away' ? this.#deps.clock.monotonic() - (this.#goneSince.get(agentId) ?? this.#startedAt) : 0;
     return { dropped: name === '' || held === 'dropped', awayMs };
   }

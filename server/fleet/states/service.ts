@@ -168,7 +168,7 @@ export class StatesService {
   }
 
   /** Another device answers under this name, so reports about the name are not about the router that had it. */
-  onNameLost({ agentId }: AgentConnection, name: string): void {
+  onEntryLost({ agentId }: AgentConnection, name: string): void {
     this.#loseName(agentId, name, undefined);
   }
 

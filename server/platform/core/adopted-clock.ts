@@ -26,7 +26,7 @@ export class AdoptedClock implements Clock {
   readonly #sinceBoot: () => number;
   /** Time since boot minus monotonic time: grows with each suspend. */
   #suspended: number;
-  /** Adopted offset: wall time minus elapsed time. */
+  /** Adopted offset: wall time minus monotonic time. */
   #offset: number;
   #looks: Periodic | undefined;
 

@@ -334,7 +334,7 @@ export class LiveForward implements ConnectionAcceptor {
     this.#idleCheck = clock.setTimeout(() => {
       // Monotonic: a clock that is set ahead must not cut every connection.
       const now = clock.monotonic();
-      for (const connection of this.#connections.members()) if (now - connection.quietSince(now) >= idleMs) connection.cut('idle');
+      for (const connection of this.#connections.members()) if (now - connection.idleSince(now) >= idleMs) connection.cut('idle');
       this.#scheduleIdleCheck();
     }, idleMs / 4);
   }

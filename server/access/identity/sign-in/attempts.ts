@@ -52,7 +52,7 @@ export class SignInAttempts {
   readonly #networks: LeakyBuckets;
   readonly #right: LeakyBuckets;
 
-  /** @param monotonic elapsed time in milliseconds, independent of the wall clock */
+  /** @param monotonic monotonic milliseconds */
   constructor(monotonic: () => number) {
     this.#knownBrowsers = new LeakyBuckets(KNOWN_BROWSER, monotonic);
     this.#accountsInNetworks = new LeakyBuckets(ACCOUNT_IN_NETWORK, monotonic);

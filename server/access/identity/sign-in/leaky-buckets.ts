@@ -11,14 +11,14 @@ export interface BucketSize {
 
 /**
  * Counts events by key so that a full bucket never blocks for long: room for one event becomes free every `leakMs`. It stores one
- * number per key, the time at which the bucket will be empty. Time is elapsed time, so that clock changes have no effect.
+ * number per key, the time at which the bucket will be empty. Time is monotonic time, so that clock changes have no effect.
  */
 export class LeakyBuckets {
   readonly #size: BucketSize;
   readonly #monotonic: () => number;
   readonly #emptyAt: LRUCache<string, number>;
 
-  /** @param monotonic elapsed time in milliseconds */
+  /** @param monotonic monotonic milliseconds */
   constructor(size: BucketSize, monotonic: () => number) {
     this.#size = size;
     this.#monotonic = monotonic;

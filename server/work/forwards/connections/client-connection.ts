@@ -19,13 +19,13 @@ export class ClientConnection {
   #stopWaiting: (() => void) | undefined;
   /** Bytes of both directions at the last check that found more than before, and the time of that check. */
   #seenBytes = 0;
-  #quietSince: number;
+  #idleSince: number;
 
-  /** @param now by the elapsed clock */
+  /** @param now monotonic milliseconds */
   constructor(socket: ClientStream, about: Pick<ConnectionSummary, 'id' | 'source' | 'openedAt'>, now: number) {
     this.#socket = socket;
     this.#about = about;
-    this.#quietSince = now;
+    this.#idleSince = now;
   }
 
   summary(closedAt: number, endedBy: ConnectionSummary['endedBy']): ConnectionSummary {
@@ -41,13 +41,13 @@ export class ClientConnection {
   }
 
   /** When the connection was last known to be active, as precise as the calls of this method are frequent. */
-  quietSince(now: number): number {
+  idleSince(now: number): number {
     const bytes = this.bytesIn + this.bytesOut;
     if (bytes !== this.#seenBytes) {
       this.#seenBytes = bytes;
-      this.#quietSince = now;
+      this.#idleSince = now;
     }
-    return this.#quietSince;
+    return this.#idleSince;
   }
 
   start(pool: ChannelPool, closed: (endedBy: EndedBy) => void): void {
