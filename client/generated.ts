@@ -566,6 +566,61 @@ export interface Job {
   backup: string | null;
 }
 
+export interface JobDetail {
+  id: string;
+  token: string;
+  idempotency_key: string;
+  description: string;
+  express_execute: boolean;
+  needs_acknowledgement: boolean;
+  make_backup: boolean;
+  started_at: string | null;
+  completed_at: string | null;
+  failed_at: string | null;
+  /** When it was canceled, or marked as deleted after its end */
+  deleted_at: string | null;
+  /** deleted: deleted_at is set. phase, reason, output and the other times still say what the job did before */
+  status: 'pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown';
+  /** Progress of the job. done: it has a result, good or bad. expired, canceled: it never ran */
+  phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown';
+  /** Stable code that says why the job did not simply complete */
+  reason: string | null;
+  /** Error message of the router or the agent */
+  error: string | null;
+  /** What the script printed, up to 64 kB */
+  output: string | null;
+  /** The script printed more than is kept, or its output was deleted because the team exceeded its limit of stored output */
+  output_truncated: boolean;
+  created_at: string;
+  expires_at: string;
+  site_id: string | null;
+  router_id: string;
+  request_id: string;
+  notify_url: string | null;
+  timeout_seconds: number;
+  undo_unless_reachable_seconds: number | null;
+  /** Id of the backup taken before the script, once the control plane has stored it */
+  backup: string | null;
+  /** Null for viewers */
+  script: string | null;
+  /** The agent that has taken it */
+  agent_id: string | null;
+  /** When its agent had it on disk */
+  accepted_at: string | null;
+  /** Id of the API key or the person */
+  created_by: string | null;
+  /** The campaign that made it */
+  campaign_id: string | null;
+  /** The undo guard; null for a job without one, or of which none was armed */
+  guard: {
+    /** fired: the router has undone the script. unknown: nobody has said */
+    state: 'armed' | 'disarmed' | 'fired' | 'unknown';
+    armed_at: string | null;
+    /** Seconds until the router undoes the script; null unless it is armed */
+    fires_in_s: number | null;
+  } | null;
+}
+
 export interface JobReceipt {
   idempotency_key: string;
   request_id: string;
@@ -574,6 +629,30 @@ export interface JobReceipt {
   notify_url: string | null;
   date: string;
   job_id: string;
+}
+
+export interface JobTimelineItem {
+  /** waiting: no agent has it yet. gave_up: its result is overdue or lost. refused: its agent does not begin it */
+  kind: 'created' | 'waiting' | 'accepted' | 'began' | 'ended' | 'refused' | 'cancel_requested' | 'canceled' | 'expired' | 'gave_up' | 'deleted' | 'guard_armed' | 'guard_disarmed' | 'rolled_back';
+  at: string;
+  /** The end of a wait; null while it goes on, and for everything else */
+  until: string | null;
+  /** The phase of the job from then on; null for what changes no phase */
+  phase: 'queued' | 'accepted' | 'running' | 'done' | 'expired' | 'canceled' | 'unknown' | null;
+  /** Number of the agent's session that reported it */
+  epoch: number | null;
+  /** Who or what caused it; null for a wait */
+  by: {
+    /** unknown: a key or person that is no longer known, or callers who may not read the audit log */
+    type: 'api_key' | 'user' | 'agent' | 'campaign' | 'control_plane' | 'unknown';
+    id: string | null;
+    /** For callers who may read the audit log */
+    name: string | null;
+  } | null;
+  /** Of a wait: why the router does not answer, or how the last session of its agent ended */
+  reason: string | null;
+  /** agent: it has no session. router: it does not answer. turn: the next check-in, or other jobs. unknown: nobody knows */
+  waits_for: 'agent' | 'router' | 'turn' | 'unknown' | null;
 }
 
 export interface LinkStep {
@@ -1465,9 +1544,14 @@ export interface Operations {
   /** Read one notification group */
   getGroup: { input: { path: { group_id: string } }; result: NotificationGroup };
   /** Read one job */
-  getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
+  getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<JobDetail> };
   /** Show what a job changed on its router */
   getJobChanges: { input: { path: { router_id: string; job_id: string } }; result: Success<BackupDiff> };
+  /** Read what happened to a job, in its order: each transition with its moment and cause, and what it waited for */
+  getJobTimeline: { input: { path: { router_id: string; job_id: string } }; result: Success<{
+      job_id: string;
+      timeline: JobTimelineItem[];
+    }> };
   /** Count the records of the team by state, and group the routers that do not answer by common properties */
   getOverview: { input: Nothing; result: Success<Overview> };
   /** Read a router, present or removed */
@@ -1687,6 +1771,7 @@ export const ROUTES = {
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
+  getJobTimeline: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/timeline' },
   getOverview: { method: 'GET', path: '/api/overview' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterAvailability: { method: 'GET', path: '/api/routers/{router_id}/availability' },

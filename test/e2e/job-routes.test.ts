@@ -88,7 +88,16 @@ describe('the job endpoints', () => {
       site_id: null,
       backup: null,
     });
-    expect((await list()).body.data[0]).toEqual(job);
+    // A list leaves out what only one job shows.
+    expect(job).toMatchObject((await list()).body.data[0]!);
+    expect(job).toMatchObject({
+      script: GOOD.script,
+      agent_id: expect.any(String),
+      accepted_at: expect.stringMatching(/Z$/),
+      created_by: expect.any(String),
+      campaign_id: null,
+      guard: null,
+    });
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -185,8 +194,27 @@ describe('the job endpoints', () => {
     await remove(id);
     const { data } = (await read(id)).body;
     expect(data).toEqual({ ...before, status: 'deleted', deleted_at: expect.stringMatching(/Z$/) });
-    expect((await list('?status=deleted')).body.data).toContainEqual(data);
+    const listed = (await list('?status=deleted')).body.data.find((job) => job.id === id);
+    expect(data).toMatchObject(listed!);
     expect((await list('?status=completed,failed')).body.data.map((job) => job.id)).not.toContain(id);
+  });
+
+  it('tell what happened to a job, and who did it', async () => {
+    const { body } = await post(GOOD);
+    const job = await finished(body.data['job_id']!);
+    await remove(job.id);
+    const path = `/api/routers/${job['router_id'] as string}/jobs/${job.id}/timeline`;
+    const { data } = (await world.caller.call<{ data: { timeline: Record<string, unknown>[] } }>('GET', path)).body;
+    const kinds = data.timeline.filter(({ kind }) => kind !== 'waiting').map(({ kind }) => kind);
+    expect(kinds).toEqual(['created', 'accepted', 'began', 'ended', 'deleted']);
+    expect(data.timeline[0]).toMatchObject({ phase: 'queued', by: { type: 'api_key', name: expect.any(String) } });
+    expect(data.timeline.find(({ kind }) => kind === 'began')).toMatchObject({
+      at: job['started_at'],
+      phase: 'running',
+      epoch: expect.any(Number),
+      by: { type: 'agent', id: job['agent_id'], name: 'test' },
+    });
+    expect(data.timeline.at(-1)).toMatchObject({ kind: 'deleted', by: { type: 'api_key' } });
   });
 
   it('keep a job across a restart of the control plane during its script', async () => {

@@ -59,6 +59,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}'),
   row('operator', 'record', 'DELETE /api/routers/{router_id}/jobs/{job_id}'),
+  row('viewer', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}/timeline'),
   row('operator', 'record', 'GET /api/routers/{router_id}/jobs/{job_id}/changes'),
   row('viewer', 'record', 'GET /api/routers/{router_id}/backups'),
   row('operator', 'record', 'POST /api/routers/{router_id}/backups', { parts: ['export'] }),

@@ -46,6 +46,13 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .where('overdue_at', 'is not', null)
     .execute();
   await tx
+    .updateTable('jobs')
+    .set((eb) => ({ guard_fires_at: eb('guard_fires_at', '+', stepMs) }))
+    // By the index of what agents hold.
+    .where('overdue_at', 'is not', null)
+    .where('guard_fires_at', 'is not', null)
+    .execute();
+  await tx
     .updateTable('idempotency_keys')
     .set((eb) => ({ created_at: eb('created_at', '+', stepMs) }))
     .execute();

@@ -43,6 +43,13 @@ export interface JobsTable {
   notified_version: number;
   /** Undo guard: seconds within which reachability must be proved; null for none. */
   undo_seconds: Fixed<number | null>;
+  /** Notes of its transitions, as work/jobs/timeline/notes.ts writes them; null for those that only wait and for older jobs. */
+  transitions: string | null;
+  /** armed, disarmed or fired, as its agent says; null before, and for agents that do not say. */
+  guard_state: string | null;
+  guard_armed_at: Millis | null;
+  /** When the armed guard undoes the script. Moves along when somebody sets the clock. */
+  guard_fires_at: Millis | null;
   /** The stored backup that was taken for it. */
   backup_id: string | null;
 }

@@ -1,20 +1,26 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { StatesService } from '../../fleet/states/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { jobDetailRoutes } from './detail/routes.ts';
+import type { JobDetailDeps } from './detail/routes.ts';
 import { teamJobsRoute } from './list/routes.ts';
 import { jobMeasures } from './measures.ts';
 import { jobRoutes } from './routes.ts';
 import { JobsService } from './service.ts';
+import { JobTimelines } from './timeline/timelines.ts';
 import { DEFAULT_JOB_RULES } from './types.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
+  states: Pick<StatesService, 'history'>;
   gateway: AgentGateway;
 }
 
 export const jobs = feature({
-  create: ({ config, storage, clock, log, counters, routers, gateway }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, states, gateway }: Needs) => ({
+    jobTimelines: new JobTimelines({ storage, clock, states }),
     jobs: new JobsService({
       storage,
       gateway,
@@ -39,8 +45,9 @@ export const jobs = feature({
     onJobRefused: (connection, jobId) => jobs.onJobRefused(connection, jobId),
   }),
   measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers }, ...jobMeasures(jobs.changes) }),
-  routes: (scope, services: { jobs: JobsService }) => {
+  routes: (scope, services: JobDetailDeps) => {
     jobRoutes(scope, services);
+    jobDetailRoutes(scope, services);
     teamJobsRoute(scope, services);
   },
 });

@@ -139,7 +139,7 @@ export const jobSchema = z
   })
   .meta({ id: 'Job', examples: [jobExample] });
 
-const jobParams = routerParams.extend({ job_id: pathId });
+export const jobParams = routerParams.extend({ job_id: pathId });
 
 /** Jobs that are written out at once: 3 MB. */
 const JOBS_AT_ONCE = 50;
@@ -225,22 +225,6 @@ function readRoutes(app: App, jobs: JobsService): void {
       return sendJson(reply, ['{"status":"success","data":', written, '}']);
     },
   );
-  app.get(
-    '/api/routers/:router_id/jobs/:job_id',
-    {
-      schema: {
-        tags: ['jobs'],
-        operationId: 'getJob',
-        summary: 'Read one job',
-        params: jobParams,
-        response: { 200: envelope(jobSchema), ...commonErrors },
-      },
-    },
-    async (request) => {
-      const { router_id: routerId, job_id: jobId } = request.params;
-      return success(presentJob(await jobs.getJob(principalOf(request).teamId, routerId, jobId)));
-    },
-  );
 }
 
 function cancelRoute(app: App, jobs: JobsService): void {
@@ -267,7 +251,8 @@ function cancelRoute(app: App, jobs: JobsService): void {
     },
     async (request, reply) => {
       const { router_id: routerId, job_id: jobId } = request.params;
-      const { state, job } = await jobs.cancelJob(principalOf(request).teamId, routerId, jobId);
+      const { teamId, id } = principalOf(request);
+      const { state, job } = await jobs.cancelJob(teamId, routerId, jobId, { type: 'caller', id });
       reply.code(state === 'requested' ? 202 : 200);
       return success(presentJob(job));
     },

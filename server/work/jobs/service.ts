@@ -30,6 +30,7 @@ import type { Phase, Status } from './state.ts';
 import { insertJob, isRouterThere, selectJob, selectJobByKey } from './store.ts';
 import { JobDeadlines } from './deadlines.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/store.ts';
+import type { NotedBy } from './timeline/notes.ts';
 import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
 
 export { statusOf } from './state.ts';
@@ -198,19 +199,20 @@ export class JobsService implements JobEvents {
   /**
    * Cancels a job, or marks a finished one as deleted. Repeating it changes nothing. For a job that its agent has accepted,
    * the agent is asked to give it back: `requested` when it has not answered yet.
+   * @param by who asks, for the timeline
    * @throws AppError `not_found`; `conflict` once the script has begun, because it cannot be recalled
    */
-  async cancelJob(teamId: string, routerId: string, jobId: string): Promise<Cancellation> {
-    return this.#canceller.cancel(await this.getJob(teamId, routerId, jobId));
+  async cancelJob(teamId: string, routerId: string, jobId: string, by?: NotedBy): Promise<Cancellation> {
+    return this.#canceller.cancel(await this.getJob(teamId, routerId, jobId), by);
   }
 
   /**
    * Like {@link cancelJob}, but leaves a finished job unchanged and returns undefined for it.
    * @throws AppError like {@link cancelJob}
    */
-  async cancelIfOpen(teamId: string, routerId: string, jobId: string): Promise<Cancellation | undefined> {
+  async cancelIfOpen(teamId: string, routerId: string, jobId: string, by?: NotedBy): Promise<Cancellation | undefined> {
     const job = await this.getJob(teamId, routerId, jobId);
-    return isFinished(job.phase as Phase) ? undefined : this.#canceller.cancel(job);
+    return isFinished(job.phase as Phase) ? undefined : this.#canceller.cancel(job, by);
   }
 
   /**

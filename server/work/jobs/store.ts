@@ -9,6 +9,8 @@ import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import { insertJobEvent } from './outbox/store.ts';
+import type { NotedBy } from './timeline/notes.ts';
+import { noted } from './timeline/store.ts';
 import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
 import type { Status, StatusFilter } from './state.ts';
 import type { JobRecord } from './types.ts';
@@ -127,17 +129,22 @@ function matches(eb: Where, filter: StatusFilter): Expression<SqlBool> {
   return eb.and(conditions);
 }
 
+const ITSELF: NotedBy = { type: 'control_plane' };
+
 interface CallersJob {
   teamId: string;
   jobId: string;
   now: number;
+  /** Who asks for it; the control plane by itself when missing. */
+  by?: NotedBy | undefined;
 }
 
 /** Cancels a job that no agent has accepted. */
-export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
+export async function cancelQueued(db: DbOrTx, { teamId, jobId, now, by = ITSELF }: CallersJob): Promise<JobRecord | undefined> {
+  const transitions = noted({ kind: 'canceled', at: now, phase: 'canceled', epoch: null, by, reason: null });
   const job = await db
     .updateTable('jobs')
-    .set((eb) => ({ phase: 'canceled', deleted_at: now, version: eb('version', '+', 1) }))
+    .set((eb) => ({ phase: 'canceled', deleted_at: now, transitions, version: eb('version', '+', 1) }))
     .where('id', '=', jobId)
     .where('team_id', '=', teamId)
     .where('phase', 'in', FROM.cancel)
@@ -147,22 +154,30 @@ export async function cancelQueued(db: DbOrTx, { teamId, jobId, now }: CallersJo
 }
 
 /** Records that the caller wants to cancel an accepted job. Its agent answers refused or begun; this is no transition yet. */
-export async function requestCancel(db: DbOrTx, { teamId, jobId }: CallersJob): Promise<JobRecord | undefined> {
-  return db
-    .updateTable('jobs')
-    .set({ reason: CANCEL_REQUESTED })
-    .where('id', '=', jobId)
-    .where('team_id', '=', teamId)
-    .where('phase', '=', 'accepted')
-    .returningAll()
-    .executeTakeFirst();
+export async function requestCancel(db: DbOrTx, { teamId, jobId, now, by = ITSELF }: CallersJob): Promise<JobRecord | undefined> {
+  const asked = noted({ kind: 'cancel_requested', at: now, phase: null, epoch: null, by, reason: null });
+  return (
+    db
+      .updateTable('jobs')
+      // Whoever asks again adds nothing.
+      .set({
+        reason: CANCEL_REQUESTED,
+        transitions: sql<string | null>`case when coalesce(reason, '') = ${sql.lit(CANCEL_REQUESTED)} then transitions else ${asked} end`,
+      })
+      .where('id', '=', jobId)
+      .where('team_id', '=', teamId)
+      .where('phase', '=', 'accepted')
+      .returningAll()
+      .executeTakeFirst()
+  );
 }
 
 /** Marks a finished job as deleted. Its row stays. */
-export async function deleteFinished(db: DbOrTx, { teamId, jobId, now }: CallersJob): Promise<JobRecord | undefined> {
+export async function deleteFinished(db: DbOrTx, { teamId, jobId, now, by = ITSELF }: CallersJob): Promise<JobRecord | undefined> {
+  const transitions = noted({ kind: 'deleted', at: now, phase: null, epoch: null, by, reason: null });
   const job = await db
     .updateTable('jobs')
-    .set((eb) => ({ deleted_at: now, version: eb('version', '+', 1) }))
+    .set((eb) => ({ deleted_at: now, transitions, version: eb('version', '+', 1) }))
     .where('id', '=', jobId)
     .where('team_id', '=', teamId)
     .where('phase', 'in', ['done', 'expired', 'unknown'])

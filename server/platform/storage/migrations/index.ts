@@ -36,6 +36,7 @@ import { agentsRouters } from './0035-agents-routers.ts';
 import { requestedBackups } from './0036-requested-backups.ts';
 import { search } from './0037-search.ts';
 import { keptHistory } from './0038-kept-history.ts';
+import { jobTransitions } from './0039-job-transitions.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   requestedBackups,
   search,
   keptHistory,
+  jobTransitions,
 ];

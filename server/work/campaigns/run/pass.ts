@@ -223,7 +223,9 @@ async function cancelJobs({ storage, jobs, log }: PassDeps, campaign: CampaignRe
   const waiting = await selectJobsToCancel(storage.db, campaign.id);
   while (waiting.length > 0 && !signal.aborted) {
     const results = await Promise.allSettled(
-      waiting.splice(0, JOBS_AT_ONCE).map(({ routerId, jobId }) => jobs.cancelIfOpen(campaign.team_id, routerId, jobId)),
+      waiting
+        .splice(0, JOBS_AT_ONCE)
+        .map(({ routerId, jobId }) => jobs.cancelIfOpen(campaign.team_id, routerId, jobId, { type: 'campaign', id: campaign.id })),
     );
     for (const result of results) {
       const hasBegun = result.status === 'rejected' && result.reason instanceof AppError && result.reason.code === 'conflict';

@@ -5,6 +5,8 @@ import { storableText, toFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
 import { insertJobEvents, insertJobEvent } from '../outbox/store.ts';
+import type { Note } from '../timeline/notes.ts';
+import { noted } from '../timeline/store.ts';
 import { CANCEL_REQUESTED, FROM, HELD, phaseOfResult } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
@@ -58,6 +60,16 @@ const UNDO_MS = sql.raw('coalesce(undo_seconds, 0) * 1000');
 
 const raised = sql<number>`version + 1`;
 
+/** A transition that this agent reports. */
+function byAgent({ epoch }: Reporter, note: Pick<Note, 'kind' | 'at' | 'phase'> & { reason?: string | null }): Note {
+  return { reason: null, ...note, epoch, by: { type: 'agent' } };
+}
+
+/** A transition of the control plane's own. */
+function byItself(note: Pick<Note, 'kind' | 'at' | 'phase'> & { reason?: string | null }): Note {
+  return { reason: null, ...note, epoch: null, by: { type: 'control_plane' } };
+}
+
 /** A bound time where the database cannot infer the parameter's type. A literal would make a new statement text each time. */
 function at(millis: number) {
   return sql<number>`cast(${millis} as bigint)`;
@@ -80,6 +92,7 @@ export async function acceptJob(
       accepted_at: now,
       overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + make_backup * ${at(change.backupMs)} + ${at(now + change.graceMs)}`,
       completed_at: sql<number | null>`case when needs_acknowledgement = 0 then ${at(now)} end`,
+      transitions: noted(byAgent(reporter, { kind: 'accepted', at: now, phase: 'accepted' })),
       version: raised,
     })
     .where('id', '=', change.jobId)
@@ -108,6 +121,7 @@ export async function beginJob(
       epoch: sql<number>`coalesce(epoch, ${at(reporter.epoch)})`,
       started_at: change.now,
       overdue_at: sql<number>`timeout_ms + ${UNDO_MS} + ${at(change.now + change.graceMs)}`,
+      transitions: noted(byAgent(reporter, { kind: 'began', at: change.now, phase: 'running' })),
       version: raised,
     })
     .where('id', '=', change.jobId)
@@ -139,6 +153,8 @@ export async function endJob(
       ...endTimes(result, now),
       // A job that was canceled but ran all the same must not be shown as one that never ran.
       deleted_at: sql<number | null>`case when phase = 'canceled' then null else deleted_at end`,
+      transitions: noted(byAgent(reporter, { kind: 'ended', at: now, phase: phaseOfResult(result), reason: result.reason })),
+      ...guardAfter(result),
       version: raised,
     })
     .where('id', '=', change.jobId)
@@ -154,6 +170,13 @@ export async function endJob(
     .returningAll()
     .executeTakeFirst();
   return insertJobEvent(db, job, now);
+}
+
+/** A guarded job ends when its guard can no longer fire: it was removed, or the router has undone the script. */
+function guardAfter({ outcome, reason }: JobResult) {
+  const state = reason === 'rolled_back' ? 'fired' : outcome === 'completed' ? 'disarmed' : undefined;
+  if (state === undefined) return {};
+  return { guard_state: sql<string | null>`case when undo_seconds is null then null else ${sql.lit(state)} end`, guard_fires_at: null };
 }
 
 /** A job without acknowledgement got its completed_at when the agent accepted it. That value stays. */
@@ -184,6 +207,8 @@ export async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId:
       completed_at: null,
       failed_at: sql<number | null>`case when ${asked} then null else coalesce(failed_at, ${at(change.now)}) end`,
       deleted_at: sql<number | null>`case when ${asked} then ${at(change.now)} else deleted_at end`,
+      transitions: sql<string>`case when ${asked} then ${noted(byAgent(reporter, { kind: 'canceled', at: change.now, phase: 'canceled' }))}
+        else ${noted(byAgent(reporter, { kind: 'refused', at: change.now, phase: 'done', reason: 'rejected' }))} end`,
       version: raised,
     })
     .where('id', '=', change.jobId)
@@ -229,6 +254,7 @@ function giveUp(db: DbOrTx, reason: string, now: number) {
       reason,
       overdue_at: null,
       failed_at: sql<number | null>`case when completed_at is null then ${at(now)} end`,
+      transitions: noted(byItself({ kind: 'gave_up', at: now, phase: 'unknown', reason })),
       version: raised,
     })
     .where('phase', 'in', FROM.give_up);
@@ -248,7 +274,12 @@ export async function giveUpOverdue(db: DbOrTx, now: number, limit: number): Pro
 export async function expireJobs(db: DbOrTx, now: number, limit: number): Promise<JobRecord[]> {
   const jobs = await db
     .updateTable('jobs')
-    .set({ phase: 'expired', failed_at: now, version: raised })
+    .set({
+      phase: 'expired',
+      failed_at: now,
+      transitions: noted(byItself({ kind: 'expired', at: now, phase: 'expired' })),
+      version: raised,
+    })
     .where('phase', 'in', FROM.expire)
     .where('expires_at', '<=', now)
     .where((eb) =>

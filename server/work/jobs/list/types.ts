@@ -8,5 +8,5 @@ export interface JobFilter extends RecordFilter {
   siteId: string | null | undefined;
 }
 
-/** A job in a list of the whole team: without what may be long. */
-export type JobOverview = Omit<JobRecord, 'script' | 'output'>;
+/** A job in a list of the whole team: without what may be long, and what only one job shows. */
+export type JobOverview = Omit<JobRecord, 'script' | 'output' | 'transitions' | 'guard_state' | 'guard_armed_at' | 'guard_fires_at'>;
