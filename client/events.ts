@@ -22,6 +22,8 @@ export interface EventOptions {
   onOpen?: () => void;
   /** Called each time the connection has broken or ended, before the next attempt. */
   onBroken?: () => void;
+  /** Called for everything that arrives, heartbeats included, with the position to resume from. */
+  onNews?: (position: string | undefined) => void;
 }
 
 /** The server sends a comment every 15 s; after three missed ones the connection counts as dead. */
@@ -44,6 +46,7 @@ export async function* streamEvents(transport: Transport, options: EventOptions)
       for await (const block of blocksOf(transport, query, lastEventId, options)) {
         pause = FIRST_PAUSE_MS;
         lastEventId = block.id ?? lastEventId;
+        options.onNews?.(lastEventId);
         if (block.type !== undefined) yield { id: lastEventId ?? '', type: block.type as StreamEvent['type'], data: block.data };
       }
     } catch (error) {
@@ -72,7 +75,8 @@ async function* blocksOf(
 ): AsyncGenerator<Block> {
   const silence = new AbortController();
   const signal = AbortSignal.any([silence.signal, ...(options.signal ? [options.signal] : [])]);
-  const watch = setTimeout(() => silence.abort(), SILENCE_MS);
+  const notice = (): ReturnType<typeof setTimeout> => setTimeout(() => silence.abort(), SILENCE_MS);
+  let watch = notice();
   try {
     const answer = await transport.open({
       method: 'GET',
@@ -84,7 +88,8 @@ async function* blocksOf(
     options.onOpen?.();
     let text = '';
     for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
-      watch.refresh();
+      clearTimeout(watch);
+      watch = notice();
       const parts = (text + chunk).split('\n\n');
       text = parts.pop()!;
       if (text.length > LONGEST_EVENT_CHARS) throw new Error('this is not an event stream');

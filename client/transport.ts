@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 import { ConnectionError, ProblemError } from './errors.ts';
 import type { Problem } from './generated.ts';
 
 export interface TransportOptions {
   /** `https://signalbox.example.org`, with the path in front of /api if there is one. */
   server: string;
-  /** `<token_id>:<team_id>:<secret>` */
-  key: string;
+  /** `<token_id>:<team_id>:<secret>`, or what gives the credential for each request: an access token does not live long. */
+  key: string | (() => string | Promise<string>);
   fetch?: typeof globalThis.fetch;
   /** Retries of a request that was rate-limited (429) or got no answer. Default: 3. */
   retries?: number;
@@ -46,7 +43,6 @@ export interface Request extends CallOptions {
 
 /** A command may take 120 s on the router, plus time for the answer. */
 const TIMEOUT_MS = 150_000;
-const HANDSHAKE_MS = 30_000;
 const RETRIES = 3;
 const LONGEST_PAUSE_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
@@ -75,16 +71,6 @@ export class Transport {
       return { answer, text: answer.ok ? '' : await answer.text() };
     });
     return answer;
-  }
-
-  /** Opens a WebSocket. It reports every refusal as its `error` event. */
-  webSocket(path: string, subprotocol: string): WebSocket {
-    const { server, key } = this.#options;
-    return new WebSocket(`${server.replace(/\/+$/, '').replace(/^http/, 'ws')}${path}`, subprotocol, {
-      headers: { authorization: `Bearer ${key}` },
-      perMessageDeflate: false,
-      handshakeTimeout: HANDSHAKE_MS,
-    });
   }
 
   async #retrying<T extends { answer: Response; text: string }>(request: Request, send: (request: Request) => Promise<T>): Promise<T> {
@@ -117,14 +103,16 @@ export class Transport {
     }
   }
 
-  #fetch({ method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Request): Promise<Response> {
-    const { server, key, fetch = globalThis.fetch } = this.#options;
+  async #fetch({ method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Request): Promise<Response> {
+    // Not as a method of the options: a browser's fetch works with its own window only.
+    const { server, key, fetch = globalThis.fetch.bind(globalThis) } = this.#options;
+    const credential = typeof key === 'string' ? key : await key();
     const signals = [...(signal ? [signal] : []), ...(timeoutMs === Infinity ? [] : [AbortSignal.timeout(timeoutMs)])];
     return fetch(`${server.replace(/\/+$/, '')}${path}`, {
       method,
       headers: {
         accept: 'application/json',
-        authorization: `Bearer ${key}`,
+        authorization: `Bearer ${credential}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -144,15 +132,33 @@ export class Transport {
 }
 
 /** Resolves after this time, milliseconds. @throws the signal's reason */
-export async function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
-    throw signal?.reason ?? error;
+export function pauseFor(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
   });
+}
+
+/** A random UUID. `crypto.randomUUID` is missing in pages of plain http. */
+export function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 function withKey(request: Request): Request {
   if (request.method !== 'POST' && request.method !== 'PATCH') return request;
-  return { ...request, headers: { ...request.headers, 'idempotency-key': request.idempotencyKey ?? randomUUID() } };
+  return { ...request, headers: { ...request.headers, 'idempotency-key': request.idempotencyKey ?? randomKey() } };
 }
 
 function parseAnswer(status: number, text: string): unknown {

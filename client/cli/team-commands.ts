@@ -1,4 +1,4 @@
-import type { ListItem, ListOperation } from '../client.ts';
+import type { ListItem, ListOperation } from '../api-client.ts';
 import type { Command } from './command.ts';
 import { nameOf, siteNames } from './names.ts';
 import type { Column } from './text.ts';
