@@ -35,6 +35,9 @@ module.exports = {
     forbid('protocol-knows-no-program', { path: '^protocol/' }, { path: '^(server|agent|client|scripts|test)/' }),
     // A program of an API user: it knows the control plane only by its OpenAPI document.
     forbid('client-stands-alone', { path: '^client/' }, { path: '^(server|agent|protocol|routeros-text|scripts|test)/' }),
+    // A web page: what it can do, a program of an API user can do, too.
+    forbid('console-uses-the-public-interface', { path: '^console/src/' }, { path: '^(?!console/|node_modules/|client/browser[.]ts$)' }),
+    forbid('console-stays-in-the-browser', { path: '^(?!console/)' }, { path: '^console/' }),
     forbid('client-has-one-door', { path: '^(server|agent|protocol)/' }, { path: '^client/' }),
     forbid('agent-and-server-are-strangers', { path: '^(agent|server)/' }, { path: '^(agent|server)/', pathNot: '^$1/' }),
     forbid('protocol-has-one-door', { path: '^(server|agent)/' }, { path: '^protocol/', pathNot: '^protocol/index[.]ts$' }),

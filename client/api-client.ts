@@ -53,8 +53,17 @@ export class ApiClient {
 
   /** @throws ProblemError, ConnectionError, the signal's reason */
   async call<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Result<Id>> {
-    const { body } = await this.transport.json({ ...options, ...requestOf(id, input) });
-    return body as Result<Id>;
+    return (await this.read(id, input, options)).result;
+  }
+
+  /** The answer with its position: an event stream that starts behind it misses nothing. Throws like {@link call}. */
+  async read<Id extends OperationId>(
+    id: Id,
+    input: Input<Id>,
+    options: CallOptions = {},
+  ): Promise<{ result: Result<Id>; position: string | null }> {
+    const { body, headers } = await this.transport.json({ ...options, ...requestOf(id, input) });
+    return { result: body as Result<Id>, position: headers.get('x-event-id') };
   }
 
   /** Like {@link call}, with what the headers of the answer say. For lists that {@link events} keep up to date. */

@@ -71,6 +71,8 @@ async function startDemo(): Promise<void> {
   await checkPorts(firstPort);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
+  say('Building the web application, unless it is there ...');
+  await node('scripts/build-console.ts', []);
   say('Starting two simulated routers and the control plane ...');
   for (const router of routers) {
     children.start({
@@ -167,8 +169,8 @@ function printHelp(apiKey: string, listed: ListedRouter[]): void {
   const curl = `curl -s -H 'Authorization: Bearer ${apiKey}'`;
   const json = `-H 'Content-Type: application/json'`;
   say(`
-Signalbox is running. Open ${baseUrl}/docs for the API.
-Admin: ${admin.email} / ${admin.password}. Everything else is in ${path.relative(root, folder)}/demo.json.
+Signalbox is running. Open ${baseUrl}/ and sign in as ${admin.email} with the password ${admin.password}.
+The API is at ${baseUrl}/docs. Everything else is in ${path.relative(root, folder)}/demo.json.
 
 1. The routers:
    ${curl} ${baseUrl}/api/routers

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { OIDC_PATH } from '../access/identity/feature.ts';
+import { consolePage } from '../operations/console/feature.ts';
 import { measureRequests } from '../operations/monitoring/feature.ts';
 import { sampledLog } from '../platform/core/sampled-log.ts';
 import { LoopTurns } from '../platform/core/loop-turns.ts';
@@ -58,7 +59,7 @@ export interface EdgeDeps {
 export async function createApi(deps: EdgeDeps & { features: Features }): Promise<App> {
   const { config, clock, features, services } = deps;
   const options = appOptions(deps);
-  const app = createApp(options);
+  const app = createApp({ ...options, pageFor: (request, reply) => consolePage(services.consoleFiles, request, reply) });
   deps.tls?.keepRenewed(app.server);
   const observe = services.metrics.observeRequest.bind(services.metrics);
   admitRequests(app, { admission: deps.admission, options, observe });
@@ -74,7 +75,6 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
     prefixes: ['/api', '/arp', '/:group'],
   });
   healthRoutes(app, { version: SERVER_VERSION, isReady: () => answers(services.storage) });
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
   await app.register(async (scope) => {
     await protectScope(scope, services, clock);
     features.addRoutes(scope);

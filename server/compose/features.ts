@@ -21,6 +21,8 @@ import { search } from '../fleet/search/feature.ts';
 import { sessions } from '../fleet/sessions/feature.ts';
 import { sites } from '../fleet/sites/feature.ts';
 import { states } from '../fleet/states/feature.ts';
+import { webConsole } from '../operations/console/feature.ts';
+import type { ConsoleFiles } from '../operations/console/types.ts';
 import { monitoring } from '../operations/monitoring/feature.ts';
 import { retention } from '../operations/retention/feature.ts';
 import { events } from '../outbound/events/feature.ts';
@@ -45,6 +47,8 @@ export interface Prepared extends Platform {
   catalog: CatalogService;
   /** The upstream identity provider; null without one. */
   upstream: UpstreamSettings | null;
+  /** The built web application; null without one. */
+  consoleFiles: ConsoleFiles | null;
 }
 
 /**
@@ -89,6 +93,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(callers)
     .add(retention)
     .add(monitoring)
+    .add(webConsole)
     .add(announcements);
   const { services } = all;
   const features = all.complete(services);

@@ -22,6 +22,8 @@ import { capPlans, movePlans } from '../platform/storage/move-plans.ts';
 import { openStorage } from '../platform/storage/open.ts';
 import { lockForServing } from '../platform/storage/serve-lock.ts';
 import { openSecretsOf } from '../platform/storage/stored-secrets.ts';
+import { readConsole } from '../operations/console/feature.ts';
+import type { ConsoleFiles } from '../operations/console/types.ts';
 import { TlsCertificate } from '../platform/tls/certificate.ts';
 import { LONGEST_RETRY_MS } from '../work/backups/feature.ts';
 import { appOptions, createApi } from './api.ts';
@@ -37,6 +39,8 @@ export interface ServerOverrides {
   log?: Log;
   /** Aborts a start that waits for its database. */
   signal?: AbortSignal;
+  /** The web application; the built one unless given, null for none. */
+  consoleFiles?: ConsoleFiles | null;
 }
 
 export interface RunningServer {
@@ -66,7 +70,10 @@ interface StartDeps extends ServerOverrides {
   upstream: Awaited<ReturnType<typeof readUpstream>>;
 }
 
-async function startOnce(config: Config, { log, upstream, signal, ...overrides }: StartDeps): Promise<RunningServer> {
+async function startOnce(
+  config: Config,
+  { log, upstream, signal, consoleFiles = readConsole(), ...overrides }: StartDeps,
+): Promise<RunningServer> {
   // os.uptime also counts while the machine is suspended, so a suspension is not a clock step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
   const storage = await openStorage(config.databaseUrl, { log });
@@ -84,7 +91,7 @@ async function startOnce(config: Config, { log, upstream, signal, ...overrides }
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const platform = platformOf({ config, storage, secrets, clock, log });
-    const { features, services } = buildFeatures({ ...platform, catalog: await loadCatalog(config.catalog), upstream });
+    const { features, services } = buildFeatures({ ...platform, catalog: await loadCatalog(config.catalog), upstream, consoleFiles });
     clock.follow(async (stepMs, now) => {
       const afterCommit = await storage.writes.write(async (tx) => {
         await movePlans(tx, stepMs, now);

@@ -1,26 +1,15 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH, isChromiumMissing } from '../harness/chromium.ts';
 import { invite } from '../harness/identity/links.ts';
 import { addUser, beginFlow, CodeFlow, PASSWORD } from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
 
 /** Signing in as people do it: headless Chromium on the real pages, under their real policy. */
-const CHROMIUM = '/usr/bin/chromium';
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const isMissing = !existsSync(CHROMIUM);
 
 let world: World;
 let browser: Browser;
@@ -29,14 +18,14 @@ let thirdParty: http.Server;
 let callback: string;
 
 beforeAll(async () => {
-  if (isMissing) return;
+  if (isChromiumMissing) return;
   world = await World.start({ routers: [] });
   await addUser(world, 'ada@example.org', 'operator');
   await addUser(world, 'bob@example.org', 'viewer');
   thirdParty = http.createServer((request, response) => response.end(`arrived at ${request.url}`)).listen(0, '127.0.0.1');
   await once(thirdParty, 'listening');
   callback = `http://127.0.0.1:${(thirdParty.address() as AddressInfo).port}/callback`;
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  browser = await chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
 });
 afterAll(async () => {
   await browser?.close();
@@ -69,7 +58,7 @@ async function fillIn(page: Page, email: string, password = PASSWORD): Promise<v
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-describe.skipIf(isMissing).each([
+describe.skipIf(isChromiumMissing).each([
   ['with scripts', { javaScriptEnabled: true }],
   ['without scripts', { javaScriptEnabled: false }],
 ])('in Chromium %s', (_name, options) => {
@@ -94,7 +83,7 @@ describe.skipIf(isMissing).each([
   });
 });
 
-describe.skipIf(isMissing)('in Chromium', () => {
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
   test("another program gets the user's consent, and the redirect to it works", async () => {
     const { context, page, complaints } = await person();
     const wanted = {

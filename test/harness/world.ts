@@ -164,7 +164,7 @@ export class World {
       SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
       ...this.#options.server,
     });
-    this.server = await startServer(config, { log: silentLog, ...this.#options.overrides });
+    this.server = await startServer(config, { log: silentLog, consoleFiles: null, ...this.#options.overrides });
   }
 
   #callerOf(teamId: string, apiKey: string): Caller {

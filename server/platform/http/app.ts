@@ -13,6 +13,7 @@ import { describeProblem, errorHandlerFor } from './error-handler.ts';
 import type { DescribeError } from './error-handler.ts';
 import { readJsonBodies } from './json-body.ts';
 import { refuseUnknownPaths } from './known-paths.ts';
+import type { PageFor } from './known-paths.ts';
 import { validatorCompiler } from './validation.ts';
 
 export type { App } from './app-type.ts';
@@ -25,6 +26,8 @@ export interface AppOptions {
   isTrustedProxy?: IsTrustedProxy;
   /** The format of errors; problem+json unless an interface has an error object of its own. */
   describeError?: DescribeError;
+  /** Pages of the web application. */
+  pageFor?: PageFor;
   /** Parses integers in bodies that a JavaScript number cannot hold as bigint. */
   exactIntegers?: boolean;
 }
@@ -72,7 +75,7 @@ export function createApp(options: AppOptions): App {
   clientErrors.watch(instance.server);
   readJsonBodies(instance, options.exactIntegers ?? false);
   instance.setErrorHandler(errorHandlerFor(describe));
-  refuseUnknownPaths(instance);
+  refuseUnknownPaths(instance, options.pageFor);
   let isClosing = false;
   instance.addHook('preClose', async () => {
     isClosing = true;

@@ -1,10 +1,16 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import type { App } from './app-type.ts';
 
-/** Responds to requests without a route: 405 for another method, 404 for another path. Call before the first route. */
-export function refuseUnknownPaths(app: App): void {
+/** The page of the web application for a request without a route; undefined when it has none for it. May set headers. */
+export type PageFor = (request: FastifyRequest, reply: FastifyReply) => string | undefined;
+
+/** Responds to requests without a route: a page, 405 for another method, 404 for another path. Call before the first route. */
+export function refuseUnknownPaths(app: App, pageFor: PageFor = () => undefined): void {
   const paths = new KnownPaths(app);
   app.setNotFoundHandler(async (request, reply) => {
+    const page = pageFor(request, reply);
+    if (page !== undefined) return reply.send(page);
     const { method } = request;
     const path = request.url.split('?')[0]!;
     const allowed = paths.methodsOf(path);

@@ -1,0 +1,69 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { ConnectionError, ProblemError } from '../../client/browser.ts';
+import { Fleet } from './data/fleet.ts';
+import { FleetContext } from './data/use-fleet.ts';
+import { createAppRouter } from './routes.tsx';
+import type { AppRouter } from './routes.tsx';
+import type { Session } from './session/session.ts';
+import { SessionContext } from './session/use-session.ts';
+
+type Opened = { fleet: Fleet; router: AppRouter };
+
+/** Signs the person in, reads the fleet once, and shows the pages. */
+export function App({ session }: { session: Session }) {
+  const [opened, setOpened] = useState<Opened>();
+  const [failure, setFailure] = useState<unknown>();
+  useEffect(() => {
+    open(session).then(setOpened, setFailure);
+  }, [session]);
+  if (failure !== undefined) return <Failed reason={failure} />;
+  if (!opened)
+    return (
+      <p className="opening" role="status">
+        Signing in
+      </p>
+    );
+  return (
+    <SessionContext value={session}>
+      <FleetContext value={opened.fleet}>
+        <QueryClientProvider client={opened.fleet.queries}>
+          <RouterProvider router={opened.router} />
+        </QueryClientProvider>
+      </FleetContext>
+    </SessionContext>
+  );
+}
+
+async function open(session: Session): Promise<Opened | undefined> {
+  if (location.pathname === '/signed-out') return signedOut();
+  const path = await session.open();
+  if (path === undefined) return undefined;
+  history.replaceState(null, '', path);
+  return { fleet: await Fleet.open(session), router: createAppRouter() };
+}
+
+/** Signing out ends here; the next look signs in again. */
+function signedOut(): undefined {
+  location.replace('/');
+  return undefined;
+}
+
+function Failed({ reason }: { reason: unknown }) {
+  return (
+    <main className="notice">
+      <h1>The control plane cannot be read</h1>
+      <p>{sentenceOf(reason)}</p>
+      <button type="button" className="btn main-act" onClick={() => location.reload()}>
+        Try again
+      </button>
+    </main>
+  );
+}
+
+function sentenceOf(reason: unknown): string {
+  if (reason instanceof ProblemError) return `${reason.message} (request ${reason.requestId ?? 'unknown'}).`;
+  if (reason instanceof ConnectionError) return 'It does not answer. Your network, a proxy or the control plane itself may be down.';
+  return reason instanceof Error ? reason.message : String(reason);
+}

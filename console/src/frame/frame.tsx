@@ -1,0 +1,53 @@
+import { Link, Outlet } from '@tanstack/react-router';
+import { useFleet } from '../data/use-fleet.ts';
+import { useSession } from '../session/use-session.ts';
+import { Shelf } from './shelf.tsx';
+import { LiveMark } from './live-mark.tsx';
+import { Mark } from './mark.tsx';
+
+/** What stands around every page: places at the left, the shelf of lamps and the link to the control plane above. */
+export function Frame() {
+  const { me } = useFleet();
+  const session = useSession();
+  return (
+    <div className="app">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <header>
+        <Link to="/" className="brand" activeProps={{}} aria-label="Signalbox, fleet now">
+          <Mark /> Signalbox
+        </Link>
+        <div className="top">
+          <span className="sp" />
+          <Shelf />
+          <LiveMark />
+        </div>
+      </header>
+      <nav className="side" aria-label="Places">
+        <Link to="/" activeOptions={{ exact: true }} activeProps={PLACE}>
+          Now
+        </Link>
+        <Link to="/routers" search={{}} activeOptions={{ includeSearch: false }} activeProps={PLACE}>
+          Routers
+        </Link>
+        <hr />
+        <a href="/docs">API</a>
+        <div className="who">
+          <b>{me.team.name}</b>
+          <span>
+            {me.email ?? me.id}, {me.role}
+          </span>
+          <button type="button" className="btn quiet sm" onClick={() => void session.signOut()}>
+            Sign out
+          </button>
+        </div>
+      </nav>
+      <main className="main" id="page" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+const PLACE = { className: 'on', 'aria-current': 'page' } as const;

@@ -1,0 +1,41 @@
+import { useEffect, useState } from 'react';
+import { useLive } from '../data/use-fleet.ts';
+import { lengthOf } from '../parts/times.ts';
+
+/** The server sends something every 15 s. After this the stream counts as broken, milliseconds. */
+const BROKEN_AFTER_MS = 20_000;
+
+/** Whether this page hears of changes. Blindness of ours is no outage of theirs: nothing else on the page changes because of it. */
+export function LiveMark() {
+  const live = useLive();
+  const now = useClock();
+  if (live.kind === 'refused') return <Says isLive={false}>not live: {live.message}</Says>;
+  if (live.kind === 'connecting') return <Says isLive={false}>connecting</Says>;
+  const age = now - live.newsAt;
+  if (age > BROKEN_AFTER_MS) return <Says isLive={false}>last news {lengthOf(age)} ago, reconnecting</Says>;
+  return <Says isLive>live</Says>;
+}
+
+function Says({ isLive, children }: { isLive: boolean; children: React.ReactNode }) {
+  return (
+    <span className={isLive ? 'live' : 'live broken'} role="status">
+      <i aria-hidden="true" />
+      <span>{children}</span>
+    </span>
+  );
+}
+
+/** Seconds by the wall clock: a computer that slept compares times and not timers. */
+function useClock(): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const look = (): void => setNow(Date.now());
+    const timer = setInterval(look, 1000);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, []);
+  return now;
+}

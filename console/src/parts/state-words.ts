@@ -1,0 +1,17 @@
+/** Words of states and reasons (docs/states.md) for people. What is not listed is shown with spaces for its underscores. */
+const WORDS: Record<string, string> = {
+  not_answering: 'not answering',
+  agent_away: 'agent away',
+  never_seen: 'never seen',
+  login_refused: 'login refused',
+  no_route: 'no route',
+  host_key: 'host key changed',
+  tls: 'TLS failed',
+  refused: 'API closed',
+  server_stopped: 'control plane stopped',
+  handshake_timeout: 'handshake timed out',
+};
+
+export function wordOf(code: string): string {
+  return WORDS[code] ?? code.replaceAll('_', ' ');
+}

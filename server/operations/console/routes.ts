@@ -1,0 +1,44 @@
+import path from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../../platform/http/app.ts';
+import { ASSET_POLICY, pageOf } from './service.ts';
+import type { ConsoleFiles } from './types.ts';
+
+/** Paths of the interface. A wrong address below them is told so as JSON, also to a browser. */
+const RESERVED = /^\/(?:api|arp|oidc|docs|openapi\.json|agent|internal|healthz|readyz|assets)(?:[/?]|$)/;
+
+/** The built files. Their names hold a hash of their content, so browsers keep them for ever. */
+export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: ConsoleFiles | null }): Promise<void> {
+  if (!consoleFiles) {
+    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
+    return;
+  }
+  // The page renews its token by a request that the provider sends here; it reads the address of the answer only.
+  app.get('/silent-callback', { schema: { hide: true } }, async (_request, reply) => reply.code(204).send());
+  await app.register(fastifyStatic, {
+    root: path.join(consoleFiles.folder, 'assets'),
+    prefix: '/assets/',
+    wildcard: false,
+    preCompressed: true,
+    immutable: true,
+    maxAge: '365d',
+    schemaHide: true,
+    setHeaders: (reply) => {
+      reply.header('content-security-policy', ASSET_POLICY);
+      reply.header('cross-origin-resource-policy', 'same-origin');
+    },
+  });
+}
+
+/**
+ * Answers a browser that opens an address of the application: every path that is not the interface's.
+ * @returns undefined for other requests
+ */
+export function consolePage(consoleFiles: ConsoleFiles | null, request: FastifyRequest, reply: FastifyReply): string | undefined {
+  const isPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html') && !RESERVED.test(request.url);
+  if (!isPage || !consoleFiles) return undefined;
+  const { html, policy } = pageOf(consoleFiles);
+  reply.header('content-security-policy', policy).header('cache-control', 'no-store').type('text/html; charset=utf-8');
+  return html;
+}

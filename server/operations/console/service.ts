@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ConsoleFiles } from './types.ts';
+
+/** Where `npm run build:console` puts it; at the same place in the package. */
+const BUILT = path.resolve(import.meta.dirname, '../../../dist/console');
+/** Vite's `html.cspNonce` writes it. */
+const NONCE_PLACE = '__NONCE__';
+
+/** @returns null without a build: a source checkout in which nobody has built the console */
+export function readConsole(folder = BUILT): ConsoleFiles | null {
+  try {
+    return { folder, page: readFileSync(path.join(folder, 'index.html'), 'utf8') };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+export interface ConsolePage {
+  html: string;
+  /** The content security policy of this answer. */
+  policy: string;
+}
+
+/** The page with a nonce of its own. */
+export function pageOf({ page }: ConsoleFiles): ConsolePage {
+  const nonce = randomBytes(16).toString('base64');
+  return { html: page.replaceAll(NONCE_PLACE, nonce), policy: pagePolicy(nonce) };
+}
+
+/**
+ * Everything from this origin, nothing inline but style sheets with the nonce. `connect-src 'self'` includes WebSockets of this origin. Text
+ * becomes HTML or a script's address only by the application's one Trusted Types policy (console/src/trusted-types.ts).
+ */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ].join('; ');
+}
+
+/** A worker has the policy of its own answer and not that of the page. */
+export const ASSET_POLICY =
+  "default-src 'none'; connect-src 'self'; script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";

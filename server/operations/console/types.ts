@@ -1,0 +1,7 @@
+/** The built web application, read from the disk. */
+export interface ConsoleFiles {
+  /** The folder of the build. */
+  folder: string;
+  /** `index.html`, with a placeholder where each answer has a nonce. */
+  page: string;
+}

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readConsole } from '../../server/operations/console/feature.ts';
+import { buildConsole } from '../../scripts/build-console/build.ts';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH, isChromiumMissing } from '../harness/chromium.ts';
+import { addUser, PASSWORD } from '../harness/identity/sign-in.ts';
+import { World } from '../harness/world.ts';
+
+/** The web application as people use it: headless Chromium, the built files, the real provider, agent and routers. */
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let world: World;
+
+beforeAll(async () => {
+  await buildConsole();
+  world = await World.start({ routers: [{}, {}], overrides: { consoleFiles: readConsole() } });
+  await world.routerIds();
+  await addUser(world, 'ada@example.org', 'operator');
+});
+afterAll(() => world?.close());
+
+describe('the files of the web application', () => {
+  const get = (path: string, headers: Record<string, string> = {}) => fetch(`${world.server.url}${path}`, { headers });
+  const html = { accept: 'text/html,application/xhtml+xml' };
+
+  it('answers every address of the application with a page that has a nonce of its own', async () => {
+    const [one, other] = [await get('/routers?q=core', html), await get('/jobs/anything', html)];
+    const nonces = await Promise.all(
+      [one, other].map(async (answer) => {
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('cache-control')).toBe('no-store');
+        const nonce = /'nonce-([^']+)'/.exec(answer.headers.get('content-security-policy')!)![1]!;
+        expect(await answer.text()).toContain(`nonce="${nonce}"`);
+        return nonce;
+      }),
+    );
+    expect(nonces[0]).not.toBe(nonces[1]);
+  });
+
+  it('allows neither inline scripts nor other origins nor frames', async () => {
+    const policy = (await get('/', html)).headers.get('content-security-policy')!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+  });
+
+  it('leaves the addresses of the interface to the interface, and programs without a page', async () => {
+    expect((await get('/api/nothing', html)).headers.get('content-type')).toContain('application/problem+json');
+    expect((await get('/assets/nothing.js', html)).status).toBe(404);
+    expect((await get('/routers')).status).toBe(404);
+    const posted = await fetch(`${world.server.url}/routers`, { method: 'POST', headers: html });
+    expect(posted.status).toBe(404);
+  });
+
+  it('lets browsers keep the built files for ever, compressed', async () => {
+    const page = await (await get('/', html)).text();
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)![1]!;
+    const answer = await get(script, { 'accept-encoding': 'br' });
+    expect(answer.headers.get('content-encoding')).toBe('br');
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'; connect-src 'self'");
+  });
+});
+
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
+  });
+  afterAll(() => browser?.close());
+
+  beforeEach(async () => {
+    context = await browser.newContext();
+    context.setDefaultTimeout(20_000);
+    complaints = [];
+    page = await context.newPage();
+    page.on('console', (message) => {
+      // Policy violations are errors there, too.
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== world.server.url) complaints.push(request.url());
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+
+  const nameOf = (index: number) => page.getByRole('link', { name: `router-${index}` });
+
+  async function signIn(path = '/'): Promise<void> {
+    await page.goto(`${world.server.url}${path}`);
+    await page.getByLabel('Email address').fill('ada@example.org');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('live', { exact: true }).waitFor();
+  }
+
+  it('signs a person in and shows the fleet, its routers and one of them', async () => {
+    await signIn();
+    await page.getByRole('heading', { name: 'Both routers answer.' }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Routers' }).click();
+    await nameOf(1).waitFor();
+    await nameOf(0).click();
+    await page.getByText('The router has answered since').waitFor();
+    await page.getByText('SERIAL0').waitFor();
+  });
+
+  it('returns to the address that was asked for, also after a reload, without asking for the password again', async () => {
+    await signIn('/routers?q=state%3Aanswering&sort=identity');
+    await page.getByText('2 of 2').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=state%3Aanswering&sort=identity');
+    await page.reload();
+    await page.getByText('2 of 2').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=state%3Aanswering&sort=identity');
+  });
+
+  it('keeps no token where a script of another page or a thief of the disk finds it', async () => {
+    await signIn();
+    const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])');
+    expect(kept).toBe('[{},{},""]');
+  });
+
+  it('filters, and says how many of how many match', async () => {
+    await signIn('/routers');
+    await page.getByRole('searchbox').fill('router-1 -state:agent_away');
+    await page.getByText('1 of 2').waitFor();
+    await nameOf(1).waitFor();
+    expect(await nameOf(0).count()).toBe(0);
+    await page.getByRole('searchbox').fill('nothing has this name');
+    await page.getByText('No router matches').waitFor();
+  });
+
+  it('shows a router that stops answering, and answers again, without a reload', async () => {
+    await signIn('/routers');
+    const row = page.getByRole('row').filter({ has: nameOf(0) });
+    await row.getByText('answering', { exact: true }).waitFor();
+    await world.agent!.close();
+    await row.getByText('agent away').waitFor();
+    await page.getByRole('group', { name: 'Routers by state' }).getByTitle('2 agent away').waitFor();
+    await world.startAgent();
+    await row.getByText('answering', { exact: true }).waitFor();
+  });
+
+  it('has one event stream for all tabs, and another tab goes on when that one closes', async () => {
+    await signIn('/routers');
+    const second = await context.newPage();
+    await second.goto(`${world.server.url}/routers`);
+    await second.getByText('live', { exact: true }).waitFor();
+    await page.close();
+    const row = second.getByRole('row').filter({ has: second.getByRole('link', { name: 'router-0' }) });
+    await world.agent!.close();
+    await row.getByText('agent away').waitFor();
+    await world.startAgent();
+    await row.getByText('answering', { exact: true }).waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await signIn();
+    const [id] = await world.routerIds();
+    for (const path of ['/', '/routers', '/routers?q=nothing', `/routers/${id}`, '/no-such-page', `/routers/${id!.replace(/^../, 'ff')}`]) {
+      await page.goto(`${world.server.url}${path}`);
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.locator('h1').waitFor();
+      // Through the debugger: the page's policy allows no inline script.
+      await (await context.newCDPSession(page)).send('Runtime.evaluate', { expression: axe });
+      const found = await page.evaluate<string[]>(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`))',
+      );
+      expect(found, path).toEqual([]);
+    }
+    // The answer about a router that is not there.
+    complaints = complaints.filter((text) => !text.startsWith('Failed to load resource'));
+  });
+});
