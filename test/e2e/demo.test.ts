@@ -11,7 +11,20 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 /** What `scripts/demo.ts` needs: the demo writes beside it, and must not replace one that somebody runs here. */
-const PARTS = ['agent', 'client', 'package.json', 'protocol', 'routeros-text', 'runtime', 'scripts', 'server', 'test/simulator'];
+const PARTS = [
+  'agent',
+  'client',
+  'console',
+  'package-lock.json',
+  'package.json',
+  'protocol',
+  'routeros-text',
+  'runtime',
+  'scripts',
+  'server',
+  'test/simulator',
+  'tsconfig.json',
+];
 /** API, sandbox, and two of each router. */
 const PORTS = 6;
 const START_MS = 60_000;
