@@ -56,16 +56,6 @@ export class ApiClient {
     return (await this.read(id, input, options)).result;
   }
 
-  /** The answer with its position: an event stream that starts behind it misses nothing. Throws like {@link call}. */
-  async read<Id extends OperationId>(
-    id: Id,
-    input: Input<Id>,
-    options: CallOptions = {},
-  ): Promise<{ result: Result<Id>; position: string | null }> {
-    const { body, headers } = await this.transport.json({ ...options, ...requestOf(id, input) });
-    return { result: body as Result<Id>, position: headers.get('x-event-id') };
-  }
-
   /** Like {@link call}, with what the headers of the answer say. For lists that {@link events} keep up to date. */
   async read<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Answer<Result<Id>>> {
     const { body, headers } = await this.transport.json({ ...options, ...requestOf(id, input) });

@@ -18,4 +18,7 @@ function ownScript(url: string): string | null {
   return origin === location.origin && pathname.startsWith('/assets/') ? url : null;
 }
 
-export const policy = window.trustedTypes?.createPolicy('default', { createHTML: (text) => (text.includes('<') ? null : text), createScriptURL: ownScript });
+export const policy = window.trustedTypes?.createPolicy('default', {
+  createHTML: (text) => (text.includes('<') ? null : text),
+  createScriptURL: ownScript,
+});

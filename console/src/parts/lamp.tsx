@@ -11,6 +11,10 @@ const SHAPES: Record<RouterState, { className: string; shape: React.ReactNode }>
   never_seen: { className: 'c-never', shape: <circle cx="8" cy="8" r="4.9" fill="none" stroke="currentColor" strokeWidth="1.8" /> },
 };
 
+export function isRouterState(text: string): text is RouterState {
+  return text in SHAPES;
+}
+
 /** The lamp alone; a word must stand beside it. */
 export function Lamp({ state, size = 11 }: { state: RouterState; size?: number }) {
   const { className, shape } = SHAPES[state];

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { ProblemError } from '../../../../client/browser.ts';
-import type { AgentSession, Router } from '../../../../client/browser.ts';
+import type { Router } from '../../../../client/browser.ts';
 import { useFleet, useRouterRecord } from '../../data/use-fleet.ts';
 import { Lamp } from '../../parts/lamp.tsx';
-import { wordOf } from '../../parts/state-words.ts';
 import { exactTime, lengthOf, shortTime } from '../../parts/times.ts';
+import { History } from './history.tsx';
 import { routerSentence } from './sentence.ts';
 
 /** One router: what state, since when, why; then what is known of it. */
@@ -54,47 +54,20 @@ function Story({ router }: { router: Router }) {
         </div>
       </div>
       <div className="cols story-cols">
-        <Sessions agentId={router.agent_id} />
+        <History routerId={router.id} />
         <Facts router={router} />
       </div>
     </>
   );
 }
 
-function Sessions({ agentId }: { agentId: string }) {
-  const { api } = useFleet();
-  const { data = [] } = useQuery({
-    queryKey: ['sessions', agentId],
-    queryFn: async () => (await api.call('listAgentSessions', { path: { agent_id: agentId }, query: { limit: 20 } })).data,
-  });
-  return (
-    <section>
-      <div className="h2">
-        <h2>Sessions of its agent</h2>
-        <small>newest first</small>
-      </div>
-      {data.map((session) => (
-        <SessionLine key={session.id} session={session} />
-      ))}
-    </section>
-  );
-}
-
-function SessionLine({ session: { opened_at: opened, closed_at: closed, ended_by: endedBy, address } }: { session: AgentSession }) {
-  return (
-    <div className="line session">
-      <time dateTime={opened} title={exactTime(opened)} className="dim">
-        {shortTime(opened)}
-      </time>
-      <span>
-        {closed === null ? <b>connected</b> : <b className="c-away">{wordOf(endedBy ?? 'unknown')}</b>} from {address}
-      </span>
-      <span className="num dim">{lengthOf((closed === null ? Date.now() : Date.parse(closed)) - Date.parse(opened))}</span>
-    </div>
-  );
-}
-
 function Facts({ router }: { router: Router }) {
+  const { api } = useFleet();
+  const { data: availability } = useQuery({
+    queryKey: ['availability', router.id],
+    queryFn: async () =>
+      (await api.call('getRouterAvailability', { path: { router_id: router.id }, query: { bucket: 'hour' } })).data.total,
+  });
   const facts: readonly [string, React.ReactNode][] = [
     ['Model', router.model ?? router.board_name],
     ['RouterOS', router.software_version],
@@ -102,6 +75,7 @@ function Facts({ router }: { router: Router }) {
     ['Address', router.last_seen_from ?? 'not told'],
     ['Agent', router.agent_name ?? router.agent_id],
     ['Up', router.uptime ?? 'not told'],
+    ['24 hours', shareOf(availability)],
     [
       'Known since',
       <time key="since" dateTime={router.created_at} title={exactTime(router.created_at)}>
@@ -124,4 +98,12 @@ function Facts({ router }: { router: Router }) {
       </dl>
     </section>
   );
+}
+
+/** How much of the last 24 hours it answered, and how much of them nobody knows. */
+function shareOf(total: { percent_of_known: number | null; unknown: number } | undefined): string {
+  if (!total) return '';
+  if (total.percent_of_known === null) return 'nobody knew';
+  const share = `${total.percent_of_known.toLocaleString(undefined, { maximumFractionDigits: 2 })} %`;
+  return total.unknown < 1 ? share : `${share}, unknown for ${lengthOf(total.unknown * 1000)}`;
 }
