@@ -148,7 +148,10 @@ export interface Backup {
   /** null: taken without a job */
   job_id: string | null;
   /** request: somebody asked for it */
-  origin: 'job' | 'request';
+  origin: 'job' | 'request' | 'schedule';
+  schedule_id: string | null;
+  /** Whether the export differs from the one before; null for a job, and while it is not compared */
+  changed: boolean | null;
   /** pending: still on the router; lost: it could not be fetched */
   state: 'pending' | 'stored' | 'lost';
   /** Why parts are missing */
@@ -174,6 +177,36 @@ export interface BackupDiff {
   truncated: boolean;
   /** There are too many differences for the shortest diff: changed blocks are shown as replaced */
   coarse: boolean;
+}
+
+export interface BackupSchedule {
+  id: string;
+  site_id: string | null;
+  /** By the clocks of the router's site */
+  time: string;
+  /** For routers whose site has no time zone */
+  time_zone: string;
+  /** The exports of one run begin within so many minutes */
+  spread_minutes: number;
+  /** Stored backups of each router that are kept */
+  keep: number;
+  enabled: boolean;
+  /** The earliest run in any time zone of its routers; null while it is switched off */
+  next_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface BackupScheduleChange {
+  /** By the clocks of the router's site */
+  time?: string;
+  /** For routers whose site has no time zone */
+  time_zone?: string;
+  /** The exports of one run begin within so many minutes */
+  spread_minutes?: number;
+  /** Stored backups of each router that are kept */
+  keep?: number;
+  enabled?: boolean;
 }
 
 export interface CallersAddress {
@@ -680,7 +713,10 @@ export interface ListedBackup {
   /** null: taken without a job */
   job_id: string | null;
   /** request: somebody asked for it */
-  origin: 'job' | 'request';
+  origin: 'job' | 'request' | 'schedule';
+  schedule_id: string | null;
+  /** Whether the export differs from the one before; null for a job, and while it is not compared */
+  changed: boolean | null;
   /** pending: still on the router; lost: it could not be fetched */
   state: 'pending' | 'stored' | 'lost';
   /** Why parts are missing */
@@ -805,6 +841,20 @@ export interface NewApiKey {
 export interface NewBackup {
   /** An export alone writes nothing on the router */
   parts?: ('export' | 'binary')[];
+}
+
+export interface NewBackupSchedule {
+  /** By the clocks of the router's site */
+  time: string;
+  /** For routers whose site has no time zone */
+  time_zone?: string;
+  /** The exports of one run begin within so many minutes */
+  spread_minutes?: number;
+  /** Stored backups of each router that are kept */
+  keep?: number;
+  enabled?: boolean;
+  /** null: for all routers of the team whose site has no schedule of its own */
+  site_id?: string | null;
 }
 
 export interface NewCampaign {
@@ -1472,6 +1522,8 @@ export interface Operations {
   cancelJob: { input: { path: { router_id: string; job_id: string } }; result: Success<Job> };
   /** Rename an agent, or move it to another site */
   changeAgent: { input: { path: { agent_id: string }; body: AgentChange }; result: Success<Agent> };
+  /** Change a backup schedule */
+  changeBackupSchedule: { input: { path: { backup_schedule_id: string }; body: BackupScheduleChange }; result: Success<BackupSchedule> };
   /** Change a client; missing fields stay unchanged */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
   /** Extend or shorten a transient port forward, or change its source */
@@ -1492,6 +1544,8 @@ export interface Operations {
   compareBackups: { input: { path: { router_id: string; backup_id: string; other_id: string } }; result: Success<BackupDiff> };
   /** Create an API key; the complete key is shown only in this answer */
   createApiKey: { input: { body: NewApiKey }; result: Success<NewlyMadeApiKey> };
+  /** Export the routers of the team, or of a site, every night */
+  createBackupSchedule: { input: { body: NewBackupSchedule }; result: Success<BackupSchedule> };
   /** Run a script on many routers, canaries first */
   createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
   /** Register an OpenID client that signs members in and acts for them */
@@ -1510,6 +1564,8 @@ export interface Operations {
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Create a new webhook secret; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
+  /** Delete a backup schedule; its backups stay */
+  deleteBackupSchedule: { input: { path: { backup_schedule_id: string } }; result: undefined };
   /** Delete a client; its next request is refused, and everything it opened for members ends */
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
@@ -1531,6 +1587,8 @@ export interface Operations {
       step_seconds: number;
       steps: LinkStep[];
     }> };
+  /** Read one backup schedule */
+  getBackupSchedule: { input: { path: { backup_schedule_id: string } }; result: Success<BackupSchedule> };
   /** Read one campaign with its progress */
   getCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Group the routers of a campaign by result and output, the largest group first */
@@ -1595,6 +1653,8 @@ export interface Operations {
   listAvailability: { input: { query?: { limit?: number; cursor?: string; from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week'; router_ids?: string[] } }; result: Success<RouterAvailability[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
+  /** List the backup schedules of the team, newest first */
+  listBackupSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<BackupSchedule[]> };
   /** List the campaigns of the team with their progress, newest first */
   listCampaigns: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Campaign[]> };
   /** List the routers of a campaign in the order in which they get their jobs */
@@ -1641,7 +1701,7 @@ export interface Operations {
   /** List the sites of the team, newest first */
   listSites: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Site[]> };
   /** List the backups of every router of the team, newest first */
-  listTeamBackups: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'job_id' | 'origin' | 'state' | 'error' | 'created_at' | 'stored_at' | 'parts' | 'router_id')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: ('pending' | '!pending' | 'stored' | '!stored' | 'lost' | '!lost')[] } }; result: {
+  listTeamBackups: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'job_id' | 'origin' | 'schedule_id' | 'changed' | 'state' | 'error' | 'created_at' | 'stored_at' | 'parts' | 'router_id')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: ('pending' | '!pending' | 'stored' | '!stored' | 'lost' | '!lost')[] } }; result: {
       status: 'success';
       data: ListedBackup[];
       /** Records that match, with `total=true` */
@@ -1715,7 +1775,7 @@ export interface Operations {
   /** Find routers, agents, sites, devices, campaigns and jobs, at most 20, the closest matches first */
   search: { input: { query: { q: string } }; result: Success<Match[]> };
   /** Stream events about the records of the team */
-  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'backup.stored' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'fault.opened' | 'fault.resolved')[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Take a backup of a router now, without a job */
@@ -1736,6 +1796,7 @@ export const ROUTES = {
   cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },
   changeAgent: { method: 'PATCH', path: '/api/agents/{agent_id}' },
+  changeBackupSchedule: { method: 'PATCH', path: '/api/backup-schedules/{backup_schedule_id}' },
   changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
   changeForward: { method: 'PATCH', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
@@ -1746,6 +1807,7 @@ export const ROUTES = {
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
   compareBackups: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}/diff/{other_id}' },
   createApiKey: { method: 'POST', path: '/api/api-keys' },
+  createBackupSchedule: { method: 'POST', path: '/api/backup-schedules' },
   createCampaign: { method: 'POST', path: '/api/campaigns' },
   createClient: { method: 'POST', path: '/api/clients' },
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
@@ -1755,6 +1817,7 @@ export const ROUTES = {
   createSite: { method: 'POST', path: '/api/sites' },
   createTopic: { method: 'POST', path: '/api/topics' },
   createWebhookSecret: { method: 'POST', path: '/api/webhook-secret' },
+  deleteBackupSchedule: { method: 'DELETE', path: '/api/backup-schedules/{backup_schedule_id}' },
   deleteClient: { method: 'DELETE', path: '/api/clients/{client_id}' },
   deleteGroup: { method: 'DELETE', path: '/api/groups/{group_id}' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
@@ -1763,6 +1826,7 @@ export const ROUTES = {
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
   getAgentLink: { method: 'GET', path: '/api/agents/{agent_id}/link' },
+  getBackupSchedule: { method: 'GET', path: '/api/backup-schedules/{backup_schedule_id}' },
   getCampaign: { method: 'GET', path: '/api/campaigns/{campaign_id}' },
   getCampaignGroups: { method: 'GET', path: '/api/campaigns/{campaign_id}/groups' },
   getClient: { method: 'GET', path: '/api/clients/{client_id}' },
@@ -1791,6 +1855,7 @@ export const ROUTES = {
   listAuditEntries: { method: 'GET', path: '/api/audit' },
   listAvailability: { method: 'GET', path: '/api/availability' },
   listBackups: { method: 'GET', path: '/api/routers/{router_id}/backups' },
+  listBackupSchedules: { method: 'GET', path: '/api/backup-schedules' },
   listCampaigns: { method: 'GET', path: '/api/campaigns' },
   listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },
   listClients: { method: 'GET', path: '/api/clients' },

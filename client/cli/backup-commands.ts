@@ -44,6 +44,60 @@ const take: Command = {
   },
 };
 
+const schedules: Command = {
+  name: 'backup schedules',
+  summary: 'list the nightly exports of the team and its sites',
+  positionals: [],
+  options: {},
+  examples: ['backup schedules'],
+  async run({ signalbox, surroundings: { signal, columns } }) {
+    const found = await signalbox.all('listBackupSchedules', {}, { signal });
+    const text = table(
+      found,
+      [
+        ['ID', ({ id }) => id],
+        ['SITE', ({ site_id: siteId }) => siteId ?? 'all others'],
+        ['TIME', ({ time }) => time],
+        ['KEEP', ({ keep }) => keep],
+        ['NEXT', ({ next_at: nextAt }) => nextAt ?? 'off'],
+      ],
+      'no schedules',
+      columns,
+    );
+    return { json: found, text };
+  },
+};
+
+const schedule: Command = {
+  name: 'backup schedule',
+  summary: 'export the routers of the team, or of a site, every night',
+  positionals: [],
+  options: {
+    time: { value: 'HH:MM', help: 'by the clocks of each site', required: true },
+    site: { value: 'ID', help: 'only routers of this site' },
+    keep: { value: 'N', help: 'exports of each router that are kept, 1 to 50; default: 14' },
+  },
+  examples: ['backup schedule --time 02:30', 'backup schedule --time 02:30 --keep 30'],
+  async run({ signalbox, surroundings }, input) {
+    const [site, keep] = [input.option('site'), input.number('keep')];
+    const body = { time: input.option('time')!, ...(site === undefined ? {} : { site_id: site }), ...(keep === undefined ? {} : { keep }) };
+    const { data } = await signalbox.call('createBackupSchedule', { body }, surroundings);
+    return { json: data, text: `schedule ${data.id} runs next at ${data.next_at ?? 'no time'}\n` };
+  },
+};
+
+const unschedule: Command = {
+  name: 'backup unschedule',
+  summary: 'delete a backup schedule; its backups stay',
+  positionals: ['SCHEDULE'],
+  options: {},
+  examples: ['backup unschedule 01a1fba0-77aa-7e01-9b3c-2f4d6a8c0e12'],
+  async run({ signalbox, surroundings }, input) {
+    await signalbox.call('deleteBackupSchedule', { path: { backup_schedule_id: input.at(0) } }, surroundings);
+    return { json: { id: input.at(0), deleted: true }, text: `schedule ${input.at(0)} is deleted\n` };
+  },
+};
+
 const download: Command = {
   name: 'backup download',
   summary: 'download a part of a backup, or print its text export',
@@ -90,4 +144,4 @@ const diff: Command = {
   },
 };
 
-export const backupCommands: readonly Command[] = [list, take, download, diff];
+export const backupCommands: readonly Command[] = [list, take, schedules, schedule, unschedule, download, diff];

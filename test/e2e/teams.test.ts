@@ -39,6 +39,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     const { body } = await world.caller.call<{ data: { backup: string | null } }>('GET', `/api/routers/${routerId}/jobs/${jobId}`);
     return body.data.backup ?? undefined;
   });
+  const siteId = await make('/api/sites', { name: 'Depot' });
   return {
     id: await make(`/api/routers/${routerId}/transient-forwarding`, forward.body),
     job_id: jobId,
@@ -46,7 +47,8 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     other_id: backupId,
     delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
     campaign_id: await make('/api/campaigns', { ...(job.body as object), router_ids: [routerId] }),
-    site_id: await make('/api/sites', { name: 'Depot' }),
+    site_id: siteId,
+    backup_schedule_id: await make('/api/backup-schedules', { time: '02:30', site_id: siteId }),
     member_id: await addUser(world, 'ada@example.org', 'viewer'),
     invitation_id: (await invite(world.caller, 'bob@example.org')).id,
     key_id: await make('/api/api-keys', { name: 'billing' }),

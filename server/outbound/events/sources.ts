@@ -9,7 +9,7 @@ import type { EventsService } from './service.ts';
 import { insertKept, takeKept } from './store.ts';
 import type { KeptStream } from './types.ts';
 import type { FaultEvent } from '../../fleet/faults/types.ts';
-import type { BackupChange } from '../../work/backups/types.ts';
+import type { BackupChange, ConfigChange } from '../../work/backups/types.ts';
 import type { BackupsService } from '../../work/backups/service.ts';
 import type { ForwardChange } from '../../work/forwards/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
@@ -44,7 +44,7 @@ interface Sources {
   sessions: Pick<SessionsService, 'changes'>;
   states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes'>;
-  backups: Pick<BackupsService, 'changes'>;
+  backups: Pick<BackupsService, 'changes' | 'configChanges'>;
 }
 
 /** Turns changes of the features into events for API users. */
@@ -73,6 +73,7 @@ export class EventSources {
       campaigns.changes.subscribe((change) => this.#campaign(change)),
       forwards.changes.subscribe((change) => this.#forward(change)),
       backups.changes.subscribe((change) => this.#backup(change)),
+      backups.configChanges.subscribe((change) => this.#config(change)),
       sessions.changes.subscribe((change) => this.#line(change)),
       states.changes.subscribe((change) => this.#state(change)),
     ];
@@ -181,6 +182,19 @@ export class EventSources {
   #backup({ backup }: BackupChange): void {
     const { id, team_id: teamId, router_id, job_id, origin, error } = backup;
     this.#deps.events.publish({ teamId, type: 'backup.stored', data: { backup_id: id, router_id, job_id, origin, error } });
+  }
+
+  #config({ from, to, lines }: ConfigChange): void {
+    const { id, team_id: teamId, router_id, schedule_id } = to;
+    const data = {
+      router_id,
+      backup_id: id,
+      from_backup_id: from.id,
+      schedule_id,
+      lines_added: lines?.added,
+      lines_removed: lines?.removed,
+    };
+    this.#deps.events.publish({ teamId, type: 'config.changed', data });
   }
 
   #forward({ kind, forward }: ForwardChange): void {

@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'job.expired',
   'job.unknown',
   'backup.stored',
+  'config.changed',
   'forward.created',
   'forward.updated',
   'forward.authorized',

@@ -1,5 +1,5 @@
 import type { InvitationsTable, PasswordLinksTable } from './schema-accounts.ts';
-import type { BackupPartsTable, BackupsTable } from './schema-backups.ts';
+import type { BackupPartsTable, BackupSchedulesTable, BackupsTable } from './schema-backups.ts';
 import type { CampaignsTable, CampaignTargetsTable } from './schema-campaigns.ts';
 import type { DeviceAliasesTable, DeviceReportsTable, DeviceSightingsTable, DevicesTable } from './schema-devices.ts';
 import type { EventPositionsTable, KeptEventsTable } from './schema-events.ts';
@@ -71,6 +71,7 @@ export interface Schema {
   kept_events: KeptEventsTable;
   campaigns: CampaignsTable;
   campaign_targets: CampaignTargetsTable;
+  backup_schedules: BackupSchedulesTable;
   backups: BackupsTable;
   backup_parts: BackupPartsTable;
   provider_keys: ProviderKeysTable;

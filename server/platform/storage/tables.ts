@@ -39,6 +39,7 @@ export const TABLES = {
   kept_events: ['team_id', 'number'],
   campaigns: ['id'],
   campaign_targets: ['campaign_id', 'router_id'],
+  backup_schedules: ['id'],
   backups: ['id'],
   backup_parts: ['backup_id', 'part'],
   provider_keys: ['id'],

@@ -17,6 +17,8 @@ export const backupExample = {
   id: '01a1fba0-2b45-7d91-8c1d-5e6f7a8b9c0d',
   job_id: '01a1fb9e-0d17-7c67-8668-501e0fbecc7f',
   origin: 'job' as const,
+  schedule_id: null,
+  changed: null,
   state: 'stored' as const,
   error: null,
   created_at: '2031-05-01T08:30:00.310Z',
@@ -29,6 +31,11 @@ export const backupSchema = z
     id: z.string(),
     job_id: z.string().nullable().describe('null: taken without a job'),
     origin: z.enum(BACKUP_ORIGINS).describe('request: somebody asked for it'),
+    schedule_id: z.string().nullable(),
+    changed: z
+      .boolean()
+      .nullable()
+      .describe('Whether the export differs from the one before; null for a job, and while it is not compared'),
     state: z.enum(BACKUP_STATES).describe('pending: still on the router; lost: it could not be fetched'),
     error: z.string().nullable().describe('Why parts are missing'),
     created_at: dateTime,
@@ -204,6 +211,8 @@ export function presentBackup({ record, parts }: Backup): z.infer<typeof backupS
     id: record.id,
     job_id: record.job_id,
     origin: record.origin as BackupOrigin,
+    schedule_id: record.schedule_id,
+    changed: record.changed === null ? null : record.changed === 1,
     state: record.state as (typeof BACKUP_STATES)[number],
     error: record.error,
     created_at: toDateTime(record.created_at),

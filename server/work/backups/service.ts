@@ -18,6 +18,7 @@ import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
 import { unseal } from './content.ts';
+import { ConfigChanges } from './changes/config-changes.ts';
 import { DiffThreads } from './diff/diff-threads.ts';
 import type { ExportText } from './diff/diff-threads.ts';
 import { BackupFetcher } from './fetcher.ts';
@@ -38,8 +39,9 @@ import {
   selectSurplus,
 } from './store.ts';
 import type { EndedJob } from './store.ts';
+import { selectBeyondKept } from './schedules/store.ts';
 import { DEFAULT_BACKUP_RULES, RAN_WITHOUT_BEGIN } from './types.ts';
-import type { Backup, BackupChange, BackupDiff, BackupFile, BackupRecord, BackupRules, TakenPart } from './types.ts';
+import type { Backup, BackupChange, BackupDiff, BackupFile, BackupRecord, BackupRules, ConfigChange, TakenPart } from './types.ts';
 
 const SWEEP_EVERY_MS = 10 * 60_000;
 /** Rows in one statement: it blocks the database for a few milliseconds. */
@@ -65,10 +67,13 @@ const FAILURE = 'the maintenance of backups failed';
 export class BackupsService {
   /** Every backup that this process stores. */
   readonly changes = new Listeners<BackupChange>();
+  /** Exports that differ from the ones before them. */
+  readonly configChanges = new Listeners<ConfigChange>();
   readonly #deps: BackupsDeps;
   readonly #rules: BackupRules;
   readonly #fetcher: BackupFetcher;
   readonly #diffs: DiffThreads;
+  readonly #configChanges: ConfigChanges;
   /** Bytes stored since a team's backups were last added up; only of teams that stored some. */
   readonly #stored = new Map<string, number>();
   #unsubscribe: (() => void) | undefined;
@@ -89,6 +94,11 @@ export class BackupsService {
       level: 'error',
       run: () => this.#later(() => this.#sweep()),
     });
+    this.#configChanges = new ConfigChanges({
+      ...deps,
+      compare: (from, to) => this.#diff(from, to, undefined),
+      publish: (change) => this.configChanges.publish(change),
+    });
     this.#fetcher = new BackupFetcher({
       ...deps,
       rules: this.#rules,
@@ -107,6 +117,7 @@ export class BackupsService {
       if (hasLeftBackup(job)) void this.#later(() => this.#note([job]));
     });
     this.#fetcher.start();
+    this.#configChanges.start();
     this.#sweeps.start();
     void this.#later(() => this.#recordMissed());
   }
@@ -115,6 +126,7 @@ export class BackupsService {
     this.#stopped = true;
     this.#unsubscribe?.();
     await this.#sweeps.stop();
+    await this.#configChanges.stop();
     await this.#background;
     await this.#fetcher.stop();
   }
@@ -252,14 +264,20 @@ export class BackupsService {
     const { storage, clock } = this.#deps;
     await this.#recordMissed();
     const { keepMs, keepPerRouter } = this.#rules;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
-      const surplus = await selectSurplus(storage.db, { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE });
-      await storage.writes.write((tx) => deleteBackups(tx, surplus));
-      count = surplus.length;
-    }
+    const rules = { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE };
+    await this.#deleteAll(() => selectSurplus(storage.db, rules));
+    await this.#deleteAll(() => selectBeyondKept(storage.db, SWEEP_AT_ONCE));
     const teams = [...this.#stored.keys()];
     this.#stored.clear();
     for (const teamId of teams) await this.#makeRoom(teamId);
+  }
+
+  async #deleteAll(select: () => Promise<string[]>): Promise<void> {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
+      const ids = await select();
+      await this.#deps.storage.writes.write((tx) => deleteBackups(tx, ids));
+      count = ids.length;
+    }
   }
 
   /** Checks a team that stores very much before the next sweep. */

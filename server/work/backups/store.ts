@@ -248,7 +248,9 @@ export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPer
   const ranked = db
     .selectFrom('backups')
     .select(['id', 'created_at'])
-    .select(sql<number>`row_number() over (partition by router_id order by created_at desc, id desc)`.as('place'));
+    .select(
+      sql<number>`row_number() over (partition by router_id, coalesce(schedule_id, '') order by created_at desc, id desc)`.as('place'),
+    );
   const rows = await db
     .selectFrom(ranked.as('ranked'))
     .select('id')

@@ -14,7 +14,7 @@ export const TAKEN_PARTS = ['export', 'binary'] as const satisfies readonly Back
 export type TakenPart = (typeof TAKEN_PARTS)[number];
 
 /** Why a backup was taken. */
-export const BACKUP_ORIGINS = ['job', 'request'] as const;
+export const BACKUP_ORIGINS = ['job', 'request', 'schedule'] as const;
 export type BackupOrigin = (typeof BACKUP_ORIGINS)[number];
 
 /** `pending`: still on the router. `lost`: it could not be fetched. */
@@ -25,6 +25,20 @@ export type BackupState = (typeof BACKUP_STATES)[number];
 export interface BackupChange {
   kind: 'stored';
   backup: BackupRecord;
+}
+
+/** A text export that is stored. */
+export interface ExportOf {
+  record: BackupRecord;
+  part: 'export' | 'export_after';
+}
+
+/** The configuration of a router has changed since its last export. */
+export interface ConfigChange {
+  from: BackupRecord;
+  to: BackupRecord;
+  /** Undefined when there are too many to be counted. */
+  lines: { added: number; removed: number } | undefined;
 }
 
 export interface PartRecord {

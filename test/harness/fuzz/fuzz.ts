@@ -54,6 +54,7 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     member_id: [await addUser(world, 'ada@example.org', 'viewer')],
     invitation_id: [(await invite(world.caller, 'bob@example.org')).id],
     client_id: await make('/api/clients', client),
+    backup_schedule_id: await make('/api/backup-schedules', { time: '02:30' }),
     campaign_id: await make('/api/campaigns', { router_ids: [router_id], ...job }),
     // Not the caller's own, which would end everything.
     key_id: await make('/api/api-keys', { name: 'Another', role: 'viewer' }),

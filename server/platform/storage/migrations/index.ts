@@ -37,6 +37,7 @@ import { requestedBackups } from './0036-requested-backups.ts';
 import { search } from './0037-search.ts';
 import { keptHistory } from './0038-kept-history.ts';
 import { jobTransitions } from './0039-job-transitions.ts';
+import { backupSchedules } from './0040-backup-schedules.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   search,
   keptHistory,
   jobTransitions,
+  backupSchedules,
 ];
