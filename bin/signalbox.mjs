@@ -7,6 +7,7 @@ const FOR_API_USERS = new Set([
   'login',
   'status',
   'top',
+  'history',
   'sessions',
   'routers',
   'router',

@@ -13,10 +13,10 @@ from SIGNALBOX_* in the environment or from the YAML file in SIGNALBOX_CONFIG.
 
 Commands:
 ${rows([SERVE, DOCTOR, ...commands])}
-Commands for API users, from any machine: login, status, top, sessions, routers,
-router, router-moves, router-move, agent, run, ping, faults, devices, device,
-job, campaign, backups, backup, forward, events, agents, members, keys, sites,
-audit, completion.
+Commands for API users, from any machine: login, status, top, history, sessions,
+routers, router, router-moves, router-move, agent, run, ping, faults, devices,
+device, job, campaign, backups, backup, forward, events, agents, members, keys,
+sites, audit, completion.
 
 signalbox COMMAND --help explains a command.
 signalbox --version prints the version.

@@ -124,6 +124,41 @@ describe('status', () => {
   });
 });
 
+describe('history', () => {
+  interface Item {
+    kind: string;
+    status: string;
+  }
+
+  test('has states, sessions and what people did, newest first', async () => {
+    await waitUntil('the states are stored', async () =>
+      (await json<Item[]>('history', 'router-2')).some(({ status }) => status === 'answering'),
+    );
+    const { stdout } = await run('history', 'router-2');
+    expect(stdout).toMatch(/^TIME +FOR +KIND +STATUS +WHAT +BY\n/);
+    expect(stdout).toMatch(/^\S+Z +- +state +not_answering +\S+/m);
+    expect(stdout).toMatch(/^\S+Z +\d+ \w+ +state +answering +/m);
+    expect(stdout).toMatch(/^\S+Z +- +session +open +/m);
+    const times = [...stdout.matchAll(/^(\S+Z) /gm)].map(([, time]) => time!);
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  test('of some kinds and of some time', async () => {
+    const kinds = new Set((await json<Item[]>('history', ids[2]!, '--kind', 'state,fault')).map(({ kind }) => kind));
+    expect([...kinds].filter((kind) => kind !== 'state' && kind !== 'fault')).toEqual([]);
+    expect(await json('history', 'router-0', '--to', '2031-05-01T00:00:00Z', '--from', '2031-04-01T00:00:00Z')).toEqual([]);
+    expect((await run('history', 'router-2', '--limit', '1')).stdout).toMatch(/\nthe latest 1 items; --limit or --to shows older ones\n$/);
+  });
+
+  test.each([
+    [['history', 'nobody'], '404'],
+    [['history', 'router-0', '--kind', 'weather'], 'kind'],
+    [['history', 'router-0', '--from', 'yesterday'], 'from'],
+  ])('%j is refused', async (words, message) => {
+    expect(await run(...words)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
+  });
+});
+
 describe('sessions', () => {
   interface Session {
     ended_by: string | null;

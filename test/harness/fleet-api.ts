@@ -27,6 +27,7 @@ interface Invented {
   jobs: Record<string, unknown>[];
   forwards: Record<string, unknown>[];
   campaigns: Record<string, unknown>[];
+  history: Record<string, unknown>[];
   overview: Record<string, unknown>;
 }
 
@@ -77,6 +78,16 @@ export function inventFleet({ routers: count, down = 0, work = 0, words }: Fleet
       description: words ?? 'Name every uplink',
       target_count: 40,
       counts: { waiting: 20, pending: 2, running: 3, completed: 10, failed: 4, expired: 0, unknown: 1, deleted: 0, skipped: 0 },
+    })),
+    history: Array.from({ length: 60 }, (_, n) => ({
+      id: id(7, n),
+      kind: n % 2 === 0 ? 'state' : 'action',
+      at: ago(n * 10),
+      until: n === 0 ? null : ago(n * 10 - 10),
+      status: n % 2 === 0 ? 'not_answering' : '200',
+      title: words ?? (n % 2 === 0 ? 'not_answering: login_refused' : 'PATCH /api/routers/:router_id/transient-forwarding/:id'),
+      by: words ?? (n % 2 === 0 ? null : 'admin-of-the-east@example.net'),
+      link: null,
     })),
     overview: {
       routers: { answering: count - down, not_answering: notAnswering, agent_away: down - notAnswering, never_seen: 0 },
@@ -151,6 +162,7 @@ export class FleetApi {
 
   #dataOf(path: string, query: URLSearchParams): unknown {
     const { routers, faults, jobs, forwards, campaigns, overview } = this.fleet;
+    if (path.endsWith('/history')) return this.fleet.history.slice(0, Number(query.get('limit')));
     const states = query.getAll('state');
     const limit = Number(query.get('limit') ?? Infinity);
     const matching = states.length === 0 ? routers : routers.filter(({ state }) => states.includes(state as string));

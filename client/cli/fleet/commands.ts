@@ -4,6 +4,7 @@ import { bytesText, durationText } from '../quantities.ts';
 import { table } from '../text.ts';
 import type { AgentSession } from '../../generated.ts';
 import { readFleet } from './fleet.ts';
+import { history } from './history-command.ts';
 import { statusText } from './status-text.ts';
 import { top } from './top.ts';
 
@@ -86,4 +87,4 @@ function sizeText(bytes: number | null): string {
   return bytes === null ? '-' : bytesText(bytes);
 }
 
-export const fleetCommands: readonly Command[] = [status, top, sessions];
+export const fleetCommands: readonly Command[] = [status, top, history, sessions];

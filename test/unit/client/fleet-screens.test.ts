@@ -13,7 +13,7 @@ const run = (columns: number, ...words: string[]): Promise<Ran> => runSignalbox(
 
 describe.each([1, 50, 5000])('%i routers', (routers) => {
   describe.each([80, 140])('at %i columns', (columns) => {
-    test.each(['status', 'routers --state down', 'routers'])('%s fits, and its columns are aligned', async (line) => {
+    test.each(['status', 'routers --state down', 'routers', 'history edge'])('%s fits, and its columns are aligned', async (line) => {
       api = await FleetApi.start({ routers, down: Math.ceil(routers / 4), work: 6 });
       const { code, stdout, stderr } = await run(columns, ...line.split(' '));
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -30,7 +30,7 @@ describe.each([1, 50, 5000])('%i routers', (routers) => {
 function misaligned(lines: readonly string[]): string[] {
   let place = -1;
   return lines.filter((line) => {
-    const title = / STATE( |$)/.exec(line);
+    const title = / STAT(?:E|US)( |$)/.exec(line);
     if (title) place = displayWidth(line.slice(0, title.index + 1));
     const state = / {2}(?:not_answering|agent_away|answering)(?= {2}|$)/.exec(line);
     return !title && state !== null && displayWidth(line.slice(0, state.index + 2)) !== place;
@@ -88,7 +88,7 @@ test('a wait for the rate limit is said', async () => {
   expect(await run(80, 'status')).toMatchObject({ code: 0, stderr: 'the rate limit is reached; waiting 1 s\n' });
 });
 
-test.each(['status', 'status --limit 1', 'routers', 'routers --fields identity,agent_name'])(
+test.each(['status', 'status --limit 1', 'routers', 'routers --fields identity,agent_name', 'history edge'])(
   '%s: text from routers and people never carries a terminal escape to the screen',
   async (line) => {
     api = await FleetApi.start({ routers: 3, down: 2, work: 2, words: 'a\u001b]0;owned\u0007b\u009b31mc\u202Ed\re' });
