@@ -147,7 +147,7 @@ export interface Backup {
   id: string;
   /** null: taken without a job */
   job_id: string | null;
-  /** request: somebody asked for it */
+  /** request: a caller requested it */
   origin: 'job' | 'request' | 'schedule';
   schedule_id: string | null;
   /** Whether the export differs from the one before; null for a job, and while it is not compared */
@@ -712,7 +712,7 @@ export interface ListedBackup {
   id: string;
   /** null: taken without a job */
   job_id: string | null;
-  /** request: somebody asked for it */
+  /** request: a caller requested it */
   origin: 'job' | 'request' | 'schedule';
   schedule_id: string | null;
   /** Whether the export differs from the one before; null for a job, and while it is not compared */

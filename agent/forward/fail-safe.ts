@@ -138,7 +138,7 @@ async function findNamed(
 
 /**
  * Starts a stored script, whose name allows to find and end it; `/execute` alone would start a nameless one. A waiting script cannot
- * be told another time: the next one gets the other name and runs before the former is ended.
+ * get another time: the next one gets the other name and runs before the former is ended.
  */
 async function startDelayed(router: RouterAdapter, undoing: Undoing, seconds: number, deadline: Deadline): Promise<void> {
   const { mark } = undoing;

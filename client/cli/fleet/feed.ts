@@ -10,7 +10,7 @@ export interface FeedParts {
   type: string;
   /** The router, agent or campaign. */
   about: string;
-  /** What is said of it. */
+  /** Text of the event. */
   details: string;
 }
 

@@ -82,7 +82,7 @@ interface Layout {
   columns: number;
   /** Lines in front of a section. */
   gap: readonly Line[];
-  /** The latest of a stream without end: nobody counts the rest. */
+  /** The latest events of an endless stream, without a count of the rest. */
   isFeed?: boolean;
 }
 
@@ -100,7 +100,7 @@ function section(title: string, all: readonly string[][], most: number, { column
 }
 
 const GAP = 2;
-/** A column keeps so many cells when others need room. */
+/** Minimum width of a column when others need room, in cells. */
 const LEAST = 8;
 
 /** Rows as columns of one line each. The widest columns give way first; what is cut ends with `…`. */

@@ -39,10 +39,10 @@ export async function selectPlacedRouters(
   return routers.$call(newestFirst(page, 'routers.created_at', 'routers.id')).execute();
 }
 
-/** An id may be so much ahead of its moment (core/id-sequence.ts). */
+/** How far the time in an id may be ahead (core/id-sequence.ts). */
 const ID_AHEAD_MS = 1000;
 
-/** When control planes ran during a time, and the last one before. Their ids have the moments of their starts. */
+/** When control planes ran during a time, and the last one before. Their ids contain the times of their starts. */
 export async function selectRuns(db: DbOrTx, { from, to }: Span): Promise<RunRow[]> {
   const before = await db.selectFrom('server_runs').selectAll().where('id', '<', idFloor(from)).orderBy('id', 'desc').limit(1).execute();
   const during = db

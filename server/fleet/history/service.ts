@@ -39,7 +39,7 @@ export class HistoryService {
 
   /**
    * One page, newest first. Who may not read the audit log gets no actions and no names.
-   * @throws AppError `not_found`, also for another team's router; `forbidden` when only actions are asked for, by somebody who may not
+   * @throws AppError `not_found`, also for another team's router; `forbidden` when only actions are requested, by a caller who may not
    *   read them
    */
   async list(caller: Principal, routerId: string, filter: HistoryFilter, page: Page): Promise<NamedItem[]> {

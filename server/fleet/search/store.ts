@@ -61,7 +61,7 @@ export async function selectJobs(
 /** Behind every text in the order of bytes. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-/** What is shown of records, in no order. One that has gone meanwhile is missing. */
+/** The shown fields of records, in no order. A record that was deleted meanwhile is missing. */
 export const SELECT_FOUND: Record<
   SearchKind,
   (db: Db, teamId: string, ids: readonly string[]) => Promise<(Found & { recordId: string })[]>

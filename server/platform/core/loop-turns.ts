@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Holder } from '../../../runtime/fair-shares.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Asks for another turn for the caller for whom the running code works. */
+/** Requests another turn for the caller of the running code. */
 const turns = new AsyncLocalStorage<() => Promise<void>>();
 
 /**
- * Shares the event loop among those who read much. One of them goes on in each turn of the loop, and sockets are read in between: a request
- * that takes no turn waits for one piece of such work at most, however many callers ask at once. Teams take turns, and in each team its
+ * Shares the event loop among callers with large reads. One of them continues in each turn of the loop, and sockets are read in between: a request
+ * that takes no turn waits for one piece of such work at most, however many callers there are. Teams take turns, and in each team its
  * members.
  */
 export class LoopTurns {
@@ -44,8 +44,8 @@ export class LoopTurns {
 }
 
 /**
- * To be awaited between pieces of work of some ten milliseconds, while a list is read and written out: lets sockets be read and other
- * callers go on. Outside of a request it only lets sockets be read.
+ * Await it between pieces of work of about ten milliseconds while a list is read and serialised: sockets are read and other
+ * callers continue. Outside of a request it only lets sockets be read.
  */
 export function nextTurn(): Promise<void> {
   return turns.getStore()?.() ?? new Promise((resolve) => void setImmediate(resolve));

@@ -30,7 +30,7 @@ export function gramsOf(text: string): string[] {
   return characters.slice(GRAM_CHARS - 1).map((_, index) => characters.slice(index, index + GRAM_CHARS).join(''));
 }
 
-/** The end of an id, which is random in every id of ours. Two ids may share it: whoever finds a record compares the whole id as well. */
+/** The end of an id, which is random in every id of ours. Two ids may share it, so a match also compares the whole id. */
 const MARK_CHARS = 9;
 
 /**

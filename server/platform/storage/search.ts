@@ -27,8 +27,8 @@ export interface SearchHit {
 }
 
 /**
- * The records with a text in one of their fields, those first that were stored last. Small and capital letters from A to Z are the same. Found
- * through an index on both engines; one or two characters are looked for at the beginnings of fields only, because parts of three characters
+ * The records with a text in one of their fields, the last stored first. Small and capital letters from A to Z are the same. Found
+ * through an index on both engines; one or two characters match at the beginnings of fields only, because parts of three characters
  * are what the index has.
  */
 export function searchHits(engine: Engine, wish: SearchWish): RawBuilder<SearchHit> {
@@ -75,7 +75,7 @@ function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<Se
     order by search_index.rowid desc limit ${limit})`;
 }
 
-/** What is looked through without the index, some milliseconds: a word that one record in twenty has fills a page from that. */
+/** Records scanned without the index, in some milliseconds: a word that one record in twenty contains fills a page from them. */
 const LOOKED_THROUGH = 2000;
 
 /**

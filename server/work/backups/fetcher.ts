@@ -207,7 +207,7 @@ export class BackupFetcher {
       return undefined;
     } catch (error) {
       if (!(error instanceof AppError)) return new AppError('internal', 'it could not be stored', { cause: error });
-      // Somebody waits for it: a router that refuses to save it is not asked for hours.
+      // A caller waits for it, so a router that refuses to save it is not asked again for hours.
       const isRefusal = backup.job_id === null && error.code === 'rejected_by_router';
       return isRefusal ? new AppError('invalid', error.message, { cause: error }) : error;
     }

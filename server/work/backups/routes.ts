@@ -30,7 +30,7 @@ export const backupSchema = z
   .object({
     id: z.string(),
     job_id: z.string().nullable().describe('null: taken without a job'),
-    origin: z.enum(BACKUP_ORIGINS).describe('request: somebody asked for it'),
+    origin: z.enum(BACKUP_ORIGINS).describe('request: a caller requested it'),
     schedule_id: z.string().nullable(),
     changed: z
       .boolean()

@@ -209,10 +209,10 @@ export async function selectGroups(db: DbOrTx, query: { teamId: string; id: stri
   return withinOutputs(toGroups(rows));
 }
 
-/** As many as are shown unless told otherwise, if each has printed as much as is kept. Beyond it an answer takes too long to write out. */
+/** The default number of groups with the longest kept output each. A larger answer takes too long to serialise. */
 const MOST_OUTPUT_OF_GROUPS = 4 * 2 ** 20;
 
-/** The first groups, until they have printed so much together. */
+/** The first groups, up to this much output in total. */
 function withinOutputs(groups: readonly OutputGroup[]): OutputGroup[] {
   let printed = 0;
   return groups.filter(({ output }) => (printed += output?.length ?? 0) <= MOST_OUTPUT_OF_GROUPS);

@@ -11,7 +11,7 @@ type Result = (typeof RESULTS)[number];
 /** Seconds: from one command to the longest time-out of a script. */
 const DURATIONS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 
-/** A job changes a few times in a row. One that changes again after so many others is counted twice: 100 bytes each. */
+/** A job changes a few times in a row. One that changes again after this many others is counted twice: 100 bytes each. */
 const REMEMBERED = 10_000;
 
 /** Results of jobs, once each. A job that was `unknown` and whose result arrives later counts under both. */

@@ -49,7 +49,7 @@ export async function searchDevices(
   return (
     db
       .selectFrom(hits.as('hits'))
-      // What is found comes first: SQLite keeps the order of a cross join, and would else begin with all devices of the team.
+      // The matches come first: SQLite keeps the order of a cross join, and would otherwise begin with all devices of the team.
       .crossJoin('devices')
       .leftJoin('device_aliases', (join) =>
         join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),

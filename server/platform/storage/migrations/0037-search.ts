@@ -4,8 +4,8 @@ import type { SearchKind } from '../search-text.ts';
 import type { Migration } from './types.ts';
 
 /**
- * The index for searches (storage/search.ts). What it has of a record is a view; triggers keep it up to date like any other index, whoever
- * writes the record. It is therefore no part of an export: an import fills it.
+ * The index for searches (storage/search.ts). Views define its content, and triggers update it with every write, so it is not part of an
+ * export: an import fills it.
  */
 function statements(engine: Engine): string[] {
   return [
@@ -46,7 +46,7 @@ function sqliteIndex(): string[] {
   ];
 }
 
-/** Needs no extension, so nobody has to be asked to install one. */
+/** Needs no PostgreSQL extension. */
 function postgresIndex(): string[] {
   const scope = scopeSql('kind', 'team_id');
   return [

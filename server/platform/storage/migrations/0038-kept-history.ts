@@ -1,6 +1,6 @@
 import type { Migration } from './types.ts';
 
-/** What is over of each team in its order, so that the newest are kept (operations/retention). */
+/** Ended records of each team in order, so that the newest are kept (operations/retention). */
 function statements(): string[] {
   return [
     'create index agent_sessions_ended on agent_sessions (team_id, opened_at, id) where closed_at is not null',
