@@ -6,9 +6,9 @@ import { FairQueue } from './fair-queue.ts';
 const turns = new AsyncLocalStorage<() => Promise<void>>();
 
 /**
- * Shares the event loop among callers with large reads. One of them continues in each turn of the loop, and sockets are read in between: a request
- * that takes no turn waits for one piece of such work at most, however many callers there are. Teams take turns, and in each team its
- * members.
+ * Shares the event loop among callers with large reads. One of them continues in each turn of the loop, and sockets are read in
+ * between: a request that takes no turn waits for one piece of such work at most, however many callers there are. Teams take turns,
+ * and in each team its members.
  */
 export class LoopTurns {
   readonly #queue = new FairQueue<() => void>();
