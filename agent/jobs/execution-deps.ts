@@ -25,6 +25,8 @@ export interface ExecutionDeps {
   permittedAt: number;
   /** BEGIN is on disk. */
   onBegun: () => void;
+  /** The undo guard is armed and fires in so many milliseconds; null: it was removed. */
+  onGuard: (firesInMs: number | null) => void;
 }
 
 /** Records of earlier processes about a job. */

@@ -96,6 +96,7 @@ export class Execution {
       // Set before touching the router: parts of the guard must be removed if nothing runs.
       this.#progress.isGuardLeft = true;
       await this.#guard?.arm();
+      this.#deps.onGuard(this.#guard?.firesInMs ?? null);
       return { isArmed: true };
     },
     prepare: async () => {
@@ -128,6 +129,7 @@ export class Execution {
     confirm: () => this.#confirm(),
     disarm: async () => {
       if ((await this.#guard?.disarm()) === true) this.#hasFired = true;
+      else this.#deps.onGuard(null);
       return { isGuardLeft: false };
     },
     end: async () => {
@@ -155,7 +157,11 @@ export class Execution {
 
   async #confirm(): Promise<Partial<Progress>> {
     const result = await this.#guard!.confirm(this.#progress.verdict!);
-    if (result !== 'wait') return { result };
+    if (result !== 'wait') {
+      // What is unknown or undone, the result says.
+      if (result.outcome !== 'unknown' && result.reason !== 'rolled_back') this.#deps.onGuard(null);
+      return { result };
+    }
     await sleep(this.#deps.clock, this.#deps.times.guard.pollMs, this.#signal);
     return {};
   }

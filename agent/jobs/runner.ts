@@ -52,6 +52,8 @@ export class JobRunner {
   readonly #cleared = new Map<string, Promise<void>>();
   /** By router: the newest export after a job. Never rejects. */
   readonly #exporting = new Map<string, Promise<void>>();
+  /** By job: when its undo guard fires, by the clock's `monotonic`. */
+  readonly #armed = new Map<string, number>();
   /** Routers with an ACCEPT that is being written. */
   readonly #accepting = new Set<string>();
   /** Jobs and states that waited for an answer at the last check. */
@@ -106,7 +108,14 @@ export class JobRunner {
     }
     await journal.confirmEpoch(epoch);
     const open = journal.entries().filter((entry) => !entry.acked);
-    return { journalId: journal.id, jobs: open.map(toOpenJob) };
+    return { journalId: journal.id, jobs: open.map((entry) => this.#toOpenJob(entry)) };
+  }
+
+  #toOpenJob(entry: JournalEntry): OpenJob {
+    const job = toOpenJob(entry);
+    const firesAt = this.#armed.get(job.job_id);
+    if (firesAt === undefined || (job.state !== 'accepted' && job.state !== 'begun')) return job;
+    return { ...job, guard: { fires_in_ms: Math.max(0, firesAt - this.#deps.clock.monotonic()) } };
   }
 
   async onOffer(offer: JobOffer): Promise<void> {
@@ -251,7 +260,11 @@ export class JobRunner {
     const router = this.#deps.routers.get(offer.router);
     if (router) {
       const onBegun = (): void => this.#send({ type: 'job.began', job_id: offer.job_id });
-      return new Execution(offer, { begun, guard }, { ...this.#deps, router, times: this.#times, permittedAt, onBegun }, signal).finish();
+      const onGuard = (firesInMs: number | null): void => this.#onGuard(offer.job_id, firesInMs);
+      const deps = { ...this.#deps, router, times: this.#times, permittedAt, onBegun, onGuard };
+      const result = await new Execution(offer, { begun, guard }, deps, signal).finish();
+      this.#armed.delete(offer.job_id);
+      return result;
     }
     // The router was removed from the configuration, so it cannot be asked.
     const result = begun ? NEVER_KNOWN : neverRan('rejected', 'the router is no longer in the configuration of its agent');
@@ -289,6 +302,17 @@ export class JobRunner {
       this.#deps.log.warn({ err: error, job_id: jobId }, 'a step of a job failed and is retried later');
       return false;
     }
+  }
+
+  /** @param firesInMs null: it was removed */
+  #onGuard(jobId: string, firesInMs: number | null): void {
+    if (firesInMs === null) {
+      // Of a guard that was never armed there is nothing to say.
+      if (this.#armed.delete(jobId)) this.#send({ type: 'job.guard', job_id: jobId, state: 'disarmed', fires_in_ms: null });
+      return;
+    }
+    this.#armed.set(jobId, this.#deps.clock.monotonic() + firesInMs);
+    this.#send({ type: 'job.guard', job_id: jobId, state: 'armed', fires_in_ms: firesInMs });
   }
 
   #send(message: JobMessage): void {

@@ -35,6 +35,7 @@ export const agentMessages = {
   'job.began': jobs.jobBegan,
   'job.ended': jobs.jobEnded,
   'job.refused': jobs.jobRefused,
+  'job.guard': jobs.jobGuard,
   'forward.lost': forwardLost,
   health,
   devices,
@@ -60,6 +61,7 @@ export type JobOffer = z.infer<typeof jobs.jobOffer>;
 export type JobResult = z.infer<typeof jobs.jobResult>;
 export type JobReason = z.infer<typeof jobs.jobReason>;
 export type OpenJob = z.infer<typeof jobs.openJob>;
+export type JobGuard = z.infer<typeof jobs.jobGuard>;
 export type JobDeclined = z.infer<typeof jobs.jobDeclined>;
 export type Health = z.infer<typeof health>;
 export type HealthReadings = z.infer<typeof healthReadings>;

@@ -74,10 +74,31 @@ export const jobRevoke = z.object({ type: z.literal('job.revoke'), job_id: jobId
 /** Agent: REFUSED is on its disk; the job will never begin. */
 export const jobRefused = z.object({ type: z.literal('job.refused'), job_id: jobId });
 
+/** A day and an hour: the longest undo guard, with the wait for its first tick. */
+const firesInMs = z
+  .number()
+  .min(0)
+  .max(25 * 3_600_000);
+
+/**
+ * Agent: the undo guard of a job that it holds is armed, or can no longer fire because it was removed. A guard that has fired is reported by
+ * the result. Servers that are older ignore it.
+ */
+export const jobGuard = z.object({
+  type: z.literal('job.guard'),
+  job_id: jobId,
+  state: z.enum(['armed', 'disarmed']),
+  /** Until the router undoes the script; null once disarmed. */
+  fires_in_ms: firesInMs.nullable(),
+});
+
+/** Repeats in `ready` that a guard is armed. */
+const armedGuard = z.object({ fires_in_ms: firesInMs }).optional();
+
 /** One entry of the agent's journal in `ready`. */
 export const openJob = z.discriminatedUnion('state', [
-  z.object({ job_id: jobId, state: z.literal('accepted') }),
-  z.object({ job_id: jobId, state: z.literal('begun') }),
+  z.object({ job_id: jobId, state: z.literal('accepted'), guard: armedGuard }),
+  z.object({ job_id: jobId, state: z.literal('begun'), guard: armedGuard }),
   z.object({ job_id: jobId, state: z.literal('refused') }),
   z.object({ job_id: jobId, state: z.literal('ended'), result: jobResult }),
 ]);

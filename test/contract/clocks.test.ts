@@ -17,7 +17,8 @@ import { PORT_QUARANTINE_MS, choosePort } from '../../server/work/forwards/entry
 import { closeForward, insertForward, selectPortUses } from '../../server/work/forwards/store.ts';
 import { SlidingWindow } from '../../server/platform/core/sliding-window.ts';
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
-import { acceptJob, expireJobs, giveUpOverdue } from '../../server/work/jobs/hand-over/store.ts';
+import { guardOf } from '../../server/work/jobs/guard.ts';
+import { acceptJob, expireJobs, giveUpOverdue, noteGuard } from '../../server/work/jobs/hand-over/store.ts';
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
 import { insertJob } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
@@ -84,7 +85,7 @@ class Run {
     return { ...this.reporter, address: '::1', reset: false };
   }
 
-  async job(wanted: { notifyUrl?: string; expiresInMs?: number } = {}): Promise<JobRecord> {
+  async job(wanted: { notifyUrl?: string; expiresInMs?: number; undoSeconds?: number } = {}): Promise<JobRecord> {
     const now = this.clock.now();
     const { teamId, routerId } = this.place;
     return this.storage.writes.write((tx) =>
@@ -102,6 +103,7 @@ class Run {
         needsAcknowledgement: true,
         makeBackup: false,
         notifyUrl: wanted.notifyUrl ?? null,
+        undoSeconds: wanted.undoSeconds ?? null,
         timeoutMs: 5 * MINUTE,
         now,
         expiresAt: now + (wanted.expiresInMs ?? DAY),
@@ -172,6 +174,18 @@ const SERVER: Record<string, Scenario> = {
     return run.until(10 * SECOND, async () => {
       await run.storage.writes.write((tx) => giveUpOverdue(tx, run.clock.now(), 500));
       return (await run.phaseOf(job)) === 'unknown';
+    });
+  },
+  'job: time until its undo guard fires, as shown': async (run) => {
+    const job = await run.job({ undoSeconds: 3000 });
+    await run.storage.writes.write(async (tx) => {
+      const now = run.clock.now();
+      await acceptJob(tx, run.reporter, { jobId: job.id, now, graceMs: DAY, backupMs: 0 });
+      await noteGuard(tx, run.reporter, { jobId: job.id, state: 'armed', firesInMs: 50 * MINUTE, now });
+    });
+    return run.until(MINUTE, async () => {
+      const row = await run.storage.db.selectFrom('jobs').selectAll().where('id', '=', job.id).executeTakeFirstOrThrow();
+      return guardOf(row, run.clock.now())?.state === 'unknown';
     });
   },
   'fetch of a backup: retry and lease': async (run) => {

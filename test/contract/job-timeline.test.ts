@@ -3,8 +3,9 @@ import type { JobResult } from '../../protocol/index.ts';
 import { upsertStates } from '../../server/fleet/states/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage, Tx } from '../../server/platform/storage/db.ts';
-import { acceptJob, beginJob, endJob, expireJobs, giveUpUnlisted, refuseJob } from '../../server/work/jobs/hand-over/store.ts';
+import { acceptJob, beginJob, endJob, expireJobs, giveUpUnlisted, noteGuard, refuseJob } from '../../server/work/jobs/hand-over/store.ts';
 import { cancelQueuedOf } from '../../server/work/jobs/router-removal/store.ts';
+import { guardOf } from '../../server/work/jobs/guard.ts';
 import { deleteFinished, insertJob, requestCancel, selectJob } from '../../server/work/jobs/store.ts';
 import type { JobInsert } from '../../server/work/jobs/store.ts';
 import { JobTimelines } from '../../server/work/jobs/timeline/timelines.ts';
@@ -208,6 +209,54 @@ describeEachDatabase('the timeline of a job', (open) => {
     const { transitions } = (await selectJob(storage.db, place.teamId, place.routerId, job.id))!;
     expect(transitions!.length).toBeLessThan(4100);
     expect((await shown(job)).length).toBeGreaterThan(40);
+  });
+
+  test('has its undo guard, once for each change, and only from the agent that holds the job', async () => {
+    const guard = async (state: 'armed' | 'disarmed', agentId = place.agentId) =>
+      write((tx) =>
+        noteGuard(tx, { ...reporter(), agentId }, { jobId: job.id, state, firesInMs: state === 'armed' ? 60_000 : null, now: clock.now() }),
+      );
+    const job = await create({ undoSeconds: 60 });
+    const view = async () => guardOf((await selectJob(storage.db, place.teamId, place.routerId, job.id))!, clock.now());
+    await accept(job);
+    expect(await view()).toBeNull();
+    expect(await guard('armed', (await seedRouter(storage)).agentId)).toBeUndefined();
+    expect(await guard('armed')).toBeDefined();
+    clock.advance(10_000);
+    expect(await guard('armed')).toBeUndefined();
+    expect(await view()).toEqual({ state: 'armed', armedAt: NOW, firesInSeconds: 50 });
+    clock.advance(50_000);
+    expect(await view()).toEqual({ state: 'unknown', armedAt: NOW, firesInSeconds: null });
+    await begin(job);
+    expect(await guard('disarmed')).toBeDefined();
+    expect(await view()).toEqual({ state: 'disarmed', armedAt: NOW, firesInSeconds: null });
+    await end(job);
+    expect(await guard('armed')).toBeUndefined();
+    expect((await shown(job)).map((item) => (item as unknown[])[0])).toEqual([
+      'created',
+      'accepted',
+      'guard_armed',
+      'began',
+      'guard_disarmed',
+      'ended',
+    ]);
+  });
+
+  test.each([
+    ['rolled back', { ...completed, outcome: 'failed', reason: 'rolled_back' }, 'fired'],
+    ['completed', completed, 'disarmed'],
+    ['unknown', { ...completed, outcome: 'unknown', reason: 'interrupted' }, 'unknown'],
+  ] as const)('of an agent that says nothing of guards: a job that is %s', async (_name, result, state) => {
+    const [guarded, other] = [await create({ undoSeconds: 60 }), await create()];
+    for (const job of [guarded, other]) {
+      await accept(job);
+      await begin(job);
+    }
+    const view = async ({ id }: JobRecord) => guardOf((await selectJob(storage.db, place.teamId, place.routerId, id))!, clock.now());
+    expect(await view(guarded)).toMatchObject({ state: 'unknown', armedAt: null });
+    for (const job of [guarded, other]) await end(job, result);
+    expect(await view(guarded)).toMatchObject({ state });
+    expect(await view(other)).toBeNull();
   });
 
   test('is found by indexes that name the router or the job', async () => {

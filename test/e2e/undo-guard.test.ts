@@ -67,7 +67,7 @@ describe('an undo guard', () => {
       const now = await read(index);
       return now.phase === 'done' || now.phase === 'unknown' ? now : undefined;
     });
-    expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back' });
+    expect(job).toMatchObject({ status: 'failed', reason: 'rolled_back', guard: { state: 'fired', armed_at: expect.any(String) } });
     await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
     expect(simulator.log).toContain('router rebooted');
     expect(simulator.items('/ip/address').map((row) => row['address'])).toContain('192.168.88.1/24');
@@ -81,6 +81,11 @@ describe('an undo guard of a harmless script', () => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed; :put done'));
       expect(job).toMatchObject({ status: 'completed', reason: null, undo_unless_reachable_seconds: GUARD_SECONDS });
+      expect(job).toMatchObject({ guard: { state: 'disarmed', armed_at: expect.stringMatching(/Z$/), fires_in_s: null } });
+      const path = `/api/routers/${routerId}/jobs/${job.id as string}/timeline`;
+      const { body } = await world.caller.call<{ data: { timeline: { kind: string }[] } }>('GET', path);
+      const kinds = body.data.timeline.map(({ kind }) => kind).filter((kind) => kind !== 'waiting');
+      expect(kinds).toEqual(['created', 'accepted', 'guard_armed', 'began', 'guard_disarmed', 'ended']);
       const simulator = world.simulators[0]!;
       await waitUntil('nothing is left', () => leftOn(simulator).length === 0);
       expect(simulator.items('/system/identity')).toMatchObject([{ name: 'renamed' }]);

@@ -100,6 +100,12 @@ export class UndoGuard {
     return this.#mayFire;
   }
 
+  /** Until the router undoes the script, milliseconds; undefined where this process has not armed it. */
+  get firesInMs(): number | undefined {
+    if (!this.#time || !this.#boot) return undefined;
+    return Math.max(0, this.#time.allowed * 1000 - (this.#deps.clock.monotonic() - this.#boot.at));
+  }
+
   /** Longest useful wait for the script, in milliseconds: by then the router has undone it. */
   get longestRunMs(): number {
     return (this.#allowed + 3 * this.#deps.times.tickSeconds) * 1000;

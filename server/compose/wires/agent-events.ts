@@ -1,4 +1,4 @@
-import type { Devices, Health, Heartbeat, Inventory, JobDeclined, JobResult, OpenJob } from '../../../protocol/index.ts';
+import type { Devices, Health, Heartbeat, Inventory, JobDeclined, JobGuard, JobResult, OpenJob } from '../../../protocol/index.ts';
 import type { AgentListener } from '../../feature.ts';
 import type { AgentConnection, AgentEvents } from '../../platform/core/agent-gateway.ts';
 import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
@@ -82,6 +82,10 @@ export class AgentEventFanOut implements AgentEvents {
 
   async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {
     for (const listener of this.#listeners) await listener.onJobRefused?.(connection, jobId);
+  }
+
+  async onJobGuard(connection: AgentConnection, guard: JobGuard): Promise<void> {
+    for (const listener of this.#listeners) await listener.onJobGuard?.(connection, guard);
   }
 
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {

@@ -15,7 +15,7 @@ import type { ForwardChange } from '../../work/forwards/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import { statusOf } from '../../work/jobs/service.ts';
-import type { JobRecord } from '../../work/jobs/types.ts';
+import type { GuardChange, JobRecord } from '../../work/jobs/types.ts';
 import type { RemovalChange } from '../../fleet/removals/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
@@ -39,7 +39,7 @@ export interface EventSourcesDeps {
 
 /** Features whose changes become events. */
 interface Sources {
-  jobs: Pick<JobsService, 'changes'>;
+  jobs: Pick<JobsService, 'changes' | 'guardChanges'>;
   campaigns: Pick<CampaignsService, 'changes'>;
   sessions: Pick<SessionsService, 'changes'>;
   states: Pick<StatesService, 'changes'>;
@@ -70,6 +70,7 @@ export class EventSources {
   listenTo({ jobs, campaigns, forwards, backups, sessions, states }: Sources): void {
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
+      jobs.guardChanges.subscribe((change) => this.#guard(change)),
       campaigns.changes.subscribe((change) => this.#campaign(change)),
       forwards.changes.subscribe((change) => this.#forward(change)),
       backups.changes.subscribe((change) => this.#backup(change)),
@@ -149,7 +150,14 @@ export class EventSources {
     const status = statusOf(job);
     const { id, team_id: teamId, router_id, phase, reason, error, description, idempotency_key } = job;
     const data = { job_id: id, router_id, status, phase, reason, error, description, idempotency_key };
+    if (status === 'failed' && reason === 'rolled_back') this.#deps.events.publish({ teamId, type: 'job.rolled_back', data });
     this.#deps.events.publish({ teamId, type: `job.${status}`, data });
+  }
+
+  #guard({ kind, job }: GuardChange): void {
+    const { id, team_id: teamId, router_id, guard_fires_at: firesAt, description } = job;
+    const data = { job_id: id, router_id, description, fires_at: firesAt === null ? null : new Date(firesAt).toISOString() };
+    this.#deps.events.publish({ teamId, type: `job.guard_${kind}`, data });
   }
 
   #campaign({ kind, campaign }: CampaignChange): void {

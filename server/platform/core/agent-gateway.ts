@@ -5,6 +5,7 @@ import type {
   Heartbeat,
   Inventory,
   JobDeclined,
+  JobGuard,
   JobResult,
   OpenJob,
   Request,
@@ -100,6 +101,7 @@ export interface AgentEvents {
   onJobBegan(connection: AgentConnection, jobId: string): Promise<void>;
   onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void>;
   onJobRefused(connection: AgentConnection, jobId: string): Promise<void>;
+  onJobGuard?(connection: AgentConnection, guard: JobGuard): Promise<void>;
 
   onHealth?(connection: AgentConnection, health: Health): void;
   /** In the order sent, so that a delta finds the list it changes. */

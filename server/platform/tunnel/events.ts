@@ -25,6 +25,8 @@ export function notifyFeatures(events: AgentEvents, from: AgentConnection, messa
       return events.onJobEnded(from, message.job_id, message.result);
     case 'job.refused':
       return events.onJobRefused(from, message.job_id);
+    case 'job.guard':
+      return events.onJobGuard?.(from, message);
     case 'forward.lost':
       return events.onForwardLost(from, message.forward_id, message.reason);
   }

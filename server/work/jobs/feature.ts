@@ -43,6 +43,7 @@ export const jobs = feature({
     onJobBegan: (connection, jobId) => jobs.onJobBegan(connection, jobId),
     onJobEnded: (connection, jobId, result) => jobs.onJobEnded(connection, jobId, result),
     onJobRefused: (connection, jobId) => jobs.onJobRefused(connection, jobId),
+    onJobGuard: (connection, guard) => jobs.onJobGuard(connection, guard),
   }),
   measures: ({ jobs }) => ({ shares: { job_offers: jobs.offers }, ...jobMeasures(jobs.changes) }),
   routes: (scope, services: JobDetailDeps) => {

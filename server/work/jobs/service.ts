@@ -1,10 +1,11 @@
-import type { Heartbeat, JobDeclined, JobResult, OpenJob } from '../../../protocol/index.ts';
+import type { Heartbeat, JobDeclined, JobGuard, JobResult, OpenJob } from '../../../protocol/index.ts';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection, AgentEvents, AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { newId, newSecret } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
@@ -31,7 +32,7 @@ import { insertJob, isRouterThere, selectJob, selectJobByKey } from './store.ts'
 import { JobDeadlines } from './deadlines.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/store.ts';
 import type { NotedBy } from './timeline/notes.ts';
-import type { Cancellation, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
+import type { Cancellation, GuardChange, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
 
 export { statusOf } from './state.ts';
 
@@ -64,6 +65,8 @@ type JobEvents = Pick<
 export class JobsService implements JobEvents {
   /** Every change of a job's row that this process makes. */
   readonly changes = new JobChanges();
+  /** Undo guards that were armed or removed. */
+  readonly guardChanges = new Listeners<GuardChange>();
   readonly #deps: JobsDeps;
   readonly #handOver: HandOver;
   readonly #canceller: JobCanceller;
@@ -76,7 +79,7 @@ export class JobsService implements JobEvents {
   constructor(deps: JobsDeps) {
     this.#deps = deps;
     this.#quota = new OpenJobQuota(deps);
-    this.#handOver = new HandOver({ ...deps, changes: this.changes });
+    this.#handOver = new HandOver({ ...deps, changes: this.changes, guardChanges: this.guardChanges });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
     this.#deadlines = new JobDeadlines({ ...deps, changes: this.changes });
@@ -270,6 +273,10 @@ export class JobsService implements JobEvents {
   async onJobEnded(connection: AgentConnection, jobId: string, result: JobResult): Promise<void> {
     await this.#handOver.ended(connection, jobId, result);
     this.#dispatcher.alreadyKnown(connection.agentId, jobId);
+  }
+
+  onJobGuard(connection: AgentConnection, guard: JobGuard): Promise<void> {
+    return this.#handOver.guarded(connection, guard);
   }
 
   async onJobRefused(connection: AgentConnection, jobId: string): Promise<void> {

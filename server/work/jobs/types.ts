@@ -33,6 +33,12 @@ export interface JobRequest {
   createdVia?: string | undefined;
 }
 
+/** The agent has armed the undo guard of a job, or removed it. */
+export interface GuardChange {
+  kind: 'armed' | 'disarmed';
+  job: JobRecord;
+}
+
 /** The outcome of a DELETE. */
 export type Cancellation =
   /** Canceled: it never ran and never will. Or a finished job that is now marked as deleted. */

@@ -265,4 +265,5 @@ async function toService(server: ServerProcess, connection: Connection, message:
   if (message.type === 'job.began') await server.jobs.onJobBegan(connection, message.job_id);
   if (message.type === 'job.ended') await server.jobs.onJobEnded(connection, message.job_id, message.result);
   if (message.type === 'job.refused') await server.jobs.onJobRefused(connection, message.job_id);
+  if (message.type === 'job.guard') await server.jobs.onJobGuard(connection, message);
 }

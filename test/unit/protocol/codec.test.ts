@@ -93,6 +93,8 @@ const agentExamples: AgentMessage[] = [
   { type: 'job.began', job_id: JOB },
   { type: 'job.ended', job_id: JOB, result: RESULT },
   { type: 'job.refused', job_id: JOB },
+  { type: 'job.guard', job_id: JOB, state: 'armed', fires_in_ms: 60_000 },
+  { type: 'job.guard', job_id: JOB, state: 'disarmed', fires_in_ms: null },
   { type: 'forward.lost', forward_id: FORWARD, reason: 'SSH session ended' },
 ];
 

@@ -1,13 +1,14 @@
-import type { JobResult, OpenJob } from '../../../../protocol/index.ts';
+import type { JobGuard, JobResult, OpenJob } from '../../../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
+import type { Listeners } from '../../../platform/core/listeners.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { JobChanges } from '../changes.ts';
 import { CANCEL_REQUESTED } from '../state.ts';
 import { selectJobOfTeam } from '../store.ts';
-import type { JobRecord, JobRules } from '../types.ts';
-import { acceptJob, beginJob, endJob, giveUpUnlisted, refuseJob, selectHeldBefore } from './store.ts';
+import type { GuardChange, JobRecord, JobRules } from '../types.ts';
+import { acceptJob, beginJob, endJob, giveUpUnlisted, noteGuard, refuseJob, selectHeldBefore } from './store.ts';
 import type { Reporter } from './store.ts';
 
 /** Entries of an agent's list that are reconciled together: they share group commits. */
@@ -22,6 +23,7 @@ export interface HandOverDeps {
   log: Log;
   rules: JobRules;
   changes: JobChanges;
+  guardChanges: Listeners<GuardChange>;
 }
 
 /**
@@ -57,9 +59,11 @@ export class HandOver {
   async #reconcileEntry(connection: AgentConnection, entry: OpenJob): Promise<void> {
     switch (entry.state) {
       case 'accepted':
-        return this.#reconcileAccepted(connection, entry.job_id);
+        await this.#reconcileAccepted(connection, entry.job_id);
+        return this.#reconcileGuard(connection, entry);
       case 'begun':
-        return this.began(connection, entry.job_id);
+        await this.began(connection, entry.job_id);
+        return this.#reconcileGuard(connection, entry);
       case 'refused':
         return this.refused(connection, entry.job_id);
       case 'ended':
@@ -118,6 +122,22 @@ export class HandOver {
     const { clock } = this.#deps;
     await this.#write(connection, (tx, reporter) => refuseJob(tx, reporter, { jobId, now: clock.now() }));
     this.#send(connection, { type: 'job.ack', job_id: jobId });
+  }
+
+  /** The agent repeats that a guard is armed: the message may have been lost. */
+  async #reconcileGuard(
+    connection: AgentConnection,
+    { job_id: jobId, guard }: Exclude<OpenJob, { state: 'refused' | 'ended' }>,
+  ): Promise<void> {
+    if (guard) await this.guarded(connection, { job_id: jobId, state: 'armed', fires_in_ms: guard.fires_in_ms });
+  }
+
+  /** The undo guard of a job that this agent holds is armed or removed. No transition: nothing is answered. */
+  async guarded(connection: AgentConnection, { job_id: jobId, state, fires_in_ms: firesInMs }: Omit<JobGuard, 'type'>): Promise<void> {
+    const { storage, clock, guardChanges } = this.#deps;
+    const change = { jobId, state, firesInMs, now: clock.now() };
+    const job = await storage.writes.write((tx) => noteGuard(tx, reporterOf(connection), change));
+    if (job) guardChanges.publish({ kind: state, job });
   }
 
   async #giveUp(connection: AgentConnection, jobIds: readonly string[]): Promise<void> {

@@ -220,6 +220,27 @@ export async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId:
   return insertJobEvent(db, job, change.now);
 }
 
+/** The undo guard of a job that the agent holds is armed, or was removed. Undefined when that is known already. */
+export async function noteGuard(
+  db: DbOrTx,
+  reporter: Reporter,
+  { jobId, state, firesInMs, now }: { jobId: string; state: 'armed' | 'disarmed'; firesInMs: number | null; now: number },
+): Promise<JobRecord | undefined> {
+  const note = byAgent(reporter, { kind: state === 'armed' ? 'guard_armed' : 'guard_disarmed', at: now, phase: null });
+  const firesAt = state === 'disarmed' || firesInMs === null ? null : now + Math.round(firesInMs);
+  return db
+    .updateTable('jobs')
+    .set({ guard_state: state, guard_fires_at: firesAt, transitions: noted(note), ...(state === 'armed' ? { guard_armed_at: now } : {}) })
+    .where('id', '=', jobId)
+    .where('team_id', '=', reporter.teamId)
+    .where('agent_id', '=', reporter.agentId)
+    .where('phase', 'in', HELD)
+    .where('undo_seconds', 'is not', null)
+    .where((eb) => eb.or([eb('guard_state', 'is', null), eb('guard_state', '<>', state)]))
+    .returningAll()
+    .executeTakeFirst();
+}
+
 /** Ids of jobs that the agent accepted on earlier tunnels and has not finished. */
 export async function selectHeldBefore(db: DbOrTx, reporter: Reporter): Promise<string[]> {
   const rows = await db
