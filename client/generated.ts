@@ -1030,6 +1030,15 @@ export interface NewTransientForward {
   max_connections?: number;
 }
 
+export interface NewView {
+  list: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices';
+  name: string;
+  /** Parameters of the list, as in its address */
+  query: Record<string, string>;
+  /** True: a view of the team, for which you need the role operator. Otherwise it is your own */
+  shared?: boolean;
+}
+
 export interface Notifiable {
   /** Id of an active member */
   id: string;
@@ -1165,6 +1174,8 @@ export interface PingResult {
   /** Each probe in order; null without an answer in time */
   times_ms: (number | null)[];
 }
+
+export type Preferences = Record<string, unknown>;
 
 export interface Problem {
   type: string;
@@ -1499,6 +1510,23 @@ export interface TransientForward {
   entry_name_port?: number;
 }
 
+export interface View {
+  id: string;
+  list: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices';
+  name: string;
+  query: Record<string, string>;
+  /** Of the team; otherwise your own */
+  shared: boolean;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ViewChange {
+  name?: string;
+  /** Parameters of the list, as in its address */
+  query?: Record<string, string>;
+}
+
 export interface WebhookSecret {
   created_at: string;
   /** False: created automatically to sign the first update, and never shown */
@@ -1540,6 +1568,8 @@ export interface Operations {
   changeSite: { input: { path: { site_id: string }; body: SiteChange }; result: Success<Site> };
   /** Change a topic; missing fields stay unchanged */
   changeTopic: { input: { path: { topic_id: string }; body: TopicChange }; result: Success<Topic> };
+  /** Change a saved filter; missing fields stay unchanged */
+  changeView: { input: { path: { view_id: string }; body: ViewChange }; result: Success<View> };
   /** Show what changed on the router from one backup to another */
   compareBackups: { input: { path: { router_id: string; backup_id: string; other_id: string } }; result: Success<BackupDiff> };
   /** Create an API key; the complete key is shown only in this answer */
@@ -1562,6 +1592,8 @@ export interface Operations {
   createSite: { input: { body: NewSite }; result: Success<Site> };
   /** Create a topic that groups can follow */
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
+  /** Save a filter of a list, for yourself or for the team */
+  createView: { input: { body: NewView }; result: Success<View> };
   /** Create a new webhook secret; it is shown only in this answer */
   createWebhookSecret: { input: { body?: WebhookSecretRotation }; result: Success<NewlyMadeWebhookSecret> };
   /** Delete a backup schedule; its backups stay */
@@ -1576,6 +1608,8 @@ export interface Operations {
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic and remove it from every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
+  /** Delete a saved filter */
+  deleteView: { input: { path: { view_id: string } }; result: undefined };
   /** Download a part of a backup */
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
   /** Read one agent */
@@ -1612,6 +1646,8 @@ export interface Operations {
     }> };
   /** Count the records of the team by state, and group the routers that do not answer by common properties */
   getOverview: { input: Nothing; result: Success<Overview> };
+  /** Read your preferences; `ETag` is their version */
+  getPreferences: { input: Nothing; result: Success<Preferences> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read how long a router was in which state, in up to 1000 hours, days or weeks */
@@ -1633,6 +1669,8 @@ export interface Operations {
   getSite: { input: { path: { site_id: string } }; result: Success<Site> };
   /** Read one topic */
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
+  /** Read one saved filter */
+  getView: { input: { path: { view_id: string } }; result: Success<View> };
   /** Read the creation time of the current webhook secret; null when there is none yet */
   getWebhookSecret: { input: Nothing; result: Success<WebhookSecret | null> };
   /** Invite a person to the team */
@@ -1738,12 +1776,16 @@ export interface Operations {
     } };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
+  /** List the saved filters of the team and your own, newest first */
+  listViews: { input: { query?: { limit?: number; cursor?: string; list?: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices' } }; result: Success<View[]> };
   /** Set the alias of a device at all sites of the team; an empty alias clears it */
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
   /** Pause a campaign: it creates no further jobs; existing jobs continue */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Measure the round trip to the API of a router */
   pingRouter: { input: { path: { router_id: string }; body?: Ping }; result: Success<PingResult> };
+  /** Replace your preferences; with `If-Match` only if they are still the version that you have read */
+  putPreferences: { input: { body: Preferences }; result: Success<Preferences> };
   /** Refuse a move: the router stays with its agent, and the same claim is not announced again */
   refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Remove a member from the team */
@@ -1805,6 +1847,7 @@ export const ROUTES = {
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
   changeSite: { method: 'PATCH', path: '/api/sites/{site_id}' },
   changeTopic: { method: 'PATCH', path: '/api/topics/{topic_id}' },
+  changeView: { method: 'PATCH', path: '/api/views/{view_id}' },
   compareBackups: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}/diff/{other_id}' },
   createApiKey: { method: 'POST', path: '/api/api-keys' },
   createBackupSchedule: { method: 'POST', path: '/api/backup-schedules' },
@@ -1816,6 +1859,7 @@ export const ROUTES = {
   createSchedule: { method: 'POST', path: '/api/schedules' },
   createSite: { method: 'POST', path: '/api/sites' },
   createTopic: { method: 'POST', path: '/api/topics' },
+  createView: { method: 'POST', path: '/api/views' },
   createWebhookSecret: { method: 'POST', path: '/api/webhook-secret' },
   deleteBackupSchedule: { method: 'DELETE', path: '/api/backup-schedules/{backup_schedule_id}' },
   deleteClient: { method: 'DELETE', path: '/api/clients/{client_id}' },
@@ -1823,6 +1867,7 @@ export const ROUTES = {
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
+  deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
   getAgentLink: { method: 'GET', path: '/api/agents/{agent_id}/link' },
@@ -1837,6 +1882,7 @@ export const ROUTES = {
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
   getJobTimeline: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/timeline' },
   getOverview: { method: 'GET', path: '/api/overview' },
+  getPreferences: { method: 'GET', path: '/api/me/preferences' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterAvailability: { method: 'GET', path: '/api/routers/{router_id}/availability' },
   getRouterHealth: { method: 'GET', path: '/api/routers/{router_id}/health' },
@@ -1845,6 +1891,7 @@ export const ROUTES = {
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },
   getSite: { method: 'GET', path: '/api/sites/{site_id}' },
   getTopic: { method: 'GET', path: '/api/topics/{topic_id}' },
+  getView: { method: 'GET', path: '/api/views/{view_id}' },
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
   inviteMember: { method: 'POST', path: '/api/members' },
   leaveTeam: { method: 'DELETE', path: '/api/me/membership' },
@@ -1880,9 +1927,11 @@ export const ROUTES = {
   listTeamForwards: { method: 'GET', path: '/api/transient-forwarding' },
   listTeamJobs: { method: 'GET', path: '/api/jobs' },
   listTopics: { method: 'GET', path: '/api/topics' },
+  listViews: { method: 'GET', path: '/api/views' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
   pingRouter: { method: 'POST', path: '/api/routers/{router_id}/ping' },
+  putPreferences: { method: 'PUT', path: '/api/me/preferences' },
   refuseRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/refuse' },
   removeMember: { method: 'DELETE', path: '/api/members/{member_id}' },
   removeRouter: { method: 'DELETE', path: '/api/routers/{router_id}' },

@@ -3,6 +3,7 @@ import { identity } from '../access/identity/feature.ts';
 import { credentials } from '../access/credentials/feature.ts';
 import { revocations } from '../access/revocations/feature.ts';
 import { teams } from '../access/teams/feature.ts';
+import { views } from '../access/views/feature.ts';
 import type { Platform } from '../feature.ts';
 import { agents } from '../fleet/agents/feature.ts';
 import { availability } from '../fleet/availability/feature.ts';
@@ -88,6 +89,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(revocations)
     .add(removals)
     .add(teams)
+    .add(views)
     .add(notifications)
     .add(identity)
     .add(callers)

@@ -56,6 +56,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     token_id: await make('/api/enrol-tokens', {}),
     agent_id: await newest('/api/agents'),
     move_id: await claimRouter(),
+    view_id: await make('/api/views', { list: 'routers', name: 'Away', query: { state: 'agent_away' }, shared: true }),
     group,
     group_id: group,
     topic_id: await make('/api/topics', { name: 'Outages' }),

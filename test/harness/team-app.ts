@@ -15,13 +15,14 @@ export interface TeamAnswer {
 export class TeamApp {
   readonly app: App = createApp({ log: pino({ level: 'silent' }), now: () => Date.now() });
 
-  /** The bearer is `<team>/<role>`. */
+  /** The bearer is `<team>/<role>` for a key, and `<team>/<role>/<id>` for a person. */
   constructor(register: (app: App) => void) {
     void this.app.register(async (instance) => {
       const scope = instance as App;
       identifyCaller(scope, async (bearer) => {
-        const [teamId = '', role = ''] = bearer.split('/');
-        return { kind: 'api_key', id: bearer, teamId, role: role as Role };
+        const [teamId = '', role = '', userId] = bearer.split('/');
+        const who = userId === undefined ? { kind: 'api_key' as const, id: bearer } : { kind: 'user' as const, id: userId };
+        return { ...who, teamId, role: role as Role };
       });
       requireCaller(scope);
       requireRole(scope);

@@ -12,6 +12,7 @@ export const ERROR_CODES = [
   'conflict',
   'in_progress',
   'quota_exceeded',
+  'precondition_failed',
   'too_large',
   'unsupported_media_type',
   'invalid',

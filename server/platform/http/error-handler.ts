@@ -15,6 +15,7 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   conflict: 409,
   in_progress: 409,
   quota_exceeded: 409,
+  precondition_failed: 412,
   too_large: 413,
   unsupported_media_type: 415,
   invalid: 422,

@@ -6,14 +6,15 @@ import type { App } from './app-type.ts';
 const TAG_CHARS = 22;
 
 /**
- * Answers to GET have a weak `ETag` of their body. A caller who names it in `If-None-Match` gets 304 without a body as long as the answer is
+ * Answers to GET have a weak `ETag` of their body, unless the route has named the version of its record. A caller who names it in `If-None-Match` gets 304 without a body as long as the answer is
  * the same. The work of making the answer is done all the same.
  * @param onUnchanged called for each 304, before it is sent
  */
 export function answerUnchanged(scope: App, onUnchanged: (request: FastifyRequest) => void): void {
   scope.addHook('onSend', async (request, reply, payload) => {
     if (request.method !== 'GET' || reply.statusCode !== 200 || typeof payload !== 'string') return payload;
-    const tag = `W/"${createHash('sha256').update(payload).digest('base64url').slice(0, TAG_CHARS)}"`;
+    const own = reply.getHeader('etag');
+    const tag = typeof own === 'string' ? own : `W/"${createHash('sha256').update(payload).digest('base64url').slice(0, TAG_CHARS)}"`;
     reply.header('etag', tag);
     if (!names(request.headers['if-none-match'], tag)) return payload;
     onUnchanged(request);

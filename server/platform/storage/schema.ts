@@ -29,6 +29,7 @@ import type {
 } from './schema-routers.ts';
 import type { AgentLinkStepsTable, RouterHealthStepsTable } from './schema-steps.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
+import type { PreferencesTable, SavedViewsTable } from './schema-views.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
 /**
@@ -84,6 +85,8 @@ export interface Schema {
   server_runs: ServerRunsTable;
   router_state_changes: RouterStateChangesTable;
   agent_sessions: AgentSessionsTable;
+  preferences: PreferencesTable;
+  saved_views: SavedViewsTable;
   agent_link_steps: AgentLinkStepsTable;
   router_health_steps: RouterHealthStepsTable;
 }

@@ -52,6 +52,8 @@ export const TABLES = {
   server_runs: ['id'],
   router_state_changes: ['id'],
   agent_sessions: ['id'],
+  preferences: ['team_id', 'user_id'],
+  saved_views: ['id'],
   agent_link_steps: ['agent_id', 'span_s', 'at', 'part'],
   router_health_steps: ['router_id', 'span_s', 'at', 'part'],
 } as const satisfies { [T in TableName]: readonly (keyof Schema[T])[] };

@@ -38,6 +38,7 @@ import { search } from './0037-search.ts';
 import { keptHistory } from './0038-kept-history.ts';
 import { jobTransitions } from './0039-job-transitions.ts';
 import { backupSchedules } from './0040-backup-schedules.ts';
+import { views } from './0041-views.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   keptHistory,
   jobTransitions,
   backupSchedules,
+  views,
 ];
