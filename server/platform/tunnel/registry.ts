@@ -40,6 +40,8 @@ export class TunnelRegistry implements AgentGateway {
   readonly #sessions = new Set<TunnelSession>();
   /** The open sessions of each agent, oldest first. */
   readonly #open = new Map<string, Set<TunnelSession>>();
+  /** By agent: resolves when the ends of its earlier sessions are recorded. Until then none of a later one is ready. */
+  readonly #ending = new Map<string, Promise<void>>();
   #closing = false;
 
   constructor({ callbacks, clock, log, settings, counters = new Counters(), random = Math.random }: RegistryOptions) {
@@ -138,9 +140,8 @@ export class TunnelRegistry implements AgentGateway {
     const other = this.#newest.get(agentId);
     if (other && other.claimedEpoch > session.claimedEpoch) return undefined;
     this.#newest.set(agentId, session);
-    if (!other) return Promise.resolve();
-    other.close('replaced');
-    return other.ended;
+    other?.close('replaced');
+    return this.#ending.get(agentId) ?? Promise.resolve();
   }
 
   #release(session: TunnelSession): void {
@@ -149,5 +150,14 @@ export class TunnelRegistry implements AgentGateway {
     const open = this.#open.get(agentId);
     open?.delete(session);
     if (open?.size === 0) this.#open.delete(agentId);
+    this.#awaitEnd(session);
+  }
+
+  /** Also a session that left by itself: what it said last may still be being stored when its agent is back. */
+  #awaitEnd({ identity: { agentId }, ended }: TunnelSession): void {
+    const ending = Promise.all([this.#ending.get(agentId), ended]).then(() => {
+      if (this.#ending.get(agentId) === ending) this.#ending.delete(agentId);
+    });
+    this.#ending.set(agentId, ending);
   }
 }

@@ -147,6 +147,21 @@ describe('the newest connection of an agent wins', () => {
     expect(bench.registry.epoch(bench.agentId)).toBe(2);
   });
 
+  test('an agent that comes back before its last words are stored is ready only after the older connection is gone', async () => {
+    const stored = Promise.withResolvers<void>();
+    const bench = new TunnelBench(new RecordedEvents({ onJobEnded: () => stored.promise }));
+    const older = await bench.ready();
+    older.say({ type: 'job.ended', job_id: JOB_A, result: RESULT });
+    await settle();
+    older.session?.onClosed();
+    await settle();
+    await bench.ready();
+    expect(bench.events.story.filter((line) => /^(?:ready|gone)/.test(line))).toEqual(['ready #1']);
+    stored.resolve();
+    await settle();
+    expect(bench.events.story.filter((line) => /^(?:ready|gone)/.test(line))).toEqual(['ready #1', 'gone #1', 'ready #2']);
+  });
+
   test('of two hellos the one with the lower epoch loses, in any order of responses', async () => {
     const answers: (() => void)[] = [];
     const bench = new TunnelBench();
