@@ -13,6 +13,7 @@ const parts: Record<string, () => Promise<Part>> = {
   relay: async () => (await import('./parts/relay.ts')).startRelayHop,
   line: async () => (await import('./parts/line.ts')).startLine,
   server: async () => (await import('./parts/server.ts')).startServerPart,
+  'lists-server': async () => (await import('./parts/lists-server.ts')).startListsServerPart,
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   'site-routers': async () => (await import('./parts/site-routers.ts')).startSiteRouters,

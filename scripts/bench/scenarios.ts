@@ -4,6 +4,7 @@ import { commandRows } from './command-rows.ts';
 import { historyRows } from './history-rows.ts';
 import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
+import { listRows } from './list-rows.ts';
 import { longLineRows } from './long-line-rows.ts';
 import type { Field, Scenario } from './field.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
@@ -122,6 +123,7 @@ export const scenarios: Scenario[] = [
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
+  { name: 'lists', about: 'lists, searches and the event stream of a large team', run: listRows },
   { name: 'history', about: 'size of the measurements of a year', run: historyRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },

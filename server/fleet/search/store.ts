@@ -50,11 +50,11 @@ export async function selectJobs(
   function describedBy(query: typeof jobs, { text, place, limit }: Extract<typeof by, { text: string }>): typeof jobs {
     const description = sql`lower(description)`;
     const lowered = lowerAscii(text);
-    const fits =
-      place === 'whole'
-        ? sql<SqlBool>`${description} = ${lowered}`
-        : sql<SqlBool>`${description} >= ${lowered} and ${description} < ${`${lowered}${LAST_CHARACTER}`}`;
-    return query.where(fits).orderBy(description).orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit);
+    const newestFirst = (found: typeof jobs): typeof jobs => found.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit);
+    // SQLite would sort all jobs of one description if it were told to order them by that as well.
+    if (place === 'whole') return newestFirst(query.where(sql<SqlBool>`${description} = ${lowered}`));
+    const end = `${lowered}${LAST_CHARACTER}`;
+    return newestFirst(query.where(sql<SqlBool>`${description} >= ${lowered} and ${description} < ${end}`).orderBy(description));
   }
 }
 
