@@ -11,7 +11,7 @@ import { ROLES } from '../../platform/core/principal.ts';
 import type { Principal, Role } from '../../platform/core/principal.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
-import { normalizeEmail } from '../teams/service.ts';
+import { asPasswordCaller, normalizeEmail } from '../teams/service.ts';
 import type { InvitationsService, PasswordLinksService, TeamsService } from '../teams/service.ts';
 import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
 import { AccessTokenVerifier, looksLikeJwt } from './access-tokens.ts';
@@ -24,7 +24,7 @@ import { ProviderKeyring } from './keys/service.ts';
 import type { ProviderKeys } from './keys/service.ts';
 import { createProvider } from './provider/create.ts';
 import { deleteExpiredRecords } from './provider/store.ts';
-import { SignInAttempts } from './sign-in/attempts.ts';
+import { passwordCallerOf, SignInAttempts } from './sign-in/attempts.ts';
 import { DeviceCookies } from './sign-in/device-cookies.ts';
 import { Interactions } from './sign-in/interactions.ts';
 import { isStillValid } from './sign-in/login-time.ts';
@@ -175,7 +175,8 @@ export class IdentityService {
     const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
     const retryAfter = this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
-    const isChanged = await teams.changePassword(email, passwords.current, passwords.next, passwords).catch((error: unknown) => {
+    const change = (): Promise<boolean> => teams.changePassword(email, passwords.current, passwords.next, passwords);
+    const isChanged = await asPasswordCaller(passwordCallerOf(attempt), change).catch((error: unknown) => {
       this.#attempts.succeed(attempt);
       throw error;
     });

@@ -2,6 +2,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { InvitationsService } from './invitations/service.ts';
 import { PasswordLinksService } from './password-links/service.ts';
+import { passwordShares } from './password-turns.ts';
 import { teamRoutes } from './routes.ts';
 import { TeamsService } from './service.ts';
 
@@ -24,5 +25,6 @@ export const teams = feature({
     await invitations.sweep();
     await passwordLinks.sweep();
   },
+  measures: () => ({ shares: { passwords: passwordShares } }),
   routes: (scope, { identity, ...services }: Routes) => teamRoutes(scope, { ...services, baseUrl: () => identity.baseUrl }),
 });

@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../platform/core/errors.ts';
+import { inPasswordTurn } from './password-turns.ts';
 
 /** OWASP's first choice for Argon2id: 19 MiB, two passes, parallelism one; about 20 ms in the thread pool. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -9,22 +10,23 @@ const LONGEST_PASSWORD = 256;
 
 /**
  * Argon2id as a PHC string, which names its own parameters.
- * @throws AppError `invalid` for a password that is too short or too long
+ * @throws AppError `invalid` for a password that is too short or too long; `unavailable` when too many wait
  */
 export async function hashPassword(password: string): Promise<string> {
   if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
     const reason = `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`;
     throw new AppError('invalid', `password ${reason}`, { errors: { password: [reason] } });
   }
-  return hash(password, COST);
+  return inPasswordTurn(() => hash(password, COST));
 }
 
 /** No password has this hash. It is checked for an unknown person, so that the answer takes as long as for a known one. */
 const UNMATCHABLE_HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2lnbmFsYm94LW5vYm9keQ$GPiJYr1ph0Zz2mbP0UG8tLFnDJyZ0C2H3hh0kCZMM0M';
 
+/** @throws AppError `unavailable` when too many wait */
 export async function passwordMatches(password: string, stored: string | null): Promise<boolean> {
   if (password.length > LONGEST_PASSWORD) return false;
-  const matches = await verify(stored ?? UNMATCHABLE_HASH, password);
+  const matches = await inPasswordTurn(() => verify(stored ?? UNMATCHABLE_HASH, password));
   return matches && stored !== null;
 }
 

@@ -36,6 +36,7 @@ import type { Member, MemberChange, MembershipLoss, NewUser, PasswordCheck, Team
 
 // The part of this feature that the identity feature uses.
 export { normalizeEmail } from './checks.ts';
+export { asPasswordCaller } from './password-turns.ts';
 export type { InvitationsService } from './invitations/service.ts';
 export type { Invitation, Proof } from './invitations/types.ts';
 export type { PasswordLinksService } from './password-links/service.ts';

@@ -57,3 +57,12 @@ export interface PasswordCheck {
   /** Active memberships only. */
   memberships: Member[];
 }
+
+/** Whoever sends a password to be checked or set. */
+export interface PasswordCaller {
+  /** Network of the client (`networkOf`). */
+  network: string;
+  account: string;
+  /** The account has signed in from this browser before, or the person is signed in. */
+  isKnown: boolean;
+}

@@ -10,6 +10,7 @@ import { checkConfig } from '../../../server/config.ts';
 import { TEAM_FACTOR } from '../../../server/platform/http/team-requests.ts';
 import { EVENT_RULES } from '../../../server/outbound/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwards/connections/log.ts';
+import { PASSWORDS_WAITING } from '../../../server/access/teams/password-turns.ts';
 import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
@@ -48,6 +49,7 @@ const SHARED = {
   dial_checks: CHECKED_DIALS,
   open_channels: OPEN_CHANNELS,
   fault_changes: WAITING_CHANGES,
+  passwords: PASSWORDS_WAITING,
 };
 
 describe('the list of what teams share', () => {

@@ -1,7 +1,9 @@
 import type { AuditService } from '../../audit/service.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { asPasswordCaller } from '../../teams/service.ts';
 import type { Invitation, InvitationsService, Proof, TeamsService } from '../../teams/service.ts';
+import { passwordCallerOf } from '../sign-in/attempts.ts';
 import type { SignInAttempts } from '../sign-in/attempts.ts';
 import type { Exchange, Outcome } from '../sign-in/interactions.ts';
 import { UPSTREAM_CALLBACK_PATH } from '../types.ts';
@@ -56,10 +58,13 @@ export class InvitationVisits {
       const retryAfter = attempts.begin(attempt);
       if (retryAfter !== undefined) return { ...this.#page(exchange, code, invitation, 429, TOO_MANY), retryAfter };
       try {
-        const outcome = await this.#join(exchange, invitation, { by: 'password', current, next });
+        // The code is no proof that the person is known here: an administrator can create many.
+        const caller = { ...passwordCallerOf(attempt), isKnown: false };
+        const outcome = await asPasswordCaller(caller, () => this.#join(exchange, invitation, { by: 'password', current, next }));
         attempts.succeed(attempt);
         return outcome;
       } catch (error) {
+        if (error instanceof AppError && error.code === 'unavailable') attempts.withdraw(attempt);
         if (!(error instanceof AppError) || (error.code !== 'invalid' && error.code !== 'conflict')) throw error;
         if (error.errors?.['current_password'] === undefined) attempts.succeed(attempt);
         return this.#page(exchange, code, invitation, error.code === 'invalid' ? 422 : 409, error.message);

@@ -1,5 +1,7 @@
 import type { AuditService } from '../../audit/service.ts';
 import { AppError } from '../../../platform/core/errors.ts';
+import { networkOf } from '../../../platform/core/network-of.ts';
+import { asPasswordCaller } from '../../teams/service.ts';
 import type { PasswordLinksService } from '../../teams/service.ts';
 import type { Exchange, Outcome } from '../sign-in/interactions.ts';
 import { passwordPage, passwordSetPage, refusedPage, uselessLinkPage } from './link-pages.ts';
@@ -31,7 +33,8 @@ export class PasswordVisits {
     const { new_password: next = '', repeated } = exchange.form;
     if (next !== repeated) return this.#page(exchange, code, 422, 'The two new passwords are not the same.');
     try {
-      const { teamId: team_id, userId, email } = await passwordLinks.use(code, next);
+      const caller = { network: networkOf(exchange.source), account: code, isKnown: false };
+      const { teamId: team_id, userId, email } = await asPasswordCaller(caller, () => passwordLinks.use(code, next));
       const entry = { team_id, actor_kind: 'user', actor_id: userId, source: exchange.source };
       audit.record({ ...entry, action: 'set password by link', target: null, result: 200 });
       return { status: 200, html: passwordSetPage(email) };

@@ -1,4 +1,5 @@
 import { networkOf } from '../../../platform/core/network-of.ts';
+import type { PasswordCaller } from '../../teams/types.ts';
 import { LeakyBuckets } from './leaky-buckets.ts';
 import type { BucketSize } from './leaky-buckets.ts';
 
@@ -21,6 +22,11 @@ const NETWORK: BucketSize = { capacity: 50, leakMs: 0.3 * MINUTE_MS, remembered:
  * no one else.
  */
 const RIGHT_OF_ACCOUNT: BucketSize = { capacity: 60, leakMs: 1000, remembered: REMEMBERED };
+
+/** In whose turn the password of an attempt is checked. */
+export function passwordCallerOf({ account, source, knownBrowser }: Attempt): PasswordCaller {
+  return { network: networkOf(source), account, isKnown: knownBrowser !== undefined };
+}
 
 /** One attempt to sign in. */
 export interface Attempt {
@@ -73,6 +79,11 @@ export class SignInAttempts {
   /** The password was correct: the attempt does not count as a wrong one. */
   succeed(attempt: Attempt): void {
     this.#right.add(attempt.account);
+    this.withdraw(attempt);
+  }
+
+  /** The password was not checked after all. */
+  withdraw(attempt: Attempt): void {
     for (const [buckets, key] of this.#countersOf(attempt)) buckets.remove(key);
   }
 

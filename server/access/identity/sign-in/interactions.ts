@@ -5,9 +5,9 @@ import type { Provider } from 'oidc-provider';
 import type { AuditService } from '../../audit/service.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
-import { normalizeEmail } from '../../teams/service.ts';
+import { asPasswordCaller, normalizeEmail } from '../../teams/service.ts';
 import type { TeamsService } from '../../teams/service.ts';
-import type { Member } from '../../teams/types.ts';
+import type { Member, PasswordCheck } from '../../teams/types.ts';
 import type { ClientsService } from '../clients/service.ts';
 import { validMemberships, saveConsoleGrant, saveGrant } from '../provider/grants.ts';
 import { consentPage, errorPage, signInPage, teamChoicePage } from '../provider/sign-in-pages.ts';
@@ -15,7 +15,8 @@ import type { SignInView } from '../provider/sign-in-pages.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.ts';
 import type { Client } from '../types.ts';
 import type { UpstreamProof, UpstreamProvider } from '../upstream/provider.ts';
-import type { SignInAttempts } from './attempts.ts';
+import { passwordCallerOf } from './attempts.ts';
+import type { Attempt, SignInAttempts } from './attempts.ts';
 import type { DeviceCookies } from './device-cookies.ts';
 import { loginTime } from './login-time.ts';
 
@@ -55,6 +56,8 @@ export interface InteractionsDeps {
 
 const WRONG_CREDENTIALS = 'The email address or the password is wrong.';
 const TOO_MANY_ATTEMPTS = 'There were too many attempts. Try again later.';
+const BUSY = 'Too many people are signing in. Try again in a few seconds.';
+const BUSY_S = 3;
 
 /** The provider's questions to people, asked on our pages: sign in, choose a team, consent to a client. */
 export class Interactions {
@@ -72,6 +75,17 @@ export class Interactions {
     });
   }
 
+  /** Undefined when too many passwords wait: then this one was not checked, and does not count as a wrong one. */
+  async #check(attempt: Attempt, email: string, password: string): Promise<PasswordCheck | undefined> {
+    try {
+      return await asPasswordCaller(passwordCallerOf(attempt), () => this.#deps.teams.checkPassword(email, password));
+    } catch (error) {
+      this.#deps.attempts.withdraw(attempt);
+      if (error instanceof AppError && error.code === 'unavailable') return undefined;
+      throw error;
+    }
+  }
+
   async signIn(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, true, async (interaction) => {
       const { email = '', password = '' } = exchange.form;
@@ -83,7 +97,9 @@ export class Interactions {
       const retryAfter = attempts.begin(attempt);
       if (retryAfter !== undefined)
         return { ...(await this.#signInPage(interaction, 429, { email, problem: TOO_MANY_ATTEMPTS })), retryAfter };
-      const { matches, userId, memberships } = await teams.checkPassword(email, password);
+      const checked = await this.#check(attempt, email, password);
+      if (checked === undefined) return { ...(await this.#signInPage(interaction, 503, { email, problem: BUSY })), retryAfter: BUSY_S };
+      const { matches, userId, memberships } = checked;
       const isSignedIn = matches && userId !== null && memberships.length > 0;
       await this.#report(exchange, interaction, memberships, isSignedIn ? 200 : 401);
       if (!isSignedIn) return this.#signInPage(interaction, 401, { email, problem: WRONG_CREDENTIALS });
