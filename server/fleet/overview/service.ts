@@ -6,7 +6,7 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { plainVersion } from '../../../routeros-text/versions.ts';
 import type { StatesService } from '../states/service.ts';
 import type { RouterStateName } from '../states/types.ts';
-import { commonCauses } from './causes.ts';
+import { CAUSE_KINDS, commonCauses } from './causes.ts';
 import type { KnownRouter, UnnamedCause } from './causes.ts';
 import {
   countJobs,
@@ -49,17 +49,27 @@ export class OverviewService {
     await nextTurn();
     const states: Record<RouterStateName, number> = { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
     for (const { state } of routers) states[state.state] += 1;
-    const causes = await this.#withNames(teamId, commonCauses(routers), agents);
+    const causes = await this.#withNames(teamId, await this.#causesOf(routers), agents);
     await nextTurn();
+    const openFaults = await countOpenFaults(db, teamId);
     return {
       routers: states,
       agents: agentCounts,
-      openFaults: await countOpenFaults(db, teamId),
+      openFaults,
       jobs: await this.#countJobs(teamId),
       openForwards: await countOpenForwards(db, teamId),
       runningCampaigns: await countRunningCampaigns(db, teamId),
       causes,
     };
+  }
+
+  async #causesOf(routers: readonly KnownRouter[]): Promise<UnnamedCause[]> {
+    const causes: UnnamedCause[] = [];
+    for (const kind of CAUSE_KINDS) {
+      await nextTurn();
+      causes.push(...commonCauses(routers, kind));
+    }
+    return causes;
   }
 
   async #withNames(teamId: string, causes: readonly UnnamedCause[], agents: readonly KnownAgent[]): Promise<CommonCause[]> {
@@ -104,6 +114,7 @@ export class OverviewService {
     const counts: Record<string, number> = {};
     let isExact = true;
     for (const status of JOB_STATUSES) {
+      await nextTurn();
       const total = await countJobs(storage.db, teamId, status, since);
       counts[status] = total.count;
       isExact &&= total.isExact;

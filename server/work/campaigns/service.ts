@@ -4,6 +4,7 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
+import { nextTurn } from '../../platform/core/loop-turns.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota } from '../../platform/core/quotas.ts';
@@ -142,7 +143,11 @@ export class CampaignsService {
   async listGroups(teamId: string, id: string, limit: number): Promise<{ groups: OutputGroup[]; total: number }> {
     await this.#find(teamId, id);
     const { db } = this.#deps.storage;
-    return { groups: await selectGroups(db, { teamId, id, limit }), total: await countGroups(db, teamId, id) };
+    const groups = await selectGroups(db, { teamId, id, limit });
+    await nextTurn();
+    const total = await countGroups(db, teamId, id);
+    await nextTurn();
+    return { groups, total };
   }
 
   /** Creates no further jobs; existing jobs continue. @throws AppError `not_found`, `conflict` when it has ended */

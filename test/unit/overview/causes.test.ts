@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
-import { commonCauses } from '../../../server/fleet/overview/causes.ts';
+import { CAUSE_KINDS, commonCauses as causesOf } from '../../../server/fleet/overview/causes.ts';
 import type { KnownRouter } from '../../../server/fleet/overview/causes.ts';
 import type { RouterStateName } from '../../../server/fleet/states/types.ts';
+
+const commonCauses = (routers: readonly KnownRouter[]) => CAUSE_KINDS.flatMap((kind) => causesOf(routers, kind));
 
 function router(state: RouterStateName, agent: string, site: string | null, since = 5): KnownRouter {
   return { state: { state, since, reason: null }, shares: { agent, site, address: null, version: '7.18' } };
