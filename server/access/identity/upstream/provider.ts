@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors as joseErrors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, errors as joseErrors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../../../platform/core/errors.ts';
 import { releaseAdmissionSlot } from '../../../platform/core/admission-slot.ts';
@@ -13,7 +13,9 @@ const METADATA_LIFE_MS = 3600_000;
 /** Asymmetric algorithms only: anyone can verify a signature, only the provider can create one. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
-const metadataSchema = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() });
+/** Browsers are sent there, and this server asks there: never a script, a file or data. */
+const endpoint = z.url({ protocol: /^https?$/ });
+const metadataSchema = z.object({ issuer: z.string(), authorization_endpoint: endpoint, token_endpoint: endpoint, jwks_uri: endpoint });
 const tokenSchema = z.object({ id_token: z.string() });
 type Metadata = z.infer<typeof metadataSchema> & { keys: ReturnType<typeof createRemoteJWKSet> };
 
@@ -29,6 +31,8 @@ export class UpstreamProvider {
   readonly #settings: UpstreamSettings;
   readonly #now: () => number;
   #metadata: { value: Metadata; until: number } | undefined;
+  /** Under way. Everybody who signs in meanwhile waits for the same answer. */
+  #loading: Promise<Metadata> | undefined;
 
   constructor(settings: UpstreamSettings, now: () => number) {
     this.#settings = settings;
@@ -94,10 +98,19 @@ export class UpstreamProvider {
 
   async #load(): Promise<Metadata> {
     if (this.#metadata && this.#metadata.until > this.#now()) return this.#metadata.value;
+    releaseAdmissionSlot();
+    this.#loading ??= this.#discover().finally(() => (this.#loading = undefined));
+    return this.#loading;
+  }
+
+  async #discover(): Promise<Metadata> {
     const { issuer } = this.#settings;
     const found = await this.#fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, metadataSchema);
     if (found.issuer !== issuer) throw new AppError('unavailable', 'the identity provider reports a different issuer');
-    const value = { ...found, keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIMEOUT_MS }) };
+    const value = {
+      ...found,
+      keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIMEOUT_MS, [customFetch]: fetchShort }),
+    };
     this.#metadata = { value, until: this.#now() + METADATA_LIFE_MS };
     return value;
   }
@@ -114,6 +127,12 @@ export class UpstreamProvider {
       throw new AppError('unavailable', 'the identity provider did not answer as it should', { cause });
     }
   }
+}
+
+/** For jose, which reads an answer of any length. */
+async function fetchShort(url: string, init: RequestInit): Promise<Response> {
+  const answer = await fetch(url, init);
+  return new Response(await readShort(answer), { status: answer.type === 'opaqueredirect' ? 502 : answer.status });
 }
 
 async function readShort(answer: Response): Promise<string> {
