@@ -51,11 +51,11 @@ async function signIn(network: string, browser?: FormBrowser): Promise<{ page: P
 /** Keeps `count` guesses under way until told to stop. @returns the statuses that it got */
 function flood(count: number, guessOf: (n: number) => { network: string; account: string }): { stop: () => Promise<Map<number, number>> } {
   const statuses = new Map<number, number>();
-  let stopped = false;
+  const stop = new AbortController();
   let guesses = 0;
   const rows = Array.from({ length: count }, async () => {
     const { browser, page } = await openPage();
-    while (!stopped) {
+    while (!stop.signal.aborted) {
       const { network, account } = guessOf(guesses++);
       const { status } = await browser.submit(page, '/login', { email: account, password: 'a guess' }, from(network));
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -65,7 +65,7 @@ function flood(count: number, guessOf: (n: number) => { network: string; account
   });
   return {
     stop: async () => {
-      stopped = true;
+      stop.abort();
       await Promise.all(rows);
       return statuses;
     },
