@@ -29,7 +29,8 @@ export function completeDocument(document: OpenApiDocument, hasProblems: boolean
     if (!hasProblems) continue;
     addErrors(operation, method);
     if (isRepeatable(method)) (operation.parameters ??= []).push(shared('parameters', 'IdempotencyKey') as never);
-    if (isList) operation.responses['200']!.headers = { Link: shared('headers', 'Link'), 'X-Event-Id': shared('headers', 'XEventId') };
+    if (isList && hasPages(operation))
+      operation.responses['200']!.headers = { Link: shared('headers', 'Link'), 'X-Event-Id': shared('headers', 'XEventId') };
     for (const [status, response] of Object.entries(operation.responses)) asProblem(status, response);
   }
   tidySchemas(document);
@@ -68,6 +69,11 @@ function shared(kind: 'parameters' | 'headers', name: string): { $ref: string } 
 /** Methods that take an `Idempotency-Key` (http/idempotency.ts). */
 function isRepeatable(method: string): boolean {
   return method === 'post' || method === 'patch';
+}
+
+/** A search has no next page. */
+function hasPages({ parameters = [] }: Operation): boolean {
+  return parameters.some(({ name }) => name === 'cursor');
 }
 
 function isListOperation({ responses }: Operation): boolean {
