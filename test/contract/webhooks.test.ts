@@ -117,10 +117,14 @@ describeEachDatabase('job updates', (open) => {
       await world.setClock(-ms);
       world.clock.advance(4 * MINUTE);
       expect(receiver.received).toHaveLength(2);
-      await waitUntil('the third attempt', () => {
-        world.clock.advance(MINUTE / 2);
-        return receiver.received.length === 3;
+      await waitUntil('the third attempt', async () => {
+        const [delivery] = await world.deliveries(main, job);
+        const { event, attempts } = delivery!;
+        // An attempt has a short deadline by this clock, which must not pass while the receiver has no processor.
+        if (event.claim === null && attempts.length < 3) world.clock.advance(5 * SECOND);
+        return attempts.length === 3;
       });
+      expect(receiver.received).toHaveLength(3);
       await world.until(main, job, 'delivered');
     });
 
@@ -139,10 +143,15 @@ describeEachDatabase('job updates', (open) => {
       ['is confused', 404, 'http_status', 404],
     ])('are tried again when it %s', async (_name, reply, error, status) => {
       receiver.replies.push(reply);
+      await world.stopProcess(main);
+      main = await world.startProcess(reply === hang ? { ...TEST_RULES, deadlineMs: 400 } : TEST_RULES);
       const job = await create();
       const { event, attempts } = await world.untilAttempts(main, job, 0, 1);
       expect(attempts).toMatchObject([{ error, status }]);
       expect(event).toMatchObject({ state: 'pending', due_at: world.clock.now() + 5 * SECOND });
+      // A receiver that answers needs more time than that on a busy machine.
+      await world.stopProcess(main);
+      main = await world.startProcess();
       world.clock.advance(5 * SECOND);
       await world.until(main, job, 'delivered');
     });
@@ -192,7 +201,7 @@ describeEachDatabase('job updates', (open) => {
 
     test('do not delay anyone else, and are few at a time', async () => {
       await world.stopProcess(main);
-      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000, atOnce: { total: 16, perParty: 8, perMember: 4 } });
+      main = await world.startProcess({ ...TEST_RULES, atOnce: { total: 16, perParty: 8, perMember: 4 } });
       const waiting = await Promise.all(Array.from({ length: 10 }, () => create(slow.url)));
       await waitUntil('four are under way', () => slow.open === 4);
       const quick = await Promise.all(Array.from({ length: 10 }, () => create()));
@@ -211,7 +220,7 @@ describeEachDatabase('job updates', (open) => {
         if (response.req.url !== '/hang') response.writeHead(204).end();
       };
       await world.stopProcess(main);
-      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000, atOnce: { total: 8, perParty: 6, perMember: 4 } });
+      main = await world.startProcess({ ...TEST_RULES, atOnce: { total: 8, perParty: 6, perMember: 4 } });
     });
     afterEach(() => slow.close());
 
@@ -270,7 +279,7 @@ describeEachDatabase('job updates', (open) => {
     test('an attempt that was cut off is made again', async () => {
       receiver.replies.push(hang);
       await world.stopProcess(main);
-      main = await world.startProcess({ ...TEST_RULES, deadlineMs: 10_000 });
+      main = await world.startProcess();
       const job = await create();
       await received(1);
       await world.stopProcess(main);
