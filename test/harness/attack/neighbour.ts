@@ -16,33 +16,37 @@ export type Slowest = Record<Operation, number>;
 const JOBS = 8;
 const COMMANDS = 20;
 const FORWARDS = 5;
-const BACKUPS = 2;
 /** A longer wait counts as starved; the rest of the measurement is skipped. */
 const STARVED_MS = 6000;
 
-/** A team that only does its work: one real agent, two simulated routers, a listener and a receiver of its own. */
+/** A team that only does its work: one real agent, simulated routers, a listener and a receiver of its own. */
 export class Neighbour {
   readonly receiver: WebhookReceiver;
   readonly #world: World;
   readonly #routerId: string;
-  /** Backups take seconds at rest. They have a router of their own, so that the other operations do not wait for them. */
-  readonly #backupRouterId: string;
+  /** Backups take seconds at rest. Each has a router of its own, so that nothing else waits for it. */
+  readonly #backupRouterIds: readonly string[];
   readonly #target: net.Server;
   readonly #heard: { event: StreamEvent; at: number }[] = [];
   readonly #stop = new AbortController();
   #listening: Promise<void> = Promise.resolve();
 
-  private constructor(world: World, [routerId, backupRouterId]: readonly [string, string], receiver: WebhookReceiver, target: net.Server) {
+  private constructor(
+    world: World,
+    [routerId, ...backupRouterIds]: readonly [string, ...string[]],
+    receiver: WebhookReceiver,
+    target: net.Server,
+  ) {
     this.#world = world;
     this.#routerId = routerId;
-    this.#backupRouterId = backupRouterId;
+    this.#backupRouterIds = backupRouterIds;
     this.receiver = receiver;
     this.#target = target;
   }
 
-  /** @param world has two routers at least */
+  /** @param world has a router for each backup of a measurement, and one for everything else */
   static async start(world: World): Promise<Neighbour> {
-    const [routerId, backupRouterId] = await world.routerIds();
+    const routerIds = (await world.routerIds()) as [string, ...string[]];
     const target = net.createServer((socket) => {
       socket.on('error', () => undefined);
       socket.write('!');
@@ -52,7 +56,7 @@ export class Neighbour {
     const receiver = await WebhookReceiver.start();
     // The hanging page is for other tests; the neighbour does not request it.
     receiver.reply = (response) => void (response.req.url === '/hang' || response.writeHead(204).end());
-    const neighbour = new Neighbour(world, [routerId!, backupRouterId!], receiver, target);
+    const neighbour = new Neighbour(world, routerIds, receiver, target);
     const { promise, resolve } = Promise.withResolvers<void>();
     neighbour.#listening = neighbour.#listen(resolve);
     await promise;
@@ -82,7 +86,8 @@ export class Neighbour {
       await repeat(JOBS, () => this.#job());
       await repeat(FORWARDS, () => this.#forward());
     };
-    await Promise.all([others(), repeat(BACKUPS, () => this.#backup())]);
+    const backups = this.#backupRouterIds.map((routerId) => repeat(1, () => this.#backup(routerId)));
+    await Promise.all([others(), ...backups]);
     return slowest;
   }
 
@@ -119,10 +124,10 @@ export class Neighbour {
   }
 
   /** From the request to the files in the database. */
-  async #backup(): Promise<Partial<Slowest>> {
+  async #backup(routerId: string): Promise<Partial<Slowest>> {
     const started = performance.now();
-    const jobId = await this.#submit(this.#backupRouterId, { make_backup: true });
-    const backups = `/api/routers/${this.#backupRouterId}/backups?limit=5`;
+    const jobId = await this.#submit(routerId, { make_backup: true });
+    const backups = `/api/routers/${routerId}/backups?limit=5`;
     const backup = await this.#until(started, async () => {
       const { data } = (await this.#must('GET', backups)) as { data: { job_id: string; state: string }[] };
       return data.some(({ job_id, state }) => job_id === jobId && state === 'stored') ? performance.now() : undefined;

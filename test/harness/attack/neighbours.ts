@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { HostileTeam, never, runsAllJobs } from './hostile-team.ts';
 import { OPERATIONS, Neighbour } from './neighbour.ts';
 import type { Operation, Slowest } from './neighbour.ts';
+import { freePort } from '../installation.ts';
 import { waitUntil } from '../wait-until.ts';
 import { hang, WebhookReceiver } from '../webhook-receiver.ts';
 import { World } from '../world.ts';
@@ -17,7 +18,8 @@ import { World } from '../world.ts';
 const MEASUREMENTS = 4;
 
 const PORTS = { first: 42_000, last: 42_299 };
-const NAME_DOOR = 41_990;
+/** Port of the TLS name entry. */
+let nameDoor: number;
 
 let world: World;
 let neighbour: Neighbour;
@@ -143,7 +145,7 @@ const ATTACKS: Record<string, () => Promise<void>> = {
     const sockets: net.Socket[] = [];
     hostile.defer(() => sockets.forEach((socket) => socket.destroy()));
     for (let n = 0; n < 2100; n += 1) {
-      const socket = net.connect({ host: '127.0.0.1', port: NAME_DOOR }).on('error', () => undefined);
+      const socket = net.connect({ host: '127.0.0.1', port: nameDoor }).on('error', () => undefined);
       sockets.push(socket);
       if (n % 50 === 0) await once(socket, 'connect');
     }
@@ -183,12 +185,13 @@ async function useUpPorts(routerId: string, { keep }: { keep: boolean }): Promis
  */
 export function describeNeighbours({ noiseMs }: { noiseMs: number }): void {
   beforeAll(async () => {
+    nameDoor = await freePort();
     world = await World.start({
-      routers: [{}, {}],
+      routers: [{}, {}, {}],
       server: {
         SIGNALBOX_FORWARD_PORTS: `${PORTS.first}-${PORTS.last}`,
         SIGNALBOX_FORWARD_DOMAIN: 'forward.example.net',
-        SIGNALBOX_FORWARD_NAME_LISTEN: `127.0.0.1:${NAME_DOOR}`,
+        SIGNALBOX_FORWARD_NAME_LISTEN: `127.0.0.1:${nameDoor}`,
       },
     });
     neighbour = await Neighbour.start(world);
