@@ -7,13 +7,15 @@ import { Worker } from 'node:worker_threads';
 /** In a thread of its own, so that a test that is busy attacking does not measure itself. */
 const POLLER = `
 const { parentPort, workerData } = require('node:worker_threads');
-const http = require('node:http');
-const agent = new http.Agent({ keepAlive: true, maxSockets: 4 });
+const [http, https] = [require('node:http'), require('node:https')];
+const kept = { keepAlive: true, maxSockets: 4, rejectUnauthorized: false };
+const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
 let stopped = false;
 const ask = (url, took) => new Promise((resolve) => {
   const from = performance.now();
   const done = (ok) => { took.push(ok ? performance.now() - from : Infinity); resolve(); };
-  const request = http.get(url, { agent }, (answer) => { answer.resume(); answer.on('end', () => done(answer.statusCode === 200)); });
+  const { protocol } = new URL(url);
+  const request = (protocol === 'https:' ? https : http).get(url, { agent: agents[protocol] }, (answer) => { answer.resume(); answer.on('end', () => done(answer.statusCode === 200)); });
   request.setTimeout(30000, () => request.destroy(new Error('too late')));
   request.on('error', () => done(false));
 });
@@ -22,7 +24,7 @@ const poll = async ({ url, everyMs }) => {
   while (!stopped) { await ask(url, took); await new Promise((resolve) => setTimeout(resolve, everyMs)); }
   return took;
 };
-Promise.all(workerData.map(poll)).then((all) => { agent.destroy(); parentPort.postMessage(all); });
+Promise.all(workerData.map(poll)).then((all) => { for (const agent of Object.values(agents)) agent.destroy(); parentPort.postMessage(all); });
 parentPort.on('message', () => { stopped = true; });
 `;
 
