@@ -35,7 +35,7 @@ const formatted = (parameters: Record<string, string>): string => new URLSearchP
 describe('an authorization request', () => {
   const TRICKS: [string, Record<string, string>, string][] = [
     ['PKCE in clear', { code_challenge_method: 'plain' }, 'invalid_request'],
-    ['PKCE left out', { code_challenge: '' }, 'invalid_request'],
+    ['PKCE left out', { code_challenge: '', code_challenge_method: '' }, 'invalid_request'],
     ['the implicit flow', { response_type: 'id_token token' }, 'invalid_request'],
     ['a token in place of a code', { response_type: 'token' }, 'unsupported_response_type'],
     ['a code and a token', { response_type: 'code id_token' }, 'unsupported_response_type'],
