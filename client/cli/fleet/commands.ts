@@ -41,7 +41,7 @@ const SESSIONS = 50;
 
 const sessions: Command = {
   name: 'sessions',
-  summary: 'list the sessions of an agent, newest first: from where, how well, how each ended',
+  summary: 'list the sessions of an agent, newest first, and how each ended',
   positionals: ['AGENT'],
   options: { limit: { value: 'N', help: `at most N sessions; default: ${SESSIONS}` } },
   examples: ['sessions gw-depot', 'sessions 01a1fb91-22bb-7e3d-8a1f-4b2d6f8c0e35 --limit 5 --json'],

@@ -14,7 +14,7 @@ const TICK_MS = 1000;
 
 export const top: Command = {
   name: 'top',
-  summary: 'watch the fleet live: states, what is away, running jobs and events as they happen',
+  summary: 'watch the fleet live: states, what is away, running jobs, events',
   positionals: [],
   options: {},
   examples: ['top', 'top --json'],
