@@ -7,8 +7,11 @@ import { Arrivals } from './arrivals.ts';
 export interface AdmissionLimits {
   /** Requests in progress at the same time. */
   atOnce: number;
-  /** While connections wait to be accepted (arrivals.ts): admit `requests` after each `connections` accepted. */
-  rush: { requests: number; connections: number };
+  /**
+   * While connections wait to be accepted (arrivals.ts): admit `requests` for each `connections` accepted. `oneByOne` of them are
+   * spread evenly, the others are admitted together. `connections` is a multiple of `oneByOne`.
+   */
+  rush: { requests: number; oneByOne: number; connections: number };
   /** Waiting requests: in total, per network, and per credential within a network. */
   waiting: ShareLimits;
   /** Longest wait, milliseconds: a caller that cannot be served gets its refusal within a second. */
@@ -29,11 +32,12 @@ export interface AdmissionLimits {
  * 64 in progress: a group commit gains little beyond that and a pool has ten connections; at about 3 ms each, a new request waits
  * behind 0.2 s of others. 512 waiting are 1.5 s of work; those that have not begun after 0.8 s are refused. 64 requests take 5 s only
  * on a machine that is 25 times slower. 32 requests after 256 connections: accepting and refusing then takes about as long as the
- * admitted work. So a rush costs half of the capacity, 3,000 callers are accepted within seconds, and 32 still share a commit.
+ * admitted work. So a rush costs half of the capacity, 3,000 callers are accepted within seconds, and 24 still share a commit. Eight come
+ * one by one: on a busy machine 256 connections take longer than the longest wait, and a caller that asks in between would be refused.
  */
 export const ADMISSION: AdmissionLimits = {
   atOnce: 64,
-  rush: { requests: 32, connections: 256 },
+  rush: { requests: 32, oneByOne: 8, connections: 256 },
   waiting: { total: 512, perParty: 384, perMember: 256 },
   waitMs: 800,
   checkMs: 150,
@@ -62,19 +66,20 @@ export class Admission {
   readonly #shares: FairShares;
   readonly #arrivals: Arrivals;
   /** Requests that may still be admitted while connections wait to be accepted. */
-  #bunch = 0;
+  #places = 0;
   #working = 0;
   #refused = 0;
 
   constructor(limits: AdmissionLimits = ADMISSION) {
     this.#limits = limits;
     this.#shares = new FairShares(limits.waiting);
-    const { requests, connections } = limits.rush;
-    const onBunch = (): void => {
-      this.#bunch = requests;
+    const { requests, oneByOne, connections } = limits.rush;
+    const onStep = (accepted: number): void => {
+      if (accepted % connections === 0) this.#places = requests - oneByOne;
+      if (oneByOne > 0) this.#places += 1;
       this.#admitNext();
     };
-    this.#arrivals = new Arrivals(connections, { onBunch, onOver: () => this.#admitNext() });
+    this.#arrivals = new Arrivals(connections / Math.max(1, oneByOne), { onStep, onOver: () => this.#admitNext() });
   }
 
   /** Counts this server's connections, to detect a rush. */
@@ -144,8 +149,8 @@ export class Admission {
   #takeSlot(): boolean {
     if (this.#working >= this.#limits.atOnce) return false;
     if (this.#arrivals.isRush) {
-      if (this.#bunch === 0) return false;
-      this.#bunch -= 1;
+      if (this.#places === 0) return false;
+      this.#places -= 1;
     }
     this.#working += 1;
     return true;

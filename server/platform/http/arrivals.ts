@@ -4,8 +4,11 @@ import type { Server } from 'node:http';
 export const RUSH_TURNS = 64;
 
 export interface ArrivalsListener {
-  /** Connections wait to be accepted, and another `bunch` has been accepted since the last call. */
-  onBunch(): void;
+  /**
+   * Connections wait to be accepted, and another `step` has been accepted since the last call.
+   * @param accepted all connections since the rush was noticed
+   */
+  onStep(accepted: number): void;
   /** A turn has passed without a new connection. */
   onOver(): void;
 }
@@ -16,13 +19,13 @@ export interface ArrivalsListener {
  */
 export class Arrivals {
   readonly #listener: ArrivalsListener;
-  readonly #bunch: number;
+  readonly #step: number;
   #inRow = 0;
   #isWatching = false;
 
-  /** @param bunch connections after which the listener is called */
-  constructor(bunch: number, listener: ArrivalsListener) {
-    this.#bunch = bunch;
+  /** @param step connections after which the listener is called */
+  constructor(step: number, listener: ArrivalsListener) {
+    this.#step = step;
     this.#listener = listener;
   }
 
@@ -36,7 +39,8 @@ export class Arrivals {
 
   #accepted(): void {
     this.#inRow += 1;
-    if (this.#inRow > RUSH_TURNS && (this.#inRow - RUSH_TURNS) % this.#bunch === 0) this.#listener.onBunch();
+    const accepted = this.#inRow - RUSH_TURNS;
+    if (accepted > 0 && accepted % this.#step === 0) this.#listener.onStep(accepted);
     if (this.#isWatching) return;
     this.#isWatching = true;
     // The first one still belongs to this turn.

@@ -17,7 +17,7 @@ vi.mock('node:dns/promises', { spy: true });
 const options = { log: pino({ level: 'silent' }), now: () => Date.now() };
 const limits = {
   atOnce: 1,
-  rush: { requests: 1, connections: 2 },
+  rush: { requests: 1, oneByOne: 0, connections: 2 },
   waiting: { total: 0, perParty: 0, perMember: 0 },
   waitMs: 800,
   checkMs: 10,

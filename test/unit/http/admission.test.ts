@@ -3,7 +3,7 @@ import { ADMISSION, Admission } from '../../../server/platform/http/admission.ts
 
 const limits = {
   atOnce: 2,
-  rush: { requests: 1, connections: 2 },
+  rush: { requests: 1, oneByOne: 0, connections: 2 },
   waiting: { total: 12, perParty: 9, perMember: 4 },
   waitMs: 800,
   checkMs: 150,

@@ -24,15 +24,15 @@ async function nobodyComes(): Promise<void> {
 }
 
 test('connections in enough consecutive turns are a rush; it ends with a turn without a connection', async () => {
-  const [onBunch, onOver] = [vi.fn<() => void>(), vi.fn<() => void>()];
-  const arrivals = new Arrivals(10, { onBunch, onOver });
+  const [onStep, onOver] = [vi.fn<(accepted: number) => void>(), vi.fn<() => void>()];
+  const arrivals = new Arrivals(10, { onStep, onOver });
   arrivals.watch(server as Server);
   await arrive(RUSH_TURNS - 1);
   expect(arrivals.isRush).toBe(false);
   await arrive(1);
   expect(arrivals.isRush).toBe(true);
   await arrive(35);
-  expect(onBunch).toHaveBeenCalledTimes(3);
+  expect(onStep.mock.calls).toEqual([[10], [20], [30]]);
   expect(onOver).not.toHaveBeenCalled();
   await nobodyComes();
   expect(arrivals.isRush).toBe(false);
@@ -40,7 +40,7 @@ test('connections in enough consecutive turns are a rush; it ends with a turn wi
 });
 
 test('ordinary traffic, with turns without a connection, is no rush', async () => {
-  const arrivals = new Arrivals(10, { onBunch: () => undefined, onOver: () => undefined });
+  const arrivals = new Arrivals(10, { onStep: () => undefined, onOver: () => undefined });
   arrivals.watch(server as Server);
   for (let index = 0; index < 10; index += 1) {
     await arrive(RUSH_TURNS - 1);
@@ -50,7 +50,7 @@ test('ordinary traffic, with turns without a connection, is no rush', async () =
 });
 
 test('in a rush requests are let in bunch by bunch, and again as usual when it is over', async () => {
-  const admission = new Admission({ ...ADMISSION, rush: { requests: 3, connections: 20 } });
+  const admission = new Admission({ ...ADMISSION, rush: { requests: 3, oneByOne: 0, connections: 20 } });
   admission.watch(server as Server);
   const enter = (): void => void admission.enter({ party: 'network', member: 'key' });
   await arrive(RUSH_TURNS);
@@ -64,4 +64,27 @@ test('in a rush requests are let in bunch by bunch, and again as usual when it i
   expect(admission.working).toBe(6);
   await nobodyComes();
   expect([admission.working, admission.waiting]).toEqual([10, 0]);
+});
+
+test('a caller that comes during a rush of another one does not wait for the next bunch', async () => {
+  const admission = new Admission();
+  admission.watch(server as Server);
+  const { rush } = ADMISSION;
+  const admitted: string[] = [];
+  const ask = async (key: string): Promise<void> => {
+    if ((await admission.enter({ party: 'network', member: key })) !== true) return;
+    admitted.push(key);
+    admission.begin()();
+  };
+  await arrive(RUSH_TURNS);
+  for (let index = 0; index < 150; index += 1) void ask('greedy');
+  await arrive(rush.connections);
+  expect(admitted.length).toBe(rush.requests);
+  void ask('modest');
+  // The next place may still be the greedy caller's turn.
+  await arrive((2 * rush.connections) / rush.oneByOne);
+  expect(admitted.slice(rush.requests).toSorted()).toEqual(['greedy', 'modest']);
+  const before = admitted.length;
+  await arrive(rush.connections);
+  expect(admitted.length).toBe(before + rush.requests);
 });
