@@ -52,6 +52,16 @@ export class HostileTeam {
     return agent;
   }
 
+  /** One more session of this agent, as after a restart: from its dial to its end. */
+  async session(agent: TestAgent): Promise<void> {
+    const again = agent.twin(this.port);
+    again.start();
+    await waitUntil('the hostile agent is ready again', () => again.log.some((line) => line.startsWith('ready')));
+    await again.stop();
+    agent.journalId = again.journalId;
+    agent.lastEpoch = again.lastEpoch;
+  }
+
   /** Invented routers behind this agent. @returns their ids */
   async inventRouters(agent: TestAgent, count: number): Promise<string[]> {
     const serial = randomUUID().slice(0, 8);
@@ -113,7 +123,7 @@ export class HostileTeam {
   async each<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
     const rest = [...items];
     const row = async (): Promise<void> => {
-      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+      while (rest.length > 0) await work(rest.shift()!);
     };
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, row));
   }

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import net from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { HostileTeam, never, runsAllJobs } from './hostile-team.ts';
+import { ATTACKS, PORTS } from './attacks.ts';
+import { HostileTeam } from './hostile-team.ts';
 import { OPERATIONS, Neighbour } from './neighbour.ts';
 import type { Operation, Slowest } from './neighbour.ts';
 import { freePort } from '../installation.ts';
 import { waitUntil } from '../wait-until.ts';
-import { hang, WebhookReceiver } from '../webhook-receiver.ts';
 import { World } from '../world.ts';
 
 /**
@@ -17,7 +15,6 @@ import { World } from '../world.ts';
 /** Noise only adds time, and a starved client is starved every time: the best of this many measurements of an operation counts. */
 const MEASUREMENTS = 4;
 
-const PORTS = { first: 42_000, last: 42_299 };
 /** Port of the TLS name entry. */
 let nameDoor: number;
 
@@ -42,141 +39,6 @@ async function expectServed(noiseMs: number): Promise<void> {
   let tooSlow = await tooSlowOf(OPERATIONS, noiseMs);
   for (let n = 1; n < MEASUREMENTS && tooSlow.size > 0; n += 1) tooSlow = await tooSlowOf([...tooSlow.keys()], noiseMs);
   expect(Object.fromEntries(tooSlow)).toEqual({});
-}
-
-/** Each starts its attack and returns when it is at full force; the attack runs until the hostile team is closed. */
-const ATTACKS: Record<string, () => Promise<void>> = {
-  'a silent agent with 500 invented routers, each with an express job': async () => {
-    const agent = await hostile.agent();
-    await hostile.queueJobs(await hostile.inventRouters(agent, 500));
-    await waitUntil('many are offered', () => agent.log.filter((line) => line.startsWith('onOffer')).length >= 64);
-  },
-
-  'jobs with backups that agents never finish to send': async () => {
-    let asked = 0;
-    for (let n = 0; n < 5; n += 1) {
-      const agent = await hostile.agent((each) => {
-        runsAllJobs(each);
-        each.requests['backup.read'] = (params, context) => {
-          asked += 1;
-          return never(params, context);
-        };
-      });
-      await hostile.queueJobs(await hostile.inventRouters(agent, 50), { make_backup: true });
-    }
-    await waitUntil('backups are asked for', () => asked >= 4);
-  },
-
-  'webhooks to receivers that hang, the one of the neighbour among them': async () => {
-    const receivers = await Promise.all(Array.from({ length: 4 }, () => WebhookReceiver.start()));
-    hostile.defer(() => Promise.all(receivers.map((receiver) => receiver.close())));
-    for (const receiver of receivers) receiver.reply = hang;
-    const agent = await hostile.agent(runsAllJobs);
-    const routerIds = await hostile.inventRouters(agent, 100);
-    for (const { url } of [neighbour.receiver, ...receivers]) await hostile.queueJobs(routerIds, { notify_url: `${url}/hang` });
-    await waitUntil('they hang', () => neighbour.receiver.open >= 3);
-  },
-
-  'event streams opened to the limit and not read': async () => {
-    const sockets: net.Socket[] = [];
-    hostile.defer(() => sockets.forEach((socket) => socket.destroy()));
-    const agent = await hostile.agent(runsAllJobs);
-    const routerIds = await hostile.inventRouters(agent, 100);
-    for (let key = 0; key < 20; key += 1) {
-      const { apiKey } = await world.server.services.credentials.createApiKey({
-        teamId: hostile.caller.teamId,
-        name: `key ${key}`,
-        createdBy: null,
-      });
-      for (let n = 0; n < 5; n += 1) {
-        const socket = net
-          .connect({ host: '127.0.0.1', port: hostile.port })
-          .on('error', () => undefined)
-          .pause();
-        socket.write(`GET /api/events HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${apiKey}\r\n\r\n`);
-        sockets.push(socket);
-      }
-    }
-    await waitUntil('they are open', () => world.server.services.events.openStreams >= 90);
-    await hostile.queueJobs(routerIds);
-  },
-
-  'many campaigns over 200 silent routers': async () => {
-    const agent = await hostile.agent();
-    const router_ids = await hostile.inventRouters(agent, 200);
-    const body = {
-      router_ids,
-      description: 'hostile',
-      script: ':put 1',
-      make_backup: false,
-      express_execute: true,
-      needs_acknowledgement: true,
-    };
-    await hostile.each(Array.from({ length: 10 }), () => hostile.must('POST', '/api/campaigns', body));
-  },
-
-  'agents that come back again and again': async () => {
-    const stop = new AbortController();
-    const storms: Promise<void>[] = [];
-    hostile.defer(async () => {
-      stop.abort();
-      await Promise.all(storms);
-    });
-    for (let n = 0; n < 20; n += 1) {
-      const { identity } = await hostile.agent();
-      const storm = async (): Promise<void> => {
-        while (!stop.signal.aborted) {
-          const socket = net.connect({ host: '127.0.0.1', port: hostile.port }).on('error', () => undefined);
-          socket.write(
-            `GET /agent/v1/tunnel HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n` +
-              `sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\nsec-websocket-protocol: signalbox.v1\r\n` +
-              `authorization: Bearer ${identity.agentId}:${identity.secret}\r\n\r\n`,
-          );
-          hostile.defer(() => socket.destroy());
-          await Promise.race([once(socket, 'data'), once(socket, 'close')]);
-          await new Promise((resolve) => setTimeout(resolve, 100));
-        }
-      };
-      storms.push(storm());
-    }
-  },
-
-  'silent clients at the TLS name entry': async () => {
-    const sockets: net.Socket[] = [];
-    hostile.defer(() => sockets.forEach((socket) => socket.destroy()));
-    for (let n = 0; n < 2100; n += 1) {
-      const socket = net.connect({ host: '127.0.0.1', port: nameDoor }).on('error', () => undefined);
-      sockets.push(socket);
-      if (n % 50 === 0) await once(socket, 'connect');
-    }
-  },
-
-  'forwards made and deleted until there are no ports': async () => {
-    const agent = await hostile.agent();
-    const [routerId] = await hostile.inventRouters(agent, 1);
-    await agent.stop();
-    await useUpPorts(routerId!, { keep: false });
-  },
-
-  'forwards kept on as many ports as there are': async () => {
-    const agent = await hostile.agent();
-    const routerIds = await hostile.inventRouters(agent, 4);
-    await agent.stop();
-    for (const routerId of routerIds) await useUpPorts(routerId, { keep: true });
-  },
-};
-
-/** Until it is refused. */
-async function useUpPorts(routerId: string, { keep }: { keep: boolean }): Promise<void> {
-  const forwards = `/api/routers/${routerId}/transient-forwarding`;
-  const body = { expire_after_minutes: 10, dst_port: 1, dst_address: '10.0.0.1', allow_from: '127.0.0.1' };
-  let refused = false;
-  await hostile.each(Array.from({ length: PORTS.last - PORTS.first + 2 }), async () => {
-    if (refused) return;
-    const made = await hostile.caller.call<{ id: string }>('POST', forwards, body);
-    refused ||= made.status >= 300;
-    if (!refused && !keep) await hostile.must('DELETE', `${forwards}/${made.body.id}`);
-  });
 }
 
 /**
@@ -211,8 +73,10 @@ export function describeNeighbours({ noiseMs }: { noiseMs: number }): void {
 
   describe('a neighbour is served as at rest beside a team with', () => {
     it.each(Object.entries(ATTACKS))('%s', { timeout: 150_000 }, async (_name, attack) => {
-      await attack();
+      const strength = await attack({ world, hostile, neighbour, nameDoor });
+      await waitUntil('the attack is felt at the server', async () => (await strength()) > 0);
       await expectServed(noiseMs);
+      await waitUntil('the attack is still felt at the server', async () => (await strength()) > 0);
     });
   });
 }
