@@ -24,6 +24,8 @@ export interface Answer<T> {
   eventId: string | undefined;
   /** The server's time, milliseconds since 1970, to the second. */
   at: number | undefined;
+  /** `cursor` of a list's next page; undefined on its last. */
+  next: string | undefined;
 }
 
 /** The parts of every operation's input. */
@@ -60,7 +62,12 @@ export class ApiClient {
   async read<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Answer<Result<Id>>> {
     const { body, headers } = await this.transport.json({ ...options, ...requestOf(id, input) });
     const at = Date.parse(headers.get('date') ?? '');
-    return { result: body as Result<Id>, eventId: headers.get('x-event-id') ?? undefined, at: Number.isNaN(at) ? undefined : at };
+    return {
+      result: body as Result<Id>,
+      eventId: headers.get('x-event-id') ?? undefined,
+      at: Number.isNaN(at) ? undefined : at,
+      next: new URLSearchParams(nextPage(headers)?.split('?')[1]).get('cursor') ?? undefined,
+    };
   }
 
   /** Every record of a list, newest first, fetched page by page on demand. Throws like {@link call}. */
@@ -70,7 +77,7 @@ export class ApiClient {
     for (;;) {
       const { body, headers } = await this.transport.json({ ...options, ...request });
       yield* (body as { data: ListItem<Id>[] }).data;
-      const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+      const next = nextPage(headers);
       if (next === undefined) return;
       request = { method: 'GET', path: next };
     }
@@ -110,6 +117,11 @@ export class ApiClient {
     const read = (signal: AbortSignal): Promise<Job> => this.getJob(routerId, jobId, { signal });
     return waitForJob(jobId, { read, events: (eventOptions) => this.events(eventOptions) }, options);
   }
+}
+
+/** Path of a list's next page, which the server names (RFC 8288). */
+function nextPage(headers: Headers): string | undefined {
+  return /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 }
 
 export function requestOf(id: OperationId, { path = {}, query = {}, body }: Parts): { method: string; path: string; body?: unknown } {

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'react';
 import { ConnectionError, ProblemError } from '../../client/browser.ts';
 import { Fleet } from './data/fleet.ts';
 import { FleetContext } from './data/use-fleet.ts';
-import { createAppRouter } from './routes.tsx';
-import type { AppRouter } from './routes.tsx';
+import { createAppRouter } from './routes.ts';
+import type { AppRouter } from './routes.ts';
 import type { Session } from './session/session.ts';
 import { SessionContext } from './session/use-session.ts';
 

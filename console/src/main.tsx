@@ -7,11 +7,20 @@ import './look/parts.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { Session } from './session/session.ts';
-import { followSystemTheme } from './look/theme.ts';
+import { followTheme } from './look/theme.ts';
 import { NeedsHttps } from './session/needs-https.tsx';
+import { Look, nonce } from './look/look.tsx';
 
-followSystemTheme();
+// react-remove-scroll, below Mantine's dialogs, takes the nonce of its style element from here.
+(globalThis as { __webpack_nonce__?: string }).__webpack_nonce__ = nonce;
+
+followTheme();
 const root = createRoot(document.getElementById('root')!);
 // Without it there is no PKCE, no clipboard and no locks: better one clear sentence than pages that fail one by one.
-if (window.isSecureContext) root.render(<App session={new Session()} />);
+if (window.isSecureContext)
+  root.render(
+    <Look>
+      <App session={new Session()} />
+    </Look>,
+  );
 else root.render(<NeedsHttps />);

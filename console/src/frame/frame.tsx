@@ -1,6 +1,8 @@
 import { Link, Outlet } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
 import { useSession } from '../session/use-session.ts';
+import { PLACES } from './places.ts';
 import { Shelf } from './shelf.tsx';
 import { LiveMark } from './live-mark.tsx';
 import { Mark } from './mark.tsx';
@@ -25,13 +27,16 @@ export function Frame() {
         </div>
       </header>
       <nav className="side" aria-label="Places">
-        <Link to="/" activeOptions={{ exact: true }} activeProps={PLACE}>
-          Now
-        </Link>
-        <Link to="/routers" search={{}} activeOptions={{ includeSearch: false }} activeProps={PLACE}>
-          Routers
-        </Link>
-        <hr />
+        {PLACES.map((group) => (
+          <Fragment key={group[0].name}>
+            {group.map(({ name, link }) => (
+              <Link key={name} {...link} activeProps={CURRENT}>
+                {name}
+              </Link>
+            ))}
+            <hr />
+          </Fragment>
+        ))}
         <a href="/docs">API</a>
         <div className="who">
           <b>{me.team.name}</b>
@@ -50,4 +55,4 @@ export function Frame() {
   );
 }
 
-const PLACE = { className: 'on', 'aria-current': 'page' } as const;
+const CURRENT = { className: 'on', 'aria-current': 'page' } as const;

@@ -1,8 +1,43 @@
-/** Light or dark as the system says; the tokens are chosen by this attribute. */
-const dark = matchMedia('(prefers-color-scheme: dark)');
+/** What the person chose: a theme, or whatever the system says at the moment. */
+export type ThemeChoice = 'system' | 'light' | 'dark';
 
-export function followSystemTheme(): void {
-  const apply = (): void => document.documentElement.setAttribute('data-theme', dark.matches ? 'dark' : 'light');
+const KEY = 'signalbox-theme';
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const listeners = new Set<() => void>();
+
+export function themeChoice(): ThemeChoice {
+  const kept = localStorage.getItem(KEY);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+export function currentTheme(): 'light' | 'dark' {
+  const choice = themeChoice();
+  if (choice !== 'system') return choice;
+  return dark.matches ? 'dark' : 'light';
+}
+
+export function chooseTheme(choice: ThemeChoice): void {
+  if (choice === 'system') localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, choice);
+  apply();
+}
+
+export function onThemeChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Light or dark; the tokens are chosen by this attribute. */
+export function followTheme(): void {
   apply();
   dark.addEventListener('change', apply);
+  // Another tab of this browser.
+  addEventListener('storage', ({ key }) => {
+    if (key === KEY) apply();
+  });
+}
+
+function apply(): void {
+  document.documentElement.setAttribute('data-theme', currentTheme());
+  for (const listener of listeners) listener();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Router } from '../../../client/index.ts';
-import { filterOf, inOrder, readSearch } from '../../../console/src/pages/routers/search.ts';
+import { filterOf, inOrder, readSearch } from '../../../console/src/pages/fleet/routers/search.ts';
 
 function router(identity: string, change: Partial<Router> = {}): Router {
   return {

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Overview } from '../../../../client/browser.ts';
-import { useFleet } from '../../data/use-fleet.ts';
-import { useStateCounts } from '../../frame/shelf.tsx';
-import { Lamp } from '../../parts/lamp.tsx';
-import type { RouterState } from '../../parts/lamp.tsx';
-import { wordOf } from '../../parts/state-words.ts';
-import { exactTime, shortTime } from '../../parts/times.ts';
+import type { Overview } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
+import { useStateCounts } from '../../../frame/shelf.tsx';
+import { Lamp } from '../../../parts/lamp.tsx';
+import type { RouterState } from '../../../parts/lamp.tsx';
+import { wordOf } from '../../../parts/state-words.ts';
+import { exactTime, shortTime } from '../../../parts/times.ts';
 import { sentenceOf } from './sentence.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { HistoryItem } from '../../../../client/browser.ts';
-import { useFleet } from '../../data/use-fleet.ts';
-import { Lamp, isRouterState } from '../../parts/lamp.tsx';
-import { wordOf } from '../../parts/state-words.ts';
-import { exactTime, lengthOf, shortTime } from '../../parts/times.ts';
+import type { HistoryItem } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
+import { Lamp, isRouterState } from '../../../parts/lamp.tsx';
+import { wordOf } from '../../../parts/state-words.ts';
+import { exactTime, lengthOf, shortTime } from '../../../parts/times.ts';
 
 /** Lines that are read at once; older ones are in the API. */
 const LINES = 50;

@@ -1,5 +1,5 @@
-import type { Overview } from '../../../../client/browser.ts';
-import type { RouterState } from '../../parts/lamp.tsx';
+import type { Overview } from '../../../../../client/browser.ts';
+import type { RouterState } from '../../../parts/lamp.tsx';
 
 /** The first thing to know about the fleet, in one sentence and a half. */
 export function sentenceOf(counts: Record<RouterState, number>, causes: Overview['common_causes']): { strong: string; weak: string } {

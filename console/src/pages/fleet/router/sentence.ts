@@ -1,6 +1,6 @@
-import type { Router } from '../../../../client/browser.ts';
-import { wordOf } from '../../parts/state-words.ts';
-import { shortTime } from '../../parts/times.ts';
+import type { Router } from '../../../../../client/browser.ts';
+import { wordOf } from '../../../parts/state-words.ts';
+import { shortTime } from '../../../parts/times.ts';
 
 /** What is the matter with a router, since when and why. */
 export function routerSentence({ state, state_since: since, state_reason: reason, agent_name: agent }: Router): {

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { ProblemError } from '../../../../client/browser.ts';
-import type { Router } from '../../../../client/browser.ts';
-import { useFleet, useRouterRecord } from '../../data/use-fleet.ts';
-import { Lamp } from '../../parts/lamp.tsx';
-import { exactTime, lengthOf, shortTime } from '../../parts/times.ts';
+import { ProblemError } from '../../../../../client/browser.ts';
+import type { Router } from '../../../../../client/browser.ts';
+import { useFleet, useRouterRecord } from '../../../data/use-fleet.ts';
+import { Lamp } from '../../../parts/lamp.tsx';
+import { exactTime, lengthOf, shortTime } from '../../../parts/times.ts';
 import { History } from './history.tsx';
 import { routerSentence } from './sentence.ts';
 

@@ -1,25 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readConsole } from '../../server/operations/console/feature.ts';
-import { buildConsole } from '../../scripts/build-console/build.ts';
-import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH, isChromiumMissing } from '../harness/chromium.ts';
-import { addUser, PASSWORD } from '../harness/identity/sign-in.ts';
-import { World } from '../harness/world.ts';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import type { World } from '../../harness/world.ts';
 
 /** The web application as people use it: headless Chromium, the built files, the real provider, agent and routers. */
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 let world: World;
 
 beforeAll(async () => {
-  await buildConsole();
-  world = await World.start({ routers: [{}, {}], overrides: { consoleFiles: readConsole() } });
+  world = await startConsoleWorld({ routers: [{}, {}] });
   await world.routerIds();
-  await addUser(world, 'ada@example.org', 'operator');
 });
 afterAll(() => world?.close());
 
@@ -69,43 +60,22 @@ describe('the files of the web application', () => {
 
 describe.skipIf(isChromiumMissing)('in Chromium', () => {
   let browser: Browser;
-  let context: BrowserContext;
+  let visit: Visit;
   let page: Page;
-  let complaints: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
+    browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 
   beforeEach(async () => {
-    context = await browser.newContext();
-    context.setDefaultTimeout(20_000);
-    complaints = [];
-    page = await context.newPage();
-    page.on('console', (message) => {
-      // Policy violations are errors there, too.
-      if (message.type() === 'error') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('request', (request) => {
-      if (new URL(request.url()).origin !== world.server.url) complaints.push(request.url());
-    });
+    visit = await Visit.start(browser, world);
+    page = visit.page;
   });
-  afterEach(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
+  afterEach(() => visit.end());
 
   const nameOf = (index: number) => page.getByRole('link', { name: `router-${index}` });
-
-  async function signIn(path = '/'): Promise<void> {
-    await page.goto(`${world.server.url}${path}`);
-    await page.getByLabel('Email address').fill('ada@example.org');
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('live', { exact: true }).waitFor();
-  }
+  const signIn = (path = '/') => visit.signIn('operator', path);
 
   it('signs a person in and shows the fleet, its routers and one of them', async () => {
     await signIn();
@@ -155,9 +125,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
 
   it('has one event stream for all tabs, and another tab goes on when that one closes', async () => {
     await signIn('/routers');
-    const second = await context.newPage();
-    await second.goto(`${world.server.url}/routers`);
-    await second.getByText('live', { exact: true }).waitFor();
+    const second = await visit.newTab('/routers');
     await page.close();
     const row = second.getByRole('row').filter({ has: second.getByRole('link', { name: 'router-0' }) });
     await world.agent!.close();
@@ -171,17 +139,11 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await signIn();
     const [id] = await world.routerIds();
     for (const path of ['/', '/routers', '/routers?q=nothing', `/routers/${id}`, '/no-such-page', `/routers/${id!.replace(/^../, 'ff')}`]) {
-      await page.goto(`${world.server.url}${path}`);
-      await page.getByText('live', { exact: true }).waitFor();
-      await page.locator('h1').waitFor();
-      // Through the debugger: the page's policy allows no inline script.
-      await (await context.newCDPSession(page)).send('Runtime.evaluate', { expression: axe });
-      const found = await page.evaluate<string[]>(
-        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`))',
-      );
+      await visit.goto(path);
+      const found = await visit.accessibilityViolations();
       expect(found, path).toEqual([]);
     }
     // The answer about a router that is not there.
-    complaints = complaints.filter((text) => !text.startsWith('Failed to load resource'));
+    visit.forgiveFailedRequests();
   });
 });

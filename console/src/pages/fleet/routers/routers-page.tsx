@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useDeferredValue, useMemo, useRef } from 'react';
-import type { ApiClient } from '../../../../client/browser.ts';
-import { useFleet, useRouterRecord, useRoutersVersion } from '../../data/use-fleet.ts';
-import { StateOf } from '../../parts/lamp.tsx';
-import { exactTime, shortTime } from '../../parts/times.ts';
+import type { ApiClient } from '../../../../../client/browser.ts';
+import { useFleet, useRouterRecord, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { StateOf } from '../../../parts/lamp.tsx';
+import { exactTime, shortTime } from '../../../parts/times.ts';
 import { filterOf, inOrder } from './search.ts';
 import type { SortKey } from './search.ts';
 

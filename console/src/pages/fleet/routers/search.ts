@@ -1,4 +1,4 @@
-import type { Router } from '../../../../client/browser.ts';
+import type { Router } from '../../../../../client/browser.ts';
 
 /** What the address of the list holds: reloading it, or a colleague's copy, gives the same view. */
 export interface RoutersSearch {

@@ -1,0 +1,76 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { ConnectionError, ProblemError, randomKey } from '../../../client/browser.ts';
+import type { Input, OperationId, Result } from '../../../client/browser.ts';
+import { useFleet } from './use-fleet.ts';
+
+export type WriteState =
+  | { kind: 'idle' }
+  | { kind: 'sending' }
+  /** The server did nothing. `errors`: reasons by field. */
+  | { kind: 'refused'; code: string; message: string; errors: Readonly<Record<string, readonly string[]>> }
+  /** The answer was lost: nobody here knows whether it was done. Sending the same again, with the same key, does nothing twice. */
+  | { kind: 'maybe_done' }
+  | { kind: 'done' };
+
+export interface Write<Id extends OperationId> {
+  state: WriteState;
+  /** @returns the answer, or undefined when it was refused or lost: `state` says which */
+  send: (input: Input<Id>) => Promise<Result<Id> | undefined>;
+  /** Sends the last input again with its key, for `maybe_done`. */
+  lookAgain: () => Promise<Result<Id> | undefined>;
+  reset: () => void;
+}
+
+interface Attempt<Id extends OperationId> {
+  input: Input<Id>;
+  idempotencyKey: string;
+}
+
+/**
+ * One form's write. It keeps one Idempotency-Key until it has an answer, so that a lost answer can be asked for again.
+ * @param stale first parts of the keys of queries that this write changes
+ */
+export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[] = []): Write<Id> {
+  const { api } = useFleet();
+  const queries = useQueryClient();
+  const [state, setState] = useState<WriteState>({ kind: 'idle' });
+  const attempt = useRef<Attempt<Id>>(undefined);
+
+  async function run(current: Attempt<Id>): Promise<Result<Id> | undefined> {
+    setState({ kind: 'sending' });
+    try {
+      const result = await api.call(id, current.input, { idempotencyKey: current.idempotencyKey });
+      attempt.current = undefined;
+      setState({ kind: 'done' });
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => stale.includes(String(queryKey[0])) });
+      return result;
+    } catch (error) {
+      const failed = stateOf(error);
+      if (failed.kind === 'refused') attempt.current = undefined;
+      setState(failed);
+      return undefined;
+    }
+  }
+
+  return {
+    state,
+    send: (input) => {
+      attempt.current = { input, idempotencyKey: randomKey() };
+      return run(attempt.current);
+    },
+    lookAgain: async () => (attempt.current ? run(attempt.current) : undefined),
+    reset: () => setState({ kind: 'idle' }),
+  };
+}
+
+function stateOf(error: unknown): WriteState {
+  // A proxy's 502 or 504, or the server's own timeout: the request may have been carried out.
+  if (error instanceof ProblemError && error.status !== 502 && error.status !== 504) {
+    return { kind: 'refused', code: error.code, message: error.message, errors: error.errors };
+  }
+  if (error instanceof ConnectionError && !error.maybeDone) {
+    return { kind: 'refused', code: 'no_answer', message: 'The control plane does not answer. Nothing was done.', errors: {} };
+  }
+  return { kind: 'maybe_done' };
+}

@@ -1,0 +1,9 @@
+import { linkOptions } from '@tanstack/react-router';
+
+/** The places at the left, in groups: what there is, what is done with it, what is open, what is set up. */
+export const PLACES = [
+  [
+    { name: 'Now', link: linkOptions({ to: '/', activeOptions: { exact: true } }) },
+    { name: 'Routers', link: linkOptions({ to: '/routers', search: {}, activeOptions: { includeSearch: false } }) },
+  ],
+] as const;

@@ -1,0 +1,18 @@
+import { Suspense, lazy } from 'react';
+
+const Modal = lazy(() => import('./floating/modal.tsx'));
+
+interface Props {
+  title: string;
+  onClose: () => void;
+  children: React.ReactNode;
+}
+
+/** A question over the page. Rendered only while it is open; its code is loaded with the first one. */
+export function Dialog(props: Props) {
+  return (
+    <Suspense>
+      <Modal {...props} />
+    </Suspense>
+  );
+}

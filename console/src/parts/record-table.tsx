@@ -1,0 +1,88 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef } from 'react';
+import type { RecordList } from '../data/use-list.ts';
+import { Reading, ReadingFailed } from './reading.tsx';
+
+export interface Column<T> {
+  title: string;
+  /** A track of CSS grid: `90px`, `minmax(120px, 1fr)`. */
+  width: string;
+  cell: (record: T) => React.ReactNode;
+  /** Classes of head and cell: `num` for numbers, `el` for texts that may be cut off, `dim`. */
+  className?: string;
+  /** Not shown on a phone. */
+  isWide?: boolean;
+}
+
+interface Props<T> {
+  /** What the table lists, for readers: `Jobs`. */
+  label: string;
+  columns: readonly Column<T>[];
+  list: RecordList<T>;
+  keyOf: (record: T) => string;
+  /** What would be here, and the one action that brings it. */
+  empty: React.ReactNode;
+}
+
+const ROW_PX = 30;
+/** The next page is read when fewer rows than this are left below. */
+const ROWS_AHEAD = 20;
+
+/** A list of the interface: only the rows in sight are in the page, and the next ones are read as the reader comes near them. */
+export function RecordTable<T>({ label, columns, list, keyOf, empty }: Props<T>) {
+  if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
+  if (list.isFirst) return <Reading />;
+  if (list.records.length === 0) return <div className="empty">{empty}</div>;
+  return <Rows label={label} columns={columns} list={list} keyOf={keyOf} />;
+}
+
+function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
+  const { records, hasMore, readMore } = list;
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({ count: records.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: 6 });
+  const inSight = rows.getVirtualItems();
+  const last = inSight.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && last + ROWS_AHEAD > records.length) readMore();
+  });
+  const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  const total = hasMore ? -1 : records.length + 1;
+  return (
+    <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
+      <div className="grow ghead" role="row" aria-rowindex={1} style={tracks}>
+        {columns.map(({ title, className, isWide }) => (
+          <span key={title} role="columnheader" className={classes(className, isWide)}>
+            {title}
+          </span>
+        ))}
+      </div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
+      <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={`${label}, rows`}>
+        <div style={{ height: rows.getTotalSize() }}>
+          {inSight.map(({ index, start }) => {
+            const record = records[index]!;
+            return (
+              <div
+                key={keyOf(record)}
+                className="grow"
+                role="row"
+                aria-rowindex={index + 2}
+                style={{ ...tracks, transform: `translateY(${start}px)` }}
+              >
+                {columns.map(({ title, className, isWide, cell }) => (
+                  <span key={title} role="cell" className={classes(className, isWide)}>
+                    {cell(record)}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function classes(className = '', isWide = false): string {
+  return isWide ? `${className} m-no` : className;
+}

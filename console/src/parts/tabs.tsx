@@ -1,0 +1,23 @@
+import { Link } from '@tanstack/react-router';
+import type { LinkProps } from '@tanstack/react-router';
+
+export interface Tab {
+  name: string;
+  link: LinkProps;
+  count?: number;
+}
+
+/** The parts of one record: links, so that each has an address. */
+export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  return (
+    <nav className="tabs" aria-label={label}>
+      {tabs.map(({ name, link, count }) => (
+        <Link key={name} {...link} activeOptions={{ exact: true, includeSearch: false }} activeProps={CURRENT}>
+          {name} {count === undefined ? null : <span className="faint">{count}</span>}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+const CURRENT = { className: 'on', 'aria-current': 'page' } as const;

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { buildConsole } from '../../scripts/build-console/build.ts';
+import { readConsole } from '../../server/operations/console/feature.ts';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH } from './chromium.ts';
+import { addUser, PASSWORD } from './identity/sign-in.ts';
+import { World } from './world.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Longest wait for anything on a page, milliseconds; generous, because the machine may be busy. */
+const WAIT_MS = 20_000;
+
+export type Role = 'viewer' | 'operator' | 'admin';
+
+/** A control plane that serves the built web application, with `ROLE@example.org` as its people. */
+export async function startConsoleWorld(options: NonNullable<Parameters<typeof World.start>[0]> = {}): Promise<World> {
+  await buildConsole();
+  const world = await World.start({ ...options, overrides: { ...options.overrides, consoleFiles: readConsole() } });
+  for (const role of ['viewer', 'operator', 'admin'] as const) await addUser(world, `${role}@example.org`, role);
+  return world;
+}
+
+/** Debian's Chromium, started once for a test file. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
+}
+
+/**
+ * One person at one browser. What the browser complains of is gathered: errors in its console (policy violations are among them), exceptions,
+ * and requests to any other origin.
+ */
+export class Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly origin: string;
+  complaints: string[] = [];
+
+  private constructor(context: BrowserContext, page: Page, origin: string) {
+    this.context = context;
+    this.page = page;
+    this.origin = origin;
+  }
+
+  static async start(browser: Browser, world: World, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+    const context = await browser.newContext(options);
+    context.setDefaultTimeout(WAIT_MS);
+    const visit = new Visit(context, await context.newPage(), world.server.url);
+    visit.#listen(visit.page);
+    return visit;
+  }
+
+  /** Another tab of the same browser. */
+  async newTab(path: string): Promise<Page> {
+    const page = await this.context.newPage();
+    this.#listen(page);
+    await page.goto(`${this.origin}${path}`);
+    await page.getByText('live', { exact: true }).waitFor();
+    return page;
+  }
+
+  /** Signs in as this role's person and waits until the page hears of changes. */
+  async signIn(role: Role, path = '/'): Promise<void> {
+    await this.page.goto(`${this.origin}${path}`);
+    await this.page.getByLabel('Email address').fill(`${role}@example.org`);
+    await this.page.getByLabel('Password').fill(PASSWORD);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByText('live', { exact: true }).waitFor();
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(`${this.origin}${path}`);
+    await this.page.getByText('live', { exact: true }).waitFor();
+    await this.page.locator('h1').waitFor();
+  }
+
+  /** What axe finds on the page now: `rule: elements`. */
+  async accessibilityViolations(): Promise<string[]> {
+    // Through the debugger: the page's policy allows no inline script.
+    await (await this.context.newCDPSession(this.page)).send('Runtime.evaluate', { expression: axe });
+    return this.page.evaluate<string[]>(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`))',
+    );
+  }
+
+  /** Answers that the test asked for, such as a 404, are no complaint. */
+  forgiveFailedRequests(): void {
+    this.complaints = this.complaints.filter((text) => !text.startsWith('Failed to load resource'));
+  }
+
+  /** Closes the browser's window and fails when it complained. */
+  async end(): Promise<void> {
+    await this.context.close();
+    expect(this.complaints).toEqual([]);
+  }
+
+  #listen(page: Page): void {
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== this.origin) this.complaints.push(request.url());
+    });
+  }
+}
