@@ -18,6 +18,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       onwarn(warning) {
+        // Only tells that this machine is busy.
+        if (warning.code === 'PLUGIN_TIMINGS') return;
         // Among others: a module of Node in the bundle, which would be empty in the browser.
         throw new Error(warning.message);
       },
