@@ -8,8 +8,8 @@ import { clearLeftovers } from './guard/leftovers.ts';
 import type { Leftovers } from './guard/leftovers.ts';
 import { reachesAll } from './guard/reach.ts';
 import type { Reach } from './guard/reach.ts';
-import { guardNameOf } from './guard/timing.ts';
-import { disarmGuard } from './guard/undo-guard.ts';
+import { GuardRemoval } from './guard/removal.ts';
+import { guardNameOf, recordedTime } from './guard/timing.ts';
 import type { Journal } from './journal/journal.ts';
 import type { JournalEntry } from './journal/memory.ts';
 import type { StoredOffer } from './journal/records.ts';
@@ -30,6 +30,8 @@ export interface CleanUpDeps {
 /** Time of a stopping agent to remove the guard of a job that it will not begin, in milliseconds. */
 const LAST_OPERATION_MS = 5000;
 
+type RemovalOn = (router: RouterAdapter) => GuardRemoval;
+
 /** Removes what jobs leave on routers, and retries while a router is unreachable. Never rejects; an abort ends the attempts. */
 export class CleanUp {
   readonly #deps: CleanUpDeps;
@@ -39,39 +41,52 @@ export class CleanUp {
   }
 
   /** Removes the stored script and the undo guard of a finished job, then its journal entry. */
-  async finish({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
+  async finish(entry: JournalEntry, signal: AbortSignal): Promise<void> {
+    const { offer } = entry;
+    const removal = this.#removalOf(entry);
     await this.#untilDone({ job_id: offer.job_id }, signal, () =>
-      this.#onRouter(offer, (router) => this.#removeAll(router, offer, signal)),
+      this.#onRouter(offer, (router) => this.#removeAll(router, offer, removal, signal)),
     );
     // Retried while the disk is full: until then the journal reserves the router for the guard.
     await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#deps.journal.cleaned(offer.job_id));
   }
 
   /** Removes the guard of a job that has not begun: left armed, it would reboot the router needlessly. */
-  async disarm({ offer }: JournalEntry, signal: AbortSignal): Promise<void> {
+  async disarm(entry: JournalEntry, signal: AbortSignal): Promise<void> {
     const { operationMs, guard } = this.#deps.times;
+    const { offer } = entry;
+    const removal = this.#removalOf(entry);
+    const work = (): Promise<void> => this.#disarmOnce(offer, removal, { timeoutMs: operationMs, signal });
     // The guard fires soon, so retry often.
-    await this.#untilDone({ job_id: offer.job_id }, signal, () => this.#disarmOnce(offer, { timeoutMs: operationMs, signal }), {
-      longestMs: guard.pollMs,
-    });
+    await this.#untilDone({ job_id: offer.job_id }, signal, work, { longestMs: guard.pollMs });
   }
 
   /** As {@link disarm}, once and in the short time of a stopping agent. */
-  async disarmNow({ offer }: JournalEntry): Promise<void> {
+  async disarmNow(entry: JournalEntry): Promise<void> {
+    const { offer } = entry;
     const limit = new AbortController();
     const timer = this.#deps.clock.setTimeout(() => limit.abort(), LAST_OPERATION_MS);
-    await this.#attempt({ job_id: offer.job_id }, () => this.#disarmOnce(offer, { timeoutMs: LAST_OPERATION_MS, signal: limit.signal }));
+    const deadline = { timeoutMs: LAST_OPERATION_MS, signal: limit.signal };
+    await this.#attempt({ job_id: offer.job_id }, () => this.#disarmOnce(offer, this.#removalOf(entry), deadline));
     timer.cancel();
   }
 
-  async #disarmOnce(offer: StoredOffer, deadline: Deadline): Promise<void> {
+  /** For all attempts: what one of them has removed, the next one must know. */
+  #removalOf({ offer, guard, isArmed }: JournalEntry): RemovalOn {
+    const { times } = this.#deps;
+    const time = isArmed && guard ? recordedTime(offer, guard, times.guard) : undefined;
+    let removal: GuardRemoval | undefined;
+    return (router) => (removal ??= new GuardRemoval(router, offer.job_id, times.guard, time));
+  }
+
+  async #disarmOnce(offer: StoredOffer, removal: RemovalOn, deadline: Deadline): Promise<void> {
     const { journal } = this.#deps;
-    await this.#onRouter(offer, (router) => this.#disarmUnused(router, offer.job_id, deadline));
+    await this.#onRouter(offer, (router) => this.#disarmUnused(router, offer.job_id, removal(router), deadline));
     if (journal.get(offer.job_id)?.isArmed === true) await journal.disarmed(offer.job_id);
   }
 
   /** If the script has begun without a journal record (restored disk), the guard stays until everything is reachable. */
-  async #disarmUnused(router: RouterAdapter, jobId: string, deadline: Deadline): Promise<void> {
+  async #disarmUnused(router: RouterAdapter, jobId: string, removal: GuardRemoval, deadline: Deadline): Promise<void> {
     const { isAlive, times } = this.#deps;
     const menu = menuOf(router);
     const marker = readMarker(jobId, await menu.readScript(scriptNameOf(jobId), deadline));
@@ -81,7 +96,7 @@ export class CleanUp {
     // While the entry exists, the mark does not prove a restore; afterwards it would be ambiguous.
     const isOwnMark = marker.state === 'undone' && (await menu.findEntry(guardNameOf(jobId), deadline)) !== undefined;
     if (isOwnMark) await menu.removeScript(scriptNameOf(jobId), deadline);
-    await disarmGuard(menu, jobId, deadline);
+    await removal.remove(deadline);
   }
 
   /** Removes guards of unknown jobs. Settles when none of them can undo anything on this router. */
@@ -90,7 +105,7 @@ export class CleanUp {
     for (;;) {
       const left = await this.#clearOnce(router, signal);
       if (left === 'none' || signal.aborted) return;
-      // A removed guard may have fired just before: the router then reboots within this time.
+      // A removed guard may have fired meanwhile: the router then reboots within this time.
       await sleep(clock, left === 'removed' ? times.guard.rebootMs : times.guard.pollMs, signal);
     }
   }
@@ -99,20 +114,20 @@ export class CleanUp {
   async #clearOnce(router: RouterAdapter, signal: AbortSignal): Promise<Leftovers> {
     const { journal, isAlive, times } = this.#deps;
     let left: Leftovers = 'none';
+    const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
+    const deps = { router, isAlive, isKnown, times: times.guard, tried: new Set<string>() };
     const clear = async (): Promise<void> => {
-      const isKnown = (jobId: string): boolean => journal.get(jobId) !== undefined;
-      left = await clearLeftovers({ router, isAlive, isKnown, reachMs: times.guard.reachMs }, { timeoutMs: times.operationMs, signal });
+      left = await clearLeftovers(deps, { timeoutMs: times.operationMs, signal });
     };
     await this.#untilDone({ router: router.name }, signal, clear, { isEnough: isFinal });
     return left;
   }
 
   /** Removes the guard regardless of the journal's record, which may be older than the guard after a disk was restored. */
-  async #removeAll(router: RouterAdapter, offer: StoredOffer, signal: AbortSignal): Promise<void> {
-    const jobId = offer.job_id;
+  async #removeAll(router: RouterAdapter, offer: StoredOffer, removal: RemovalOn, signal: AbortSignal): Promise<void> {
     const deadline = { timeoutMs: this.#deps.times.operationMs, signal };
-    if (offer.undo_unless_reachable_seconds !== undefined) await disarmGuard(menuOf(router), jobId, deadline);
-    await menuOf(router).removeScript(scriptNameOf(jobId), deadline);
+    if (offer.undo_unless_reachable_seconds !== undefined) await removal(router).remove(deadline);
+    await menuOf(router).removeScript(scriptNameOf(offer.job_id), deadline);
   }
 
   /** No effect when the router is no longer configured, or another device has its name. */

@@ -13,21 +13,18 @@ import type { BackupTimes } from '../backup/take.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';
 import { reachesAll } from './reach.ts';
 import type { Reach } from './reach.ts';
+import { GuardRemoval } from './removal.ts';
 import { notUndone, rolledBack } from './results.ts';
-import { GUARD_PREFIX, guardNameOf, secondsLeft, tickSource } from './timing.ts';
-import type { GuardTime } from './timing.ts';
+import { GUARD_PREFIX, guardNameOf, recordedTime, secondsLeft, tickSource } from './timing.ts';
+import type { GuardTime, LoadTimes } from './timing.ts';
 
-export interface GuardTimes {
+export interface GuardTimes extends LoadTimes {
   /** How often the router checks whether its time is over, in seconds. */
   tickSeconds: number;
   /** Between two attempts to confirm reachability, in milliseconds. */
   pollMs: number;
   /** For a fresh session with the router and for the control plane's answer, in milliseconds. */
   reachMs: number;
-  /** The guard is not disarmed this close to its end, in seconds, because the load may have begun. */
-  marginSeconds: number;
-  /** A router that has not undone the script this long after the end cannot, in seconds. */
-  graceSeconds: number;
   /** How long the router may still answer after the load, before it reboots, in milliseconds. */
   rebootMs: number;
 }
@@ -85,6 +82,7 @@ export class UndoGuard {
   #version = '';
   #undoneSince: number | undefined;
   #mayFire: boolean;
+  #removal: GuardRemoval | undefined;
 
   /** @param boot the journal's record of a guard that an earlier process began to arm; older than the guard if the disk was restored */
   constructor(offer: StoredOffer, boot: BootMark | undefined, deps: GuardDeps) {
@@ -135,7 +133,7 @@ export class UndoGuard {
       const file = await this.#saveRestorePoint();
       this.#boot = await this.#recordBoot();
       // The wait for the first tick does not count as the script's time.
-      this.#time = { armedAt: this.#boot.mark.uptime_seconds ?? 0, allowed: this.#allowed + this.#deps.times.tickSeconds };
+      this.#time = recordedTime(this.#offer, this.#boot.mark, this.#deps.times);
       this.#mayFire = true;
       await menu.addEntry(this.#entry(file, this.#time), this.#operation());
       await this.#waitForTick();
@@ -152,14 +150,21 @@ export class UndoGuard {
   /**
    * Removes the guard of a script that has not run, also without a journal record.
    * @returns true when it was too late: the router has restored itself although there was nothing to undo
+   * @throws AgentError `router_unreachable` while the router may be restoring itself
    */
   async disarm(): Promise<boolean> {
     const hasFired = await this.#hasFired();
     // Remove the script before the entry: while the entry exists, the mark does not prove a load.
     await this.#deps.menu.removeScript(scriptNameOf(this.#offer.job_id), this.#operation());
-    await disarmGuard(this.#deps.menu, this.#offer.job_id, this.#operation());
+    this.#removal ??= new GuardRemoval(this.#deps.router, this.#offer.job_id, this.#deps.times, this.#recordedTime);
+    await this.#removal.remove(this.#operation());
+    this.#removal = undefined;
     if (this.#boot) await this.#deps.recordDisarmed();
     return hasFired;
+  }
+
+  get #recordedTime(): GuardTime | undefined {
+    return this.#mayFire && this.#boot ? recordedTime(this.#offer, this.#boot.mark, this.#deps.times) : undefined;
   }
 
   /** Only a load leaves the mark without the entry, and it reboots the router. */
@@ -290,11 +295,4 @@ export class UndoGuard {
   #operation(): Deadline {
     return { timeoutMs: this.#deps.operationMs, signal: this.#deps.signal };
   }
-}
-
-/** Removes a job's entry, then its restore point, which has no effect without the entry. */
-export async function disarmGuard(menu: RouterMenu, jobId: string, deadline: Deadline): Promise<void> {
-  const name = guardNameOf(jobId);
-  await menu.removeEntry(name, deadline);
-  for (const file of await menu.listFiles(name, deadline)) await menu.removeFile(file, deadline);
 }

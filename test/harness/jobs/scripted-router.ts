@@ -1,5 +1,5 @@
 import { AgentError } from '../../../agent/core/errors.ts';
-import type { Clock } from '../../../agent/core/clock.ts';
+import type { Clock, Timer } from '../../../agent/core/clock.ts';
 import type {
   ApiCommand,
   CommandReply,
@@ -47,6 +47,7 @@ export class ScriptedRouter {
   keepsMarkers = true;
   /** From the load of a restore point to its effect, in milliseconds. Until then the router answers as before. */
   loadMs = 0;
+  #loading: Timer | undefined;
   readonly #clock: Clock;
   readonly #chance: Chance;
   readonly #running = new Map<string, { run: Run; finish: (text: string) => void }>();
@@ -84,6 +85,8 @@ export class ScriptedRouter {
 
   reboot(): void {
     for (const name of this.#running.keys()) this.#end(name, 'cut', '');
+    this.#loading?.cancel();
+    this.#loading = undefined;
     this.breakSessions();
     this.reboots += 1;
     this.#bootedAt = this.#clock.monotonic();
@@ -92,9 +95,9 @@ export class ScriptedRouter {
   /** `/system/backup/load`. */
   #load(file: string): void {
     const point = this.#restorePoints.get(file);
-    if (!point) return;
+    if (!point || this.#loading) return;
     if (this.loadMs === 0) this.#restore(point);
-    else this.#clock.setTimeout(() => this.#restore(point), this.loadMs);
+    else this.#loading = this.#clock.setTimeout(() => this.#restore(point), this.loadMs);
   }
 
   #restore(point: RestorePoint): void {
