@@ -5,7 +5,7 @@ import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { acceptInvitation, invite, setPasswordBy } from '../harness/identity/links.ts';
-import { beginFlow, CodeFlow, signIn } from '../harness/identity/sign-in.ts';
+import { allowProgram, beginFlow, beginProgramFlow, CodeFlow, signIn } from '../harness/identity/sign-in.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { World } from '../harness/world.ts';
 import type { Caller } from '../harness/world.ts';
@@ -68,6 +68,8 @@ test('a sign-in that started before a password change gives no session', async (
     password: 'known to north',
   });
   const tokens = await flow.tokens(back);
+  const program = await beginProgramFlow(world, north.teamId);
+  const { refresh_token: kept } = await program.tokens(await allowProgram(program, email, 'known to north'));
   const storage = await openStorage(`sqlite:${path.join(world.folder, 'signalbox.db')}`, { log: silentLog });
   // As if everything that the provider remembers had been written just after the person joined, and not just before.
   const records = await storage.db.selectFrom('provider_records').selectAll().where('account_id', 'is not', null).execute();
@@ -83,7 +85,7 @@ test('a sign-in that started before a password change gives no session', async (
   expect((await flow.browser.open(await again.url())).html).toContain('<h1>Sign in</h1>');
   const silent = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
   expect(new URL((await flow.browser.open(await silent.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
-  await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+  await expect(oidc.refreshTokenGrant(program.config, kept!)).rejects.toMatchObject({ error: 'invalid_grant' });
   expect(await ask(tokens.access_token, 'GET', '/api/me')).toBe(401);
 });
 

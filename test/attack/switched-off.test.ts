@@ -1,6 +1,15 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addUser, beginFlow, CodeFlow, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
+import {
+  addUser,
+  allowProgram,
+  beginFlow,
+  beginProgramFlow,
+  CodeFlow,
+  PASSWORD,
+  signIn,
+  signInToProgram,
+} from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
 
 let world: World;
@@ -15,9 +24,10 @@ test('a stolen session stays invalid after the member was deactivated and activa
   const flow = await beginFlow(world);
   const { url } = await flow.browser.submit(await flow.browser.open(await flow.url()), '/login', { email, password: PASSWORD });
   const stolen = await flow.tokens(url);
+  const program = await signInToProgram(world, email);
   for (const active of [false, true]) expect((await world.caller.call('PATCH', `/api/members/${id}`, { active })).status).toBe(200);
   const me = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${stolen.access_token}` } });
-  const refreshed = await oidc.refreshTokenGrant(flow.config, stolen.refresh_token!).then(
+  const refreshed = await oidc.refreshTokenGrant(program.flow.config, program.refreshToken).then(
     () => 'refreshed',
     (error: { error: string }) => error.error,
   );
@@ -32,10 +42,8 @@ test("an administrator cannot end the user's sessions in another team", async ()
   const email = 'shared@example.org';
   const id = await addUser(world, email, 'operator');
   await world.server.services.teams.createUser({ teamId: south.teamId, email, role: 'operator' });
-  const flow = await beginFlow(world);
-  const choice = await flow.browser.submit(await flow.browser.open(await flow.url()), '/login', { email, password: PASSWORD });
-  const { url } = await flow.browser.submit(choice, '/confirm', { team: south.teamId });
-  const { refresh_token: token } = await flow.tokens(url);
+  const flow = await beginProgramFlow(world, south.teamId);
+  const { refresh_token: token } = await flow.tokens(await allowProgram(flow, email));
   for (const active of [false, true]) expect((await world.caller.call('PATCH', `/api/members/${id}`, { active })).status).toBe(200);
   const { access_token: bearer } = await oidc.refreshTokenGrant(flow.config, token!);
   const me = await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${bearer}` } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES } from '../../server/platform/core/principal.ts';
 import type { Role } from '../../server/platform/core/principal.ts';
 import { TokenMint, tampered, unsigned } from '../harness/identity/mint.ts';
-import { addUser, signIn } from '../harness/identity/sign-in.ts';
+import { addUser, signIn, signInToProgram } from '../harness/identity/sign-in.ts';
 import { INTERNAL_ROUTES, PUBLIC_ROUTES } from '../harness/route-table.ts';
 import { World } from '../harness/world.ts';
 
@@ -132,7 +132,7 @@ async function sessions(otherTeamId: string): Promise<Record<Session, string>> {
     'session of a person in a team of others': await mint.token({ ...person, team: otherTeamId }),
     'session of a deleted client': await mint.token({ ...person, client_id: client.id, scope: 'api' }),
     'ID token': tokens.id_token!,
-    'refresh token': tokens.refresh_token!,
+    'refresh token': (await signInToProgram(world, 'admin@example.org')).refreshToken,
   };
 }
 

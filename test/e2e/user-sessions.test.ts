@@ -5,7 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../server/cli/run.ts';
 import { FormBrowser } from '../harness/identity/browser.ts';
 import { setPasswordBy } from '../harness/identity/links.ts';
-import { addUser, beginFlow, CodeFlow, discover, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
+import {
+  addUser,
+  allowProgram,
+  beginFlow,
+  beginProgramFlow,
+  CodeFlow,
+  discover,
+  PASSWORD,
+  signIn,
+  signInToProgram,
+} from '../harness/identity/sign-in.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
@@ -92,8 +102,8 @@ describe('the authorization code flow', () => {
   });
 
   test('revokes the tokens of a code that is used twice', async () => {
-    const { flow, page } = await signInPage();
-    const { url } = await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD });
+    const flow = await beginProgramFlow(world);
+    const url = await allowProgram(flow, 'ada@example.org');
     const tokens = await flow.tokens(url);
     await expect(flow.tokens(url)).rejects.toMatchObject({ error: 'invalid_grant' });
     await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
@@ -251,7 +261,8 @@ describe('a session', () => {
     const { id, email } = await newUser('operator');
     // A team is never left without an administrator.
     await newUser('admin');
-    const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
+    const { access_token: token } = await signIn(world, email);
+    const { flow, refreshToken } = await signInToProgram(world, email);
     const create = async () =>
       (await ask(token, '/api/sites', { method: 'POST', body: JSON.stringify({ name: `S${Math.random()}` }) })).status;
     expect(await create()).toBe(403);
@@ -261,13 +272,15 @@ describe('a session', () => {
     expect(await create()).toBe(403);
     await world.caller.call('PATCH', `/api/members/${id}`, { active: false });
     expect((await ask(token)).status).toBe(401);
-    await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(flow.config, refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
   test('has refresh tokens for one use; a second use revokes them all', async () => {
     const { email } = await newUser();
-    const config = await discover(world);
-    const first = (await signIn(world, email)).refresh_token!;
+    const {
+      flow: { config },
+      refreshToken: first,
+    } = await signInToProgram(world, email);
     const second = await oidc.refreshTokenGrant(config, first);
     expect((await ask(second.access_token)).status).toBe(200);
     expect(second.refresh_token).not.toBe(first);
@@ -276,15 +289,18 @@ describe('a session', () => {
   });
 
   test('refuses a revoked refresh token', async () => {
-    const config = await discover(world);
-    const { refresh_token: token } = await signIn(world, (await newUser()).email);
-    await oidc.tokenRevocation(config, token!);
-    await expect(oidc.refreshTokenGrant(config, token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    const {
+      flow: { config },
+      refreshToken: token,
+    } = await signInToProgram(world, (await newUser()).email);
+    await oidc.tokenRevocation(config, token);
+    await expect(oidc.refreshTokenGrant(config, token)).rejects.toMatchObject({ error: 'invalid_grant' });
   });
 
   test('ends with a new password, by the user or by a link', async () => {
     const { id, email } = await newUser('viewer');
-    const { access_token: token, refresh_token: refreshToken } = await signIn(world, email);
+    const { access_token: token } = await signIn(world, email);
+    const { flow, refreshToken } = await signInToProgram(world, email);
     const change = (current: string) =>
       ask(token, '/api/me/password', {
         method: 'POST',
@@ -295,7 +311,7 @@ describe('a session', () => {
     await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(decodeJwt(token).iat!);
     expect((await change(PASSWORD)).status).toBe(204);
     expect((await ask(token)).status).toBe(401);
-    await expect(oidc.refreshTokenGrant(await discover(world), refreshToken!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(oidc.refreshTokenGrant(flow.config, refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
     expect((await signIn(world, email, 'battery staple')).access_token).toBeDefined();
     const { access_token: before } = await signIn(world, email, 'battery staple');
     const { body } = await world.caller.call<{ data: { password_link: { url: string } } }>('POST', `/api/members/${id}/password`);
@@ -332,14 +348,44 @@ describe('a session', () => {
   });
 });
 
+describe('the first-party application', () => {
+  test.each([
+    ['as it is asked for', {}],
+    ['with the explicit consent of the person', { prompt: 'consent' }],
+  ])('gets no refresh token, so that a page cannot be robbed of one: %s', async (_name, parameters) => {
+    const { email } = await newUser();
+    const flow = await beginFlow(world);
+    const page = await flow.browser.open(await flow.url({ scope: 'openid email offline_access api', ...parameters }));
+    const after = await flow.browser.submit(page, '/login', { email, password: PASSWORD });
+    const { url } = after.url.includes('code=') ? after : await flow.browser.submit(after, '/confirm', { team: world.caller.teamId });
+    const tokens = await flow.tokens(url);
+    expect((await ask(tokens.access_token)).status).toBe(200);
+    expect(tokens.refresh_token).toBeUndefined();
+    expect(tokens.scope).not.toContain('offline_access');
+  });
+
+  test('cannot use a refresh token, whoever it was given to', async () => {
+    const { refreshToken } = await signInToProgram(world, (await newUser()).email);
+    await expect(oidc.refreshTokenGrant(await discover(world), refreshToken)).rejects.toMatchObject({
+      error: 'invalid_request',
+      error_description: 'requested grant type is not allowed for this client',
+    });
+  });
+});
+
 describe('one sign-in', () => {
-  test('lasts until the sign-out, which ends refresh tokens too', async () => {
+  test('lasts until the sign-out; a program that the person lets keep access keeps it, as the person agreed', async () => {
     const { email } = await newUser();
     const { flow, page } = await signInPage();
     const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email, password: PASSWORD })).url);
+    const program = await beginProgramFlow(world);
+    const allowed = new CodeFlow(program.config, flow.browser, program.redirectUri);
+    const consent = await flow.browser.open(await allowed.url({ prompt: 'consent' }));
+    const { refresh_token: kept } = await allowed.tokens((await flow.browser.submit(consent, '/confirm')).url);
     const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
     expect((await second.tokens((await flow.browser.open(await second.url({ prompt: 'none' }))).url)).access_token).toBeDefined();
 
+    const stolen = flow.browser.copy();
     const out = new URL(`${world.server.url}/oidc/session/end`);
     out.search = new URLSearchParams({
       id_token_hint: tokens.id_token!,
@@ -352,9 +398,10 @@ describe('one sign-in', () => {
       `${world.server.url}/signed-out?state=x`,
     );
 
-    await expect(oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await ask((await oidc.refreshTokenGrant(program.config, kept!)).access_token)).status).toBe(200);
     const third = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
-    expect(new URL((await flow.browser.open(await third.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
+    for (const browser of [flow.browser, stolen])
+      expect(new URL((await browser.open(await third.url({ prompt: 'none' }))).url).searchParams.get('error')).toBe('login_required');
   });
 
   test('lets a user of two teams choose one of them and no other', async () => {
@@ -380,13 +427,20 @@ describe('one sign-in', () => {
   test('ends when another user signs in with the same browser', async () => {
     const [one, two] = [await newUser(), await newUser()];
     const { flow, page } = await signInPage();
-    const first = await flow.tokens((await flow.browser.submit(page, '/login', { email: one.email, password: PASSWORD })).url);
+    await flow.browser.submit(page, '/login', { email: one.email, password: PASSWORD });
+    const silently = async (browser: FormBrowser) => {
+      const silent = new CodeFlow(flow.config, browser, flow.redirectUri);
+      const { url } = await browser.open(await silent.url({ prompt: 'none' }));
+      return url.includes('code=') ? (await silent.tokens(url)).claims()?.sub : new URL(url).searchParams.get('error');
+    };
+    const stolen = flow.browser.copy();
+    expect(await silently(stolen)).toBe(one.id);
     const again = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
     const form = await flow.browser.open(await again.url({ prompt: 'login' }));
     const between = await flow.browser.submit(form, '/login', { email: two.email, password: PASSWORD });
     const { url } = await flow.browser.submit(between, '/session/end/confirm');
     expect((await again.tokens(url)).claims()).toMatchObject({ sub: two.id });
-    await expect(oidc.refreshTokenGrant(flow.config, first.refresh_token!)).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect([await silently(flow.browser), await silently(stolen)]).toEqual([two.id, 'login_required']);
   });
 });
 
@@ -397,13 +451,14 @@ test('survives two restarts of the control plane', async () => {
     const flow = await beginFlow(own);
     const page = await flow.browser.open(await flow.url());
     const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD })).url);
+    const program = await signInToProgram(own, 'ada@example.org');
     const status = async (token: string) =>
       (await fetch(`${own.server.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })).status;
     await own.restartServer();
     expect(await status(tokens.access_token)).toBe(200);
     await own.restartServer();
     expect(await status(tokens.access_token)).toBe(200);
-    expect(await status((await oidc.refreshTokenGrant(flow.config, tokens.refresh_token!)).access_token)).toBe(200);
+    expect(await status((await oidc.refreshTokenGrant(program.flow.config, program.refreshToken)).access_token)).toBe(200);
     const second = new CodeFlow(flow.config, flow.browser, flow.redirectUri);
     expect((await flow.browser.open(await second.url({ prompt: 'none' }))).url).toContain('code=');
   } finally {
@@ -477,15 +532,16 @@ test('follows key changes of the running server: published, then in use, then re
     const flow = await beginFlow(own);
     const page = await flow.browser.open(await flow.url());
     const tokens = await flow.tokens((await flow.browser.submit(page, '/login', { email: 'ada@example.org', password: PASSWORD })).url);
+    const program = await signInToProgram(own, 'ada@example.org');
     const kidNow = async (token: string) => {
-      const next = await oidc.refreshTokenGrant(flow.config, token);
+      const next = await oidc.refreshTokenGrant(program.flow.config, token);
       return { kid: decodeProtectedHeader(next.access_token).kid, token: next.refresh_token! };
     };
 
     const { id: second } = await cli('signing-key', 'rotate');
     clock.advance(30_000);
     await expect.poll(published).toEqual([first, second]);
-    const before = await kidNow(tokens.refresh_token!);
+    const before = await kidNow(program.refreshToken);
     expect(before.kid).toBe(first);
     clock.advance(15 * 60_000);
     await expect.poll(published).toEqual([second, first]);

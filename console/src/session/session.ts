@@ -25,7 +25,7 @@ export class Session {
   async open(): Promise<string | undefined> {
     const here = location.pathname + location.search + location.hash;
     if (location.pathname === '/callback') {
-      const user = await this.#kept(await this.#manager.signinCallback());
+      const user = await this.#manager.signinCallback();
       return (user?.state as Return | undefined)?.path ?? '/';
     }
     if (await this.#renewed()) return here;
@@ -49,17 +49,6 @@ export class Session {
     await this.#manager.signoutRedirect();
   }
 
-  /**
-   * Forgets a refresh token: it changes at each use, so that two tabs would end each other's session, and the provider's cookie does the same
-   * without one.
-   */
-  async #kept(user: User | null | undefined): Promise<User | undefined> {
-    if (!user) return undefined;
-    delete user.refresh_token;
-    await this.#manager.storeUser(user);
-    return user;
-  }
-
   async #renew(): Promise<string> {
     const user = await this.#renewed();
     if (user) return user.access_token;
@@ -71,7 +60,7 @@ export class Session {
   /** @returns undefined when the person has to sign in */
   async #renewed(): Promise<User | undefined> {
     try {
-      return await this.#kept(await this.#manager.signinSilent());
+      return (await this.#manager.signinSilent()) ?? undefined;
     } catch (error) {
       if (error instanceof ErrorResponse && ASK.has(error.error ?? '')) return undefined;
       throw error;

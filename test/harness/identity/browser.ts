@@ -15,10 +15,16 @@ const MAX_REDIRECTS = 10;
  */
 export class FormBrowser {
   readonly #origin: string;
-  readonly #cookies = new Map<string, { value: string; path: string }>();
+  readonly #cookies: Map<string, { value: string; path: string }>;
 
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, cookies: Iterable<[string, { value: string; path: string }]> = []) {
     this.#origin = new URL(baseUrl).origin;
+    this.#cookies = new Map(cookies);
+  }
+
+  /** One with the same cookies, as whoever steals them has it. */
+  copy(): FormBrowser {
+    return new FormBrowser(this.#origin, this.#cookies);
   }
 
   get cookieNames(): string[] {

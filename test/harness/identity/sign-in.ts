@@ -77,3 +77,28 @@ export async function signIn(world: World, email: string, password = PASSWORD): 
   const { url } = await flow.browser.submit(page, '/login', { email, password });
   return flow.tokens(url);
 }
+
+/** A team's own program that people may let keep access while they are away: only such programs get refresh tokens. */
+export async function beginProgramFlow(world: World, teamId = world.caller.teamId): Promise<CodeFlow> {
+  const redirectUri = 'https://program.example.net/callback';
+  const program = { teamId, name: 'Program', kind: 'browser', role: 'admin', redirectUris: [redirectUri], createdBy: null } as const;
+  const { client } = await world.server.services.identity.clients.create({ ...program, redirectUris: [redirectUri] });
+  return beginFlow(world, { clientId: client.id, redirectUri });
+}
+
+/** Signs a person in to the program, and lets it keep access. @returns the address with the code */
+export async function allowProgram(flow: CodeFlow, email: string, password = PASSWORD): Promise<string> {
+  const page = await flow.browser.open(await flow.url({ prompt: 'consent' }));
+  const consent = await flow.browser.submit(page, '/login', { email, password });
+  return (await flow.browser.submit(consent, '/confirm')).url;
+}
+
+/** As {@link allowProgram} in a browser of its own. */
+export async function signInToProgram(
+  world: World,
+  email: string,
+): Promise<{ flow: CodeFlow; tokens: Awaited<ReturnType<CodeFlow['tokens']>>; refreshToken: string }> {
+  const flow = await beginProgramFlow(world);
+  const tokens = await flow.tokens(await allowProgram(flow, email));
+  return { flow, tokens, refreshToken: tokens.refresh_token! };
+}

@@ -59,8 +59,7 @@ export function providerConfiguration(deps: ConfigurationDeps): Configuration {
     enabledJWA: { idTokenSigningAlgValues: [SIGNING_ALGORITHM] },
     pkce: { required: () => true },
     rotateRefreshToken: () => true,
-    issueRefreshToken: async (_ctx, client, source) =>
-      client.grantTypeAllowed('refresh_token') && (client.clientId === CONSOLE_CLIENT_ID || source.scopes.has('offline_access')),
+    issueRefreshToken: async (_ctx, client, source) => client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
     // An address with a private-use scheme has the origin `null`, like every sandboxed page.
     clientBasedCORS: (_ctx, origin, client) =>
       origin !== 'null' && client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) === true,
@@ -140,13 +139,17 @@ function cookieSettings(mountPath: string, keys: string[]): NonNullable<Configur
   };
 }
 
+/**
+ * It has no refresh tokens: who takes over its page would get days of access with one, and two tabs that use one at once would end each
+ * other's sign-in. It renews its access token by the provider's cookie, which no script can read.
+ */
 function consoleClient(baseUrl: string): ClientMetadata {
   return {
     client_id: CONSOLE_CLIENT_ID,
     client_name: 'Signalbox',
     token_endpoint_auth_method: 'none',
     response_types: ['code'],
-    grant_types: ['authorization_code', 'refresh_token'],
+    grant_types: ['authorization_code'],
     redirect_uris: [`${baseUrl}/`, `${baseUrl}/callback`, `${baseUrl}/silent-callback`],
     post_logout_redirect_uris: [`${baseUrl}/`, `${baseUrl}/signed-out`],
   };

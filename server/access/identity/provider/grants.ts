@@ -9,7 +9,7 @@ import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
 
 /** A grant stores its team as a resource: the only provider field that keeps our value. */
 const TEAM = 'urn:signalbox:team';
-const CONSOLE_SCOPES = 'openid email offline_access';
+const CONSOLE_SCOPES = 'openid email';
 
 export interface GrantRequest {
   accountId: string;
