@@ -7,7 +7,7 @@ import { pauseFor } from './transport.ts';
 export type EventType = NonNullable<NonNullable<Operations['streamEvents']['input']['query']>['types']>[number];
 
 export interface StreamEvent {
-  /** Position in the stream, to resume after a break. */
+  /** Position in the stream, to resume after a break. `forward.traffic` has none of its own: it is the one of the event before. */
   id: string;
   /** `resync`: events were lost and cannot be replayed; read the current state again. */
   type: EventType | 'resync';
@@ -16,6 +16,8 @@ export interface StreamEvent {
 
 export interface EventOptions {
   types?: readonly EventType[];
+  /** Ids of forwards: the stream also has their `forward.traffic`. */
+  watch?: readonly string[];
   lastEventId?: string;
   signal?: AbortSignal;
   /** Called each time the stream opens; events from this moment on are delivered. */
@@ -38,7 +40,7 @@ const LONGEST_EVENT_CHARS = 1024 * 1024;
  * @throws ProblemError when the server refuses (a wrong key, too many streams), the signal's reason when aborted
  */
 export async function* streamEvents(transport: Transport, options: EventOptions): AsyncGenerator<StreamEvent, never> {
-  const query = options.types?.length ? `?types=${options.types.join(',')}` : '';
+  const query = queryOf(options);
   let lastEventId = options.lastEventId;
   let pause = FIRST_PAUSE_MS;
   for (;;) {
@@ -58,6 +60,11 @@ export async function* streamEvents(transport: Transport, options: EventOptions)
     await pauseFor(pause * (0.5 + Math.random() / 2), options.signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }
+}
+
+function queryOf({ types = [], watch = [] }: EventOptions): string {
+  const parts = [types.length > 0 && `types=${types.join(',')}`, watch.length > 0 && `watch=${watch.join(',')}`].filter(Boolean);
+  return parts.length > 0 ? `?${parts.join('&')}` : '';
 }
 
 interface Block {

@@ -52,3 +52,8 @@ export class EventRing {
 export function eventText(id: string, type: string, data: object): string {
   return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
+
+/** An event without a position: the reader's last id stays. */
+export function passingText(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}

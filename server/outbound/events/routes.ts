@@ -5,16 +5,23 @@ import { bearerOf, principalOf } from '../../platform/http/authentication.ts';
 import type { Authenticate } from '../../platform/http/authentication.ts';
 import { commonErrors } from '../../platform/http/envelope.ts';
 import { problemSchema } from '../../platform/http/error-handler.ts';
+import { uuidField } from '../../platform/http/fields.ts';
 import type { EventsService } from './service.ts';
 import { EVENT_TYPES, RESYNC } from './types.ts';
 
 const MAX_ID_CHARS = 100;
+/** Forwards that one stream watches: more than a screen shows. With 100 streams a team reads at most 2,000 rows every 2 s. */
+const MOST_WATCHED = 20;
 
 const query = z.object({
   types: z
     .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(EVENT_TYPES)).max(EVENT_TYPES.length))
     .optional()
     .describe('Event types to receive. Default: all'),
+  watch: z
+    .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(uuidField).min(1).max(MOST_WATCHED))
+    .optional()
+    .describe('Ids of forwards, separated by commas: the stream also has their `forward.traffic`'),
 });
 
 const description = `Server-sent events (\`text/event-stream\`): \`id\`, \`event\` and \`data\`, a JSON object with \`at\`, the ids of the
@@ -22,8 +29,10 @@ record and what changed. Types: ${EVENT_TYPES.map((type) => `\`${type}\``).join(
 
 After a break, send the last id seen as \`Last-Event-ID\` (browsers do so automatically): the stream starts with the missed events. When
 they are no longer known (after a crash, or after too many events), one event \`${RESYNC}\` comes instead: read your data again. Comments
-keep the connection alive. A stream counts as one request, however long it is open. The server closes a stream that is not read, and one
-whose key is revoked.`;
+keep the connection alive. \`campaign.progress\` comes at most once a second for each campaign, \`forward.traffic\` at most once in 2 s and only
+for open forwards that \`watch\` names; it has no \`id\` and is not repeated.
+
+A stream counts as one request, however long it is open. The server closes a stream that is not read, and one whose key is revoked.`;
 
 export interface EventRoutesDeps {
   events: EventsService;
@@ -58,6 +67,7 @@ export function eventRoutes(app: App, deps: EventRoutesDeps): void {
         callerId: principal.id,
         lastEventId: request.headers['last-event-id'],
         types: request.query.types ?? [],
+        watched: request.query.watch,
         isStillAllowed: async () => isStillAllowed(await deps.authenticate(bearer), principal, 'viewer'),
       });
       // Some proxies buffer answers.

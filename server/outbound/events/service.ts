@@ -6,7 +6,7 @@ import { AppError } from '../../platform/core/errors.ts';
 import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
-import { EventRing, eventText } from './ring.ts';
+import { EventRing, eventText, passingText } from './ring.ts';
 import { EventStream } from './stream.ts';
 import type { EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
@@ -45,6 +45,8 @@ export interface Subscription {
   lastEventId: string | undefined;
   /** Event types to receive; all when empty. */
   types: readonly EventType[];
+  /** Ids of forwards whose traffic this reader wants to see. */
+  watched?: readonly string[] | undefined;
   /** Checked regularly: a key may be revoked while its stream is open. */
   isStillAllowed: () => Promise<boolean>;
 }
@@ -52,6 +54,8 @@ export interface Subscription {
 interface Reader {
   subscription: Subscription;
   stream: EventStream;
+  /** The last figures of each watched forward that this reader was sent. */
+  traffic: Map<string, string>;
 }
 
 /** Publishes events about the records of a team to its readers. */
@@ -126,6 +130,32 @@ export class EventsService {
     }
   }
 
+  /** Forwards that readers want to see the traffic of, by team. */
+  watchedForwards(): Map<string, string[]> {
+    const watched = new Map<string, string[]>();
+    for (const [teamId, readers] of this.#readers) {
+      const ids = new Set([...readers].flatMap(({ subscription }) => subscription.watched ?? []));
+      if (ids.size > 0) watched.set(teamId, [...ids]);
+    }
+    return watched;
+  }
+
+  /**
+   * Sends the traffic of a forward to those who watch it, unless they have these figures. Figures have no position: they are never
+   * repeated, because newer ones take their place, and they push no other event out of the memory.
+   */
+  tellWatchers(teamId: string, forwardId: string, figures: Record<string, unknown>): void {
+    const text = JSON.stringify(figures);
+    const type = 'forward.traffic';
+    const at = new Date(this.#clock.now()).toISOString();
+    for (const { stream, subscription, traffic } of this.#readers.get(teamId) ?? []) {
+      const isNews = traffic.get(forwardId) !== text;
+      if (!isNews || !subscription.watched?.includes(forwardId) || !wants(subscription, type)) continue;
+      traffic.set(forwardId, text);
+      stream.write(passingText(type, { ...figures, at }));
+    }
+  }
+
   /**
    * Id of the team's newest event. Data read after this call includes all events up to that id, so a client that
    * reads it and then listens from there misses nothing.
@@ -145,7 +175,7 @@ export class EventsService {
     const holder = { party: teamId, member: callerId };
     this.#takeShare(holder);
     const stream = new EventStream();
-    const reader = { subscription, stream };
+    const reader = { subscription, stream, traffic: new Map<string, string>() };
     const readers = this.#readers.get(teamId) ?? new Set();
     this.#readers.set(teamId, readers.add(reader));
     stream.once('close', () => {

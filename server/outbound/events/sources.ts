@@ -1,8 +1,9 @@
 import type { CampaignsService } from '../../work/campaigns/service.ts';
-import type { CampaignChange } from '../../work/campaigns/types.ts';
+import type { CampaignChange, CampaignView } from '../../work/campaigns/types.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { ForwardTraffic } from './forward-traffic.ts';
 import { PresenceChanges } from './presence-changes.ts';
 import type { KnownRouter } from './presence-changes.ts';
 import type { EventsService } from './service.ts';
@@ -40,10 +41,10 @@ export interface EventSourcesDeps {
 /** Features whose changes become events. */
 interface Sources {
   jobs: Pick<JobsService, 'changes' | 'guardChanges'>;
-  campaigns: Pick<CampaignsService, 'changes'>;
+  campaigns: Pick<CampaignsService, 'changes' | 'progress'>;
   sessions: Pick<SessionsService, 'changes'>;
   states: Pick<StatesService, 'changes'>;
-  forwards: Pick<ForwardsService, 'changes'>;
+  forwards: Pick<ForwardsService, 'changes' | 'open'>;
   backups: Pick<BackupsService, 'changes' | 'configChanges'>;
 }
 
@@ -51,6 +52,7 @@ interface Sources {
 export class EventSources {
   readonly #deps: EventSourcesDeps;
   readonly #presence: PresenceChanges;
+  #traffic: ForwardTraffic | undefined;
   #unsubscribe: (() => void)[] = [];
 
   constructor(deps: EventSourcesDeps) {
@@ -68,10 +70,12 @@ export class EventSources {
 
   /** Call before these features start. */
   listenTo({ jobs, campaigns, forwards, backups, sessions, states }: Sources): void {
+    this.#traffic = new ForwardTraffic({ ...this.#deps, forwards });
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
       jobs.guardChanges.subscribe((change) => this.#guard(change)),
       campaigns.changes.subscribe((change) => this.#campaign(change)),
+      campaigns.progress.subscribe((view) => this.#progress(view)),
       forwards.changes.subscribe((change) => this.#forward(change)),
       backups.changes.subscribe((change) => this.#backup(change)),
       backups.configChanges.subscribe((change) => this.#config(change)),
@@ -86,10 +90,12 @@ export class EventSources {
     this.#deps.events.restore(kept);
     this.#presence.start(await this.#deps.routers.listEveryRouter(), lastPublished(kept));
     this.#deps.events.start();
+    this.#traffic?.start();
   }
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    await this.#traffic?.stop();
     await this.#presence.stop();
     await this.#deps.events.stop();
     await this.#keep();
@@ -164,6 +170,11 @@ export class EventSources {
     const { id, team_id: teamId, state, stop_reason, stop_message, description, target_count } = campaign;
     const data = { campaign_id: id, state, stop_reason, stop_message, description, target_count };
     this.#deps.events.publish({ teamId, type: `campaign.${kind}`, data });
+  }
+
+  #progress({ campaign, counts, canaries }: CampaignView): void {
+    const { id, team_id: teamId, state, target_count } = campaign;
+    this.#deps.events.publish({ teamId, type: 'campaign.progress', data: { campaign_id: id, state, canaries, counts, target_count } });
   }
 
   onEnrolment({ teamId, agentId, name, replaced }: { teamId: string; agentId: string; name: string; replaced: boolean }): void {

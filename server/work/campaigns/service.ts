@@ -11,6 +11,7 @@ import { checkQuota } from '../../platform/core/quotas.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
+import { ProgressReports } from './progress/reports.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
 import {
@@ -60,12 +61,25 @@ export interface CampaignsDeps {
 export class CampaignsService {
   /** Changes that this process makes to campaigns. */
   readonly changes = new Listeners<CampaignChange>();
+  /** Figures that have changed, at most once a second for each campaign. */
+  readonly progress = new Listeners<CampaignView>();
   readonly #deps: CampaignsDeps;
   readonly #runner: CampaignRunner;
+  readonly #reports: ProgressReports;
 
   constructor(deps: CampaignsDeps) {
     this.#deps = deps;
-    this.#runner = new CampaignRunner({ ...deps, onChange: (change) => this.changes.publish(change) });
+    this.#reports = new ProgressReports({
+      clock: deps.clock,
+      log: deps.log,
+      read: (teamId, id) => this.getCampaign(teamId, id),
+      publish: (view) => this.progress.publish(view),
+    });
+    this.#runner = new CampaignRunner({
+      ...deps,
+      onChange: (change) => this.changes.publish(change),
+      onProgress: (campaign) => this.#reports.note(campaign),
+    });
   }
 
   /** Rounds in progress. */
@@ -79,6 +93,7 @@ export class CampaignsService {
 
   async stop(): Promise<void> {
     await this.#runner.stop();
+    await this.#reports.stop();
   }
 
   /**

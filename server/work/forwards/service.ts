@@ -7,7 +7,7 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import type { Page } from '../../platform/core/page.ts';
-import { findForwards } from './list/store.ts';
+import { findForwards, findOpenForwards } from './list/store.ts';
 import type { ForwardFilter } from './list/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
@@ -203,6 +203,11 @@ export class ForwardsService {
     await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
     return records.map((record) => this.#view(record));
+  }
+
+  /** Those of these forwards of a team that are open, as they are now. */
+  async open(teamId: string, ids: readonly string[]): Promise<ForwardView[]> {
+    return (await findOpenForwards(this.#deps.storage.db, teamId, ids)).map((record) => this.#view(record));
   }
 
   /** One page of the forwards of a team that match. */

@@ -93,6 +93,30 @@ describe('the event streams', () => {
     ]);
   });
 
+  test('the traffic of a forward reaches those who watch it, when it is news, without a position', () => {
+    const events = new EventsService({ clock: new ManualClock(Date.UTC(2031, 4, 1)), log: silentLog });
+    const watcher = events.open(subscription({ watched: ['one', 'two'] }));
+    const others = [
+      events.open(subscription()),
+      events.open(subscription({ watched: ['two'] })),
+      events.open(subscription({ watched: ['one'], types: ['job.running'] })),
+      events.open(subscription({ teamId: 'south', watched: ['one'] })),
+    ];
+    for (const stream of [watcher, ...others]) stream.read();
+    expect([...events.watchedForwards()]).toEqual([
+      ['north', ['one', 'two']],
+      ['south', ['one']],
+    ]);
+    const before = events.position('north');
+    for (const bytes of [1, 1, 2]) events.tellWatchers('north', 'one', { forward_id: 'one', bytes_in: bytes });
+    const blocks = String(watcher.read()).split('\n\n').slice(0, -1);
+    expect(blocks).toEqual(
+      [1, 2].map((bytes) => `event: forward.traffic\ndata: {"forward_id":"one","bytes_in":${bytes},"at":"2031-05-01T00:00:00.000Z"}`),
+    );
+    for (const stream of others) expect(stream.read()).toBeNull();
+    expect(events.position('north')).toBe(before);
+  });
+
   test('a reader that does not read is disconnected, the others are not', async () => {
     const events = new EventsService({ clock: new ManualClock(), log: silentLog });
     const slow = events.open(subscription());

@@ -32,6 +32,8 @@ export interface RunnerDeps {
   clock: Clock;
   log: Log;
   onChange: (change: CampaignChange) => void;
+  /** The figures of a campaign may have changed. Called often. */
+  onProgress: (campaign: CampaignKey) => void;
 }
 
 type Question = (db: Storage['db']) => Promise<CampaignKey[]>;
@@ -109,6 +111,7 @@ export class CampaignRunner {
     } catch (error) {
       this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a pass of a campaign failed');
     }
+    this.#deps.onProgress(campaign);
   }
 
   /** One timer per campaign: the earliest. */
@@ -128,8 +131,11 @@ export class CampaignRunner {
 
   #onChange(job: JobRecord): void {
     const campaignId = campaignOfKey(job.idempotency_key);
+    if (campaignId === undefined) return;
+    const campaign = { id: campaignId, teamId: job.team_id };
+    this.#deps.onProgress(campaign);
     const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
-    if (campaignId !== undefined && hasNews) this.#runIn({ id: campaignId, teamId: job.team_id }, GATHER_MS);
+    if (hasNews) this.#runIn(campaign, GATHER_MS);
   }
 
   /** Never rejects. */

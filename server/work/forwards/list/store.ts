@@ -1,9 +1,20 @@
 import { sql } from 'kysely';
 import type { Found, ListPage } from '../../../platform/core/list-page.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
 import type { Db } from '../../../platform/storage/db.ts';
 import { findPage, ofTeam } from '../../../platform/storage/list-query.ts';
 import type { ForwardRecord } from '../types.ts';
 import type { ForwardFilter } from './types.ts';
+
+/** Those of these that are open. */
+export async function findOpenForwards(db: Db, teamId: string, ids: readonly string[]): Promise<ForwardRecord[]> {
+  const rows: ForwardRecord[] = [];
+  for (const some of inChunks(ids)) {
+    const open = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('id', 'in', some);
+    rows.push(...(await open.where('closed_at', 'is', null).execute()));
+  }
+  return rows;
+}
 
 export async function findForwards(
   db: Db,
