@@ -106,7 +106,7 @@ export class Transport {
   async #fetch({ method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Request): Promise<Response> {
     // Not as a method of the options: a browser's fetch works with its own window only.
     const { server, key, fetch = globalThis.fetch.bind(globalThis) } = this.#options;
-    const credential = typeof key === 'string' ? key : await key();
+    const credential = typeof key === 'string' ? key : await askFor(key);
     const signals = [...(signal ? [signal] : []), ...(timeoutMs === Infinity ? [] : [AbortSignal.timeout(timeoutMs)])];
     return fetch(`${server.replace(/\/+$/, '')}${path}`, {
       method,
@@ -128,6 +128,19 @@ export class Transport {
     const ms = Math.min(askedMs, longestPauseMs);
     onPause?.({ reason, ms });
     await pause(ms, signal);
+  }
+}
+
+/** There was no credential, so nothing was sent. */
+class NoCredential extends Error {
+  override readonly name = 'NoCredential';
+}
+
+async function askFor(key: () => string | Promise<string>): Promise<string> {
+  try {
+    return await key();
+  } catch (cause) {
+    throw new NoCredential('no credential', { cause });
   }
 }
 
@@ -202,6 +215,6 @@ const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNRE
 function connectionError(server: string, { method }: Request, error: unknown): ConnectionError {
   const { cause } = error as { cause?: { code?: string; message?: string } };
   const reason = isTimeout(error) ? 'no answer in time' : (cause?.code ?? cause?.message ?? (error as Error).message);
-  const isRead = method === 'GET' || NEVER_SENT.has(cause?.code ?? '');
-  return new ConnectionError(`${server}: ${reason}`, !isRead, error);
+  const didNothing = method === 'GET' || error instanceof NoCredential || NEVER_SENT.has(cause?.code ?? '');
+  return new ConnectionError(`${server}: ${reason}`, !didNothing, error);
 }

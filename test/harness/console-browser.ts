@@ -65,10 +65,14 @@ export class Visit {
   /** Signs in as this role's person and waits until the page hears of changes. */
   async signIn(role: Role, path = '/'): Promise<void> {
     await this.page.goto(`${this.origin}${path}`);
+    await this.fillSignIn(role);
+    await this.page.getByText('live', { exact: true }).waitFor();
+  }
+
+  async fillSignIn(role: Role): Promise<void> {
     await this.page.getByLabel('Email address').fill(`${role}@example.org`);
     await this.page.getByLabel('Password').fill(PASSWORD);
     await this.page.getByRole('button', { name: 'Sign in' }).click();
-    await this.page.getByText('live', { exact: true }).waitFor();
   }
 
   async goto(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiClient } from '../../../client/browser.ts';
-import type { Me, StreamEvent } from '../../../client/browser.ts';
+import type { Me, Router, StreamEvent } from '../../../client/browser.ts';
 import type { Session } from '../session/session.ts';
 import { Live } from './live.ts';
 import { RouterStore } from './router-store.ts';
@@ -9,6 +9,10 @@ import { RouterStore } from './router-store.ts';
 const PAGE = 5000;
 /** A list is read again at most this often because of events, milliseconds. */
 const REREAD_MS = 2000;
+/** Without a stream the page reads what it shows this often, milliseconds. */
+const POLL_MS = 30_000;
+/** The routers are no query: they are kept in a store of their own. */
+const ROUTERS = 'routers';
 
 /** Kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
@@ -20,6 +24,8 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   fault: ['overview', 'faults', 'history'],
 };
 
+const EVERY_KEY = [...new Set(Object.values(STALE_BY_EVENT).flat())];
+
 /** What every page shares: the interface, the routers, and the stream of changes. */
 export class Fleet {
   readonly api: ApiClient;
@@ -30,44 +36,69 @@ export class Fleet {
   #reread: ReturnType<typeof setTimeout> | undefined;
   #stale = new Set<string>();
 
-  private constructor(api: ApiClient, me: Me, position: string, session: Session) {
+  private constructor(api: ApiClient, me: Me, session: Session) {
     this.api = api;
     this.me = me;
-    this.live = new Live(position, { token: () => session.token(), onEvents: (events) => this.#onEvents(events) });
+    this.live = new Live({
+      token: () => session.token(),
+      onEvents: (events) => this.#onEvents(events),
+      onOpen: () => void this.queries.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
+    });
+    setInterval(() => this.#poll(), POLL_MS);
   }
 
   /** Reads who is signed in and all routers, then follows the events from before that reading. */
   static async open(session: Session): Promise<Fleet> {
     const api = new ApiClient({ server: location.origin, key: () => session.token() });
-    const [me, first] = await Promise.all([api.call('whoAmI', {}), readRouters(api)]);
-    const fleet = new Fleet(api, me.data, first.position, session);
-    fleet.routers.load(first.routers);
+    const fleet = new Fleet(api, (await api.call('whoAmI', {})).data, session);
+    const { routers, position } = await readRouters(api);
+    fleet.routers.load(routers);
+    fleet.live.start(position);
     return fleet;
   }
 
   #onEvents(events: readonly StreamEvent[]): void {
-    if (this.routers.apply(events)) this.#stale.add('routers');
+    if (this.routers.apply(events)) this.#stale.add(ROUTERS);
     for (const { type } of events) {
-      for (const key of STALE_BY_EVENT[type.split('.')[0]!] ?? Object.values(STALE_BY_EVENT).flat()) this.#stale.add(key);
+      for (const key of STALE_BY_EVENT[type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);
     }
+    this.#readAgainSoon();
+  }
+
+  /** Without a stream, everything may have changed. */
+  #poll(): void {
+    if (this.live.state.kind !== 'refused') return;
+    for (const key of [ROUTERS, ...EVERY_KEY]) this.#stale.add(key);
+    this.#readAgainSoon();
+  }
+
+  #readAgainSoon(): void {
     this.#reread ??= setTimeout(() => void this.#readAgain(), REREAD_MS);
   }
 
   async #readAgain(): Promise<void> {
-    this.#reread = undefined;
     const stale = this.#stale;
     this.#stale = new Set();
-    if (stale.has('routers')) this.routers.load((await readRouters(this.api)).routers);
+    try {
+      if (stale.has(ROUTERS)) this.routers.load((await readRouters(this.api)).routers);
+    } catch {
+      // The control plane does not answer, which the mark of the stream shows. What was stale still is.
+      for (const key of stale) this.#stale.add(key);
+    }
     await this.queries.invalidateQueries({ predicate: ({ queryKey }) => stale.has(String(queryKey[0])) });
+    this.#reread = undefined;
+    if (this.#stale.size > 0) this.#readAgainSoon();
   }
 }
 
-async function readRouters(api: ApiClient) {
-  const first = await api.read('listRouters', { query: { limit: PAGE } });
-  const routers = [...first.result.data];
-  if (routers.length === PAGE) {
-    routers.length = 0;
-    for await (const router of api.pages('listRouters', { query: { limit: PAGE } })) routers.push(router);
+/** All routers of the team, and where the stream of events stood before the first was read. */
+async function readRouters(api: ApiClient): Promise<{ routers: Router[]; position: string }> {
+  const { result, next, eventId } = await api.read('listRouters', { query: { limit: PAGE } });
+  const routers = [...result.data];
+  for (let cursor = next; cursor !== undefined;) {
+    const page = await api.read('listRouters', { query: { limit: PAGE, cursor } });
+    routers.push(...page.result.data);
+    cursor = page.next;
   }
-  return { routers, position: first.eventId ?? '' };
+  return { routers, position: eventId ?? '' };
 }

@@ -1,14 +1,19 @@
 import type { StreamEvent } from '../../../client/browser.ts';
 
-/** What the worker with the stream tells its page. */
+/** What the worker with the stream tells its page; all but `token` goes on to the other tabs. */
 export type FromWorker =
   /** Give me an access token. */
-  | { kind: 'token' }
+  { kind: 'token' } | News;
+
+export type News =
   /** Events and heartbeats since the last batch. `position` is where a new stream resumes. */
   | { kind: 'batch'; events: StreamEvent[]; position: string; at: number }
-  /** The stream is open, or broken. */
+  /** The stream is open, for the first time or again. */
   | { kind: 'open' }
-  /** The server refuses the stream: no reconnection helps. */
-  | { kind: 'refused'; code: string; message: string };
+  /** The server refuses the stream. Only a later attempt may help. */
+  | { kind: 'refused'; message: string };
 
-export type ToWorker = { kind: 'start'; position: string } | { kind: 'token'; token: string };
+export type ToWorker =
+  | { kind: 'start'; position: string }
+  /** `null`: there is no token now, because the control plane does not answer. */
+  | { kind: 'token'; token: string | null };

@@ -9,20 +9,19 @@ const BATCH_MS = 100;
 /** The page's types know `self` as a window. */
 const page = self as unknown as { postMessage(message: FromWorker): void };
 const tell = (message: FromWorker): void => page.postMessage(message);
-let giveToken: (token: string) => void = () => undefined;
-let token = Promise.withResolvers<string>();
+let asked = Promise.withResolvers<string>();
 
 self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
-  if (data.kind === 'token') giveToken(data.token);
-  else void follow(data.position);
+  if (data.kind === 'start') void follow(data.position);
+  else if (data.token === null) asked.reject(new Error('the control plane gives no token'));
+  else asked.resolve(data.token);
 });
 
-/** Asks the page, which keeps the tokens. */
+/** Asks the page, which keeps the tokens. A rejection counts as a broken connection: the stream tries again. */
 function askForToken(): Promise<string> {
-  token = Promise.withResolvers<string>();
-  giveToken = token.resolve;
+  asked = Promise.withResolvers<string>();
   tell({ kind: 'token' });
-  return token.promise;
+  return asked.promise;
 }
 
 async function follow(from: string): Promise<void> {
@@ -36,8 +35,7 @@ async function follow(from: string): Promise<void> {
     });
     for await (const event of events) batch.add(event);
   } catch (error) {
-    const [code, message] = error instanceof ProblemError ? [error.code, error.message] : ['internal', String(error)];
-    tell({ kind: 'refused', code, message });
+    tell({ kind: 'refused', message: error instanceof ProblemError ? error.message : String(error) });
   }
 }
 

@@ -1,41 +1,68 @@
 import type { StreamEvent } from '../../../client/browser.ts';
-import type { FromWorker, ToWorker } from './live-messages.ts';
+import type { FromWorker, News, ToWorker } from './live-messages.ts';
 
 const LOCK = 'signalbox-events';
 const CHANNEL = 'signalbox-events';
+
+/** A refused stream is tried again after this time, milliseconds: another browser of this person may have closed its own. */
+const REFUSED_AGAIN_MS = 60_000;
+/** How often a tab looks whether the reading tab has died, milliseconds. */
+const LOOK_MS = 10_000;
+/** Looks without news after which the reading tab counts as frozen: the server sends something every 15 s. */
+const SILENT_LOOKS = 4;
 
 /** How the page hears of changes. */
 export type LiveState =
   | { kind: 'connecting' }
   /** `newsAt`: when anything was heard last, heartbeats included, milliseconds since 1970. */
   | { kind: 'live'; newsAt: number }
+  /** The page reads by itself instead, now and then. */
   | { kind: 'refused'; message: string };
 
-type Batch = Extract<FromWorker, { kind: 'batch' }>;
-
 interface Deps {
+  /** Rejects while the control plane does not answer. */
   token: () => Promise<string>;
   onEvents: (events: readonly StreamEvent[]) => void;
+  /** The stream is open: what failed to be read before may be read now. */
+  onOpen: () => void;
 }
 
 /**
- * One event stream for all tabs of a browser: the tab that holds the lock reads it in a worker and tells the others. When that tab closes, the
- * next one goes on from the position that it has heard of. Plain http pages have no locks: there each tab has its own stream.
+ * One event stream for all tabs of a browser: the tab that holds the lock reads it in a worker and tells the others. When that tab closes or
+ * freezes, the next one goes on from the position that it has heard of. Plain http pages have no locks: there each tab has its own stream.
+ *
+ * Made before the first list is read: what the others tell from then on is kept until {@link start}, so that no change falls between a list
+ * and the stream.
  */
 export class Live {
   readonly #deps: Deps;
   readonly #channel = new BroadcastChannel(CHANNEL);
   readonly #listeners = new Set<() => void>();
+  #early: News[] | undefined = [];
   #state: LiveState = { kind: 'connecting' };
-  #position: string;
+  #position = '';
+  #worker: Worker | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #waiting = new AbortController();
+  #silentLooks = 0;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<News>) => {
+      if (this.#early) this.#early.push(data);
+      else this.#take(data);
+    });
+  }
 
   /** @param position where the stream stood before the first list was read */
-  constructor(position: string, deps: Deps) {
+  start(position: string): void {
     this.#position = position;
-    this.#deps = deps;
-    this.#channel.addEventListener('message', ({ data }: MessageEvent<Batch>) => this.#take(data));
-    if (!('locks' in navigator)) this.#read();
-    else void navigator.locks.request(LOCK, () => this.#readForEver());
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const news of early) this.#take(news);
+    if (!('locks' in navigator)) return this.#read();
+    this.#lead({ signal: this.#waiting.signal });
+    setInterval(() => this.#look(), LOOK_MS);
   }
 
   get state(): LiveState {
@@ -47,32 +74,67 @@ export class Live {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The lock is held until the tab closes. */
-  #readForEver(): Promise<never> {
-    this.#read();
-    return new Promise(() => undefined);
+  /** Reads as soon as this tab has the lock, until the tab closes or another one takes the lock away. */
+  #lead(options: LockOptions): void {
+    const held = navigator.locks.request(LOCK, options, () => {
+      this.#read();
+      return new Promise<never>(() => undefined);
+    });
+    held.catch(() => {
+      // Taken away, or this tab stopped waiting because it takes the lock itself.
+      if (!this.#worker) return;
+      this.#stop();
+      this.#waiting = new AbortController();
+      this.#lead({ signal: this.#waiting.signal });
+    });
+  }
+
+  /** Counts looks and not minutes: after the computer slept, the reading tab gets as long as ever. */
+  #look(): void {
+    this.#silentLooks += 1;
+    if (this.#worker || this.#state.kind === 'refused' || this.#silentLooks < SILENT_LOOKS) return;
+    this.#silentLooks = 0;
+    this.#waiting.abort();
+    this.#lead({ steal: true });
   }
 
   #read(): void {
     const worker = new Worker(new URL('./live-worker.ts', import.meta.url), { type: 'module' });
-    const tell = (message: ToWorker): void => worker.postMessage(message);
+    this.#worker = worker;
     worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
-      if (data.kind === 'token') void this.#deps.token().then((token) => tell({ kind: 'token', token }));
-      else if (data.kind === 'batch') this.#share(data);
-      else if (data.kind === 'refused') this.#change({ kind: 'refused', message: data.message });
+      if (data.kind === 'token') void this.#giveToken(worker);
+      else this.#share(data);
     });
-    tell({ kind: 'start', position: this.#position });
+    worker.postMessage({ kind: 'start', position: this.#position } satisfies ToWorker);
   }
 
-  #share(batch: Batch): void {
-    this.#channel.postMessage(batch);
-    this.#take(batch);
+  async #giveToken(worker: Worker): Promise<void> {
+    const token = await this.#deps.token().catch(() => null);
+    worker.postMessage({ kind: 'token', token } satisfies ToWorker);
   }
 
-  #take({ events, position, at }: Batch): void {
-    this.#position = position;
-    if (events.length > 0) this.#deps.onEvents(events);
-    this.#change({ kind: 'live', newsAt: at });
+  #stop(): void {
+    clearTimeout(this.#again);
+    this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #share(news: News): void {
+    this.#channel.postMessage(news);
+    this.#take(news);
+    if (news.kind === 'refused') {
+      this.#worker?.terminate();
+      this.#again = setTimeout(() => this.#read(), REFUSED_AGAIN_MS);
+    }
+  }
+
+  #take(news: News): void {
+    this.#silentLooks = 0;
+    if (news.kind === 'open') return this.#deps.onOpen();
+    if (news.kind === 'refused') return this.#change({ kind: 'refused', message: news.message });
+    this.#position = news.position;
+    if (news.events.length > 0) this.#deps.onEvents(news.events);
+    this.#change({ kind: 'live', newsAt: news.at });
   }
 
   #change(state: LiveState): void {

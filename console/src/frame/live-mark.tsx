@@ -9,7 +9,7 @@ const BROKEN_AFTER_MS = 20_000;
 export function LiveMark() {
   const live = useLive();
   const now = useClock();
-  if (live.kind === 'refused') return <Says isLive={false}>not live: {live.message}</Says>;
+  if (live.kind === 'refused') return <Says isLive={false}>not live, read every 30 s: {live.message}</Says>;
   if (live.kind === 'connecting') return <Says isLive={false}>connecting</Says>;
   const age = now - live.newsAt;
   if (age > BROKEN_AFTER_MS) return <Says isLive={false}>last news {lengthOf(age)} ago, reconnecting</Says>;

@@ -134,6 +134,89 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await row.getByText('answering', { exact: true }).waitFor();
   });
 
+  it('hears of changes again after a restart of the control plane during which it needed a new token', async () => {
+    // Every token counts as used up, so that each request needs a new one.
+    await page.route('**/oidc/token', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), expires_in: 30 } });
+    });
+    await signIn('/routers');
+    let failures = 0;
+    await page.route('**/oidc/auth**', (route) => {
+      failures += 1;
+      return route.abort();
+    });
+    await world.restartServer();
+    await expect.poll(() => failures, { timeout: 30_000 }).toBeGreaterThan(4);
+    await page.unroute('**/oidc/auth**');
+    const row = page.getByRole('row').filter({ has: nameOf(0) });
+    await world.agent!.close();
+    await row.getByText('agent away').waitFor();
+    await world.startAgent();
+    await row.getByText('answering', { exact: true }).waitFor();
+    visit.forgiveFailedRequests();
+  });
+
+  it('misses no change that another tab hears of while this tab reads its list', async () => {
+    await signIn('/routers');
+    const second = await visit.context.newPage();
+    let isHeld = false;
+    await second.route(
+      '**/api/routers?*',
+      async (route) => {
+        const answer = await route.fetch();
+        isHeld = true;
+        // The list is old when it arrives: meanwhile the first tab has told of a change.
+        await world.agent!.close();
+        await page
+          .getByRole('row')
+          .filter({ has: nameOf(0) })
+          .getByText('agent away')
+          .waitFor();
+        await route.fulfill({ response: answer });
+      },
+      { times: 1 },
+    );
+    await second.goto(`${world.server.url}/routers`);
+    const row = second.getByRole('row').filter({ has: second.getByRole('link', { name: 'router-0' }) });
+    await row.getByText('agent away').waitFor();
+    expect(isHeld).toBe(true);
+    await world.startAgent();
+    await row.getByText('answering', { exact: true }).waitFor();
+  });
+
+  it('takes the stream over from a tab that has frozen', async () => {
+    await signIn('/routers');
+    const second = await visit.newTab('/routers');
+    // The holder of the lock tells the others nothing any more.
+    await page.evaluate(() => {
+      BroadcastChannel.prototype.postMessage = () => undefined;
+    });
+    const row = second.getByRole('row').filter({ has: second.getByRole('link', { name: 'router-0' }) });
+    await world.agent!.close();
+    await row.getByText('agent away').waitFor({ timeout: 60_000 });
+    await world.startAgent();
+    await row.getByText('answering', { exact: true }).waitFor();
+  });
+
+  it('reads by itself while its stream is refused', async () => {
+    await page.route('**/api/events', (route) =>
+      route.fulfill({
+        status: 409,
+        contentType: 'application/problem+json',
+        json: { code: 'too_many_streams', message: 'you have 5 streams already' },
+      }),
+    );
+    await page.goto(`${world.server.url}/routers`);
+    await visit.fillSignIn('operator');
+    await page.getByText('not live, read every 30 s: you have 5 streams already').waitFor();
+    const row = page.getByRole('row').filter({ has: nameOf(0) });
+    await world.agent!.close();
+    await row.getByText('agent away').waitFor({ timeout: 60_000 });
+    await world.startAgent();
+    visit.forgiveFailedRequests();
+  });
+
   it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s', async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     await signIn();

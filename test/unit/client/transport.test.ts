@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ApiClient } from '../../../client/api-client.ts';
 import { ConnectionError, ProblemError, Signalbox } from '../../../client/index.ts';
 
 /** A server that answers from a list, and what it was asked. */
@@ -111,6 +112,18 @@ describe('a call', () => {
     expect(lost).toBeInstanceOf(ConnectionError);
     expect(lost).toMatchObject({ maybeDone: true });
     await expect(scripted(refused(), refused(), refused(), refused()).signalbox.run('r', '/x')).rejects.toMatchObject({ maybeDone: false });
+  });
+
+  test('for which there was no credential was certainly not done', async () => {
+    let sent = 0;
+    const signalbox = new ApiClient({
+      server: 'http://signalbox.test',
+      key: () => Promise.reject(new TypeError('Failed to fetch')),
+      fetch: () => Promise.resolve(Response.json({}, { status: 200 + sent++ })),
+      pause: () => Promise.resolve(),
+    });
+    await expect(signalbox.run('r', '/x')).rejects.toMatchObject({ maybeDone: false });
+    expect(sent).toBe(0);
   });
 
   test('ends when its caller gives up', async () => {
