@@ -24,6 +24,8 @@ import { sites } from '../fleet/sites/feature.ts';
 import { states } from '../fleet/states/feature.ts';
 import { webConsole } from '../operations/console/feature.ts';
 import type { ConsoleFiles } from '../operations/console/types.ts';
+import { downloads } from '../operations/downloads/feature.ts';
+import type { AgentRelease } from '../operations/downloads/types.ts';
 import { monitoring } from '../operations/monitoring/feature.ts';
 import { retention } from '../operations/retention/feature.ts';
 import { events } from '../outbound/events/feature.ts';
@@ -50,6 +52,8 @@ export interface Prepared extends Platform {
   upstream: UpstreamSettings | null;
   /** The built web application; null without one. */
   consoleFiles: ConsoleFiles | null;
+  /** The agent in one file; null without a build. */
+  agentRelease: AgentRelease | null;
 }
 
 /**
@@ -96,6 +100,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(retention)
     .add(monitoring)
     .add(webConsole)
+    .add(downloads)
     .add(announcements);
   const { services } = all;
   const features = all.complete(services);

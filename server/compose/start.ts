@@ -23,7 +23,9 @@ import { openStorage } from '../platform/storage/open.ts';
 import { lockForServing } from '../platform/storage/serve-lock.ts';
 import { openSecretsOf } from '../platform/storage/stored-secrets.ts';
 import { readConsole } from '../operations/console/feature.ts';
+import { readAgentRelease } from '../operations/downloads/feature.ts';
 import type { ConsoleFiles } from '../operations/console/types.ts';
+import type { AgentRelease } from '../operations/downloads/types.ts';
 import { TlsCertificate } from '../platform/tls/certificate.ts';
 import { LONGEST_RETRY_MS } from '../work/backups/feature.ts';
 import { appOptions, createApi } from './api.ts';
@@ -41,6 +43,8 @@ export interface ServerOverrides {
   signal?: AbortSignal;
   /** The web application; the built one unless given, null for none. */
   consoleFiles?: ConsoleFiles | null;
+  /** The agent to hand out; the built one unless given, null for none. */
+  agentRelease?: AgentRelease | null;
 }
 
 export interface RunningServer {
@@ -72,7 +76,7 @@ interface StartDeps extends ServerOverrides {
 
 async function startOnce(
   config: Config,
-  { log, upstream, signal, consoleFiles = readConsole(), ...overrides }: StartDeps,
+  { log, upstream, signal, consoleFiles = readConsole(), agentRelease = readAgentRelease(), ...overrides }: StartDeps,
 ): Promise<RunningServer> {
   // os.uptime also counts while the machine is suspended, so a suspension is not a clock step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
@@ -91,7 +95,8 @@ async function startOnce(
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const platform = platformOf({ config, storage, secrets, clock, log });
-    const { features, services } = buildFeatures({ ...platform, catalog: await loadCatalog(config.catalog), upstream, consoleFiles });
+    const catalog = await loadCatalog(config.catalog);
+    const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
     clock.follow(async (stepMs, now) => {
       const afterCommit = await storage.writes.write(async (tx) => {
         await movePlans(tx, stepMs, now);

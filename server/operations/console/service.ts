@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { BUILT } from '../../built.ts';
 import type { ConsoleFiles } from './types.ts';
 
-/** Where `npm run build:console` puts it; at the same place in the package. */
-const BUILT = path.resolve(import.meta.dirname, '../../../dist/console');
 /** Vite's `html.cspNonce` writes it. */
 const NONCE_PLACE = '__NONCE__';
 
 /** @returns null without a build: a source checkout in which nobody has built the console */
-export function readConsole(folder = BUILT): ConsoleFiles | null {
+export function readConsole(folder = path.join(BUILT, 'console')): ConsoleFiles | null {
   try {
     return { folder, page: readFileSync(path.join(folder, 'index.html'), 'utf8') };
   } catch (error) {
