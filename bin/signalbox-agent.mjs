@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import process from 'node:process';
-import { runWithNode24 } from '../scripts/bootstrap.mjs';
+import { start } from './start.mjs';
 
 /**
  * An agent runs on small boards beside other programs and allocates little at a time. A small young generation saves about
- * 10 MB of resident memory when idle (`npm run bench -- agent`), and hundreds of MB beside routers that send without end.
+ * 10 MB of resident memory when idle (`npm run bench -- agent`), and hundreds of MB beside routers that send without end. The
+ * bundle of the package sets these flags itself.
  */
-const v8Flags = JSON.parse(readFileSync(new URL('../agent/v8-flags.json', import.meta.url), 'utf8'));
+const flags = new URL('../agent/v8-flags.json', import.meta.url);
+const nodeFlags = existsSync(flags) ? JSON.parse(readFileSync(flags, 'utf8')) : [];
 
-void runWithNode24('agent/main.ts', process.argv.slice(2), v8Flags);
+void start({ source: 'agent/main.ts', packaged: 'dist/signalbox-agent.cjs', nodeFlags }, process.argv.slice(2));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import process from 'node:process';
-import { runWithNode24 } from '../scripts/bootstrap.mjs';
+import { start } from './start.mjs';
 
 /** Commands for API users, from any machine. All others administer the server on its own machine. */
 const FOR_API_USERS = new Set([
@@ -37,4 +37,5 @@ const LEADING_OPTION = /^--(server|key|profile)(=|$)/;
 
 const words = process.argv.slice(2);
 const isForApiUsers = FOR_API_USERS.has(words[0]) || LEADING_OPTION.test(words[0] ?? '');
-await runWithNode24(isForApiUsers ? 'client/main.ts' : 'server/main.ts', words);
+const program = isForApiUsers ? 'client' : 'server';
+await start({ source: `${program}/main.ts`, packaged: `dist/${program}/main.js` }, words);

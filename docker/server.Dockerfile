@@ -1,10 +1,17 @@
-FROM node:24-bookworm-slim
+FROM node:24-bookworm-slim AS package
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev
+RUN npm ci
 COPY . .
-RUN mkdir /data && chown node:node /data
+RUN npm pack --pack-destination /package
+
+FROM node:24-bookworm-slim
+COPY --from=package /package /package
+# The image has Node 24 itself.
+RUN npm install --global --no-audit --no-fund /package/signalbox-*.tgz \
+  && rm -rf /package /usr/local/lib/node_modules/signalbox/node_modules/node-linux-* /root/.npm \
+  && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8080
-CMD ["node", "server/main.ts", "serve"]
+CMD ["signalbox", "serve"]
