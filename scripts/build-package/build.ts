@@ -48,9 +48,9 @@ async function compileProgram(program: string, into: string): Promise<string[]> 
 }
 
 /** A package that is missing breaks an installation; one too many is fetched by everybody, perhaps with an install script. */
-function compareDependencies(imported: Set<string>, named: Set<string>): void {
-  const missing = [...imported.difference(named)];
-  const unused = [...named.difference(imported)];
+function compareDependencies(imported: ReadonlySet<string>, named: ReadonlySet<string>): void {
+  const missing = [...imported].filter((name) => !named.has(name));
+  const unused = [...named].filter((name) => !imported.has(name));
   if (missing.length > 0) throw new Error(`imported, but not in dependencies of package.json: ${missing.join(', ')}`);
   if (unused.length > 0) throw new Error(`in dependencies of package.json, but only bundled or not used: ${unused.join(', ')}`);
 }
