@@ -1,8 +1,9 @@
 import { createRouter } from '@tanstack/react-router';
 import { fleetRoutes } from './pages/fleet/routes.ts';
+import { settingsRoutes } from './pages/settings/routes.ts';
 import { root } from './root-route.ts';
 
-const tree = root.addChildren([...fleetRoutes]);
+const tree = root.addChildren([...fleetRoutes, ...settingsRoutes]);
 
 export function createAppRouter() {
   return createRouter({ routeTree: tree, scrollRestoration: true });
