@@ -117,10 +117,56 @@ describe.each([
     expect(known.stdout.toString()).toContain(simulator.sshFingerprint);
   });
 
-  test('a shell prompts, echoes and runs lines until quit', async () => {
-    const { code, stdout } = await client.sshWith(withPassword, ['-tt'], ':put hello\r/quit\r');
+  /** What a shell on a terminal showed for these keys, and without its colours. */
+  async function typed(keys: string, login = withPassword): Promise<{ code: number | null; shown: string; plain: string }> {
+    const { code, stdout } = await client.sshWith(login, ['-tt'], keys);
+    const shown = Buffer.from(stdout, 'latin1').toString();
+    return { code, shown, plain: shown.replaceAll(/\p{Cc}\[[0-9;]*[A-Za-z]/gu, '') };
+  }
+
+  test('a shell without a terminal prompts, echoes and runs lines until quit', async () => {
+    const { code, stdout } = await client.sshWith(withPassword, ['-T'], ':put hello\r/quit\r');
     expect(code).toBe(0);
     expect(Buffer.from(stdout, 'latin1').toString()).toBe('[admin@Büro] > :put hello\r\nhello\r\n[admin@Büro] > /quit\r\n');
+  });
+
+  test('a terminal has a banner, a coloured prompt and an echo, until quit', async () => {
+    const { code, shown, plain } = await typed(':put hello\rquit\r');
+    expect(code).toBe(0);
+    expect(plain).toContain(`MikroTik RouterOS ${version} `);
+    expect(plain.endsWith('[admin@Büro] > :put hello\r\nhello\r\n\r[admin@Büro] > quit\r\n')).toBe(true);
+    expect(shown).toContain('\u001b[36mBüro\u001b[m');
+  });
+
+  test('a login with +c has no colours', async () => {
+    const { shown } = await typed('quit\r', { ...withPassword, user: `${withPassword.user}+c` });
+    expect(shown).toContain('[admin@Büro] > ');
+    expect(shown).not.toContain('\u001b[3');
+  });
+
+  test('lines are edited, and come back from the history', async () => {
+    const left = '\u001b[D';
+    const { plain } = await typed(`:put he${left}X\u007fY\r\u001b[A\u0015:put b\r\u001b[A\u001b[A\u001b[B\u0005c\rquit\r`);
+    // Without quotes a word is a variable that does not exist, or text: what counts is the line that was run.
+    expect(plain).toContain(':put hYe\r\n');
+    expect(plain).toContain(':put b\r\n');
+    expect(plain).toContain(':put bc\r\n');
+  });
+
+  test('Tab completes menus, commands and parameters, and lists what is possible', async () => {
+    const { plain } = await typed('/ip addr\t\tpri\t\r/ip address add addr\t\u0003/sys\t\u0003/i\t\t\u0003quit\r');
+    expect(plain).toContain('/ip address ');
+    expect(plain).toContain('print ');
+    expect(plain).toContain('/ip address add address=');
+    expect(plain).toContain('/system ');
+    expect(plain).toMatch(/\r\nimport +interface +ip/);
+  });
+
+  test('a menu becomes the place of the next lines, and .. leads back', async () => {
+    const { plain } = await typed('/ip address\rprint\r..\r/\rquit\r');
+    expect(plain).toContain(version.startsWith('6.') ? '[admin@Büro] /ip address> ' : '[admin@Büro] /ip/address> ');
+    expect(plain).toMatch(/ADDRESS/);
+    expect(plain).toContain('[admin@Büro] /ip> ');
   });
 
   test('a forward carries megabytes each way and keeps the half-open end', async () => {

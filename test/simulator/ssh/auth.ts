@@ -10,7 +10,7 @@ export class LoginGate {
   private readonly router: SshRouter;
   private readonly address: string;
   private readonly methods: readonly AuthenticationType[];
-  private readonly onLogin: (user: string) => void;
+  private readonly onLogin: (user: string, terminalFlags: string) => void;
   private readonly hangUp: () => void;
   private failures = 0;
 
@@ -18,12 +18,12 @@ export class LoginGate {
     router: SshRouter,
     address: string,
     methods: readonly AuthenticationType[] | undefined,
-    on: { login(user: string): void; tooMany(): void },
+    on: { login(user: string, terminalFlags: string): void; tooMany(): void },
   ) {
     this.router = router;
     this.address = address;
     this.methods = methods ?? allMethods;
-    this.onLogin = (user) => on.login(user);
+    this.onLogin = (user, flags) => on.login(user, flags);
     this.hangUp = () => on.tooMany();
   }
 
@@ -68,7 +68,7 @@ export class LoginGate {
   }
 
   private succeed(context: AuthContext, user: string): void {
-    this.onLogin(user);
+    this.onLogin(user, /\+((?:[a-z]|\d+[a-z])*)$/.exec(context.username)?.[1] ?? '');
     context.accept();
   }
 

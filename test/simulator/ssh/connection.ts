@@ -7,7 +7,8 @@ import { runExec } from './exec.ts';
 import { allowsLocalForward, openForward } from './forward.ts';
 import { serveSftp } from './sftp.ts';
 import { runShell } from './shell.ts';
-import type { SshPeer, SshRouter, SshServerOptions } from './types.ts';
+import { runTerminal } from './terminal.ts';
+import type { Pty, SshPeer, SshRouter, SshServerOptions } from './types.ts';
 
 /** A client that does not log in is dropped after this. */
 const loginTimeoutMs = 60_000;
@@ -17,6 +18,7 @@ export class SshConnection implements ClientSession {
   readonly service = 'ssh';
   readonly remoteAddress: string;
   user: string | undefined;
+  private terminalFlags = '';
   private readonly router: SshRouter;
   private readonly options: SshServerOptions;
   private readonly socket: Socket;
@@ -65,8 +67,9 @@ export class SshConnection implements ClientSession {
 
   private serve(connection: Connection): void {
     const gate = new LoginGate(this.router, this.remoteAddress, this.options.methods, {
-      login: (user) => {
+      login: (user, flags) => {
         this.user = user;
+        this.terminalFlags = flags;
       },
       tooMany: () => this.close(false),
     });
@@ -77,7 +80,15 @@ export class SshConnection implements ClientSession {
 
   private serveChannels(connection: Connection): void {
     const { router, options } = this;
-    const peer: SshPeer = { router, options, connection, user: this.user ?? '', address: this.remoteAddress, signal: this.life.signal };
+    const peer: SshPeer = {
+      router,
+      options,
+      connection,
+      user: this.user ?? '',
+      terminalFlags: this.terminalFlags,
+      address: this.remoteAddress,
+      signal: this.life.signal,
+    };
     connection.on('session', (accept) => this.serveSession(peer, accept()));
     connection.on('tcpip', (accept, reject, info) => openForward(peer, accept, reject, info));
     // ssh2 answers "administratively prohibited" only without a listener for forwards; the setting may change at any time.
@@ -87,11 +98,19 @@ export class SshConnection implements ClientSession {
   }
 
   private serveSession(peer: SshPeer, session: SshSession): void {
-    session.on('pty', (accept) => accept?.());
+    let pty: Pty | undefined;
+    session.on('pty', (accept, _reject, info) => {
+      // A client without a window of its own says 0.
+      pty = { term: info.term, cols: info.cols || 80, rows: info.rows || 24 };
+      accept?.();
+    });
     session.on('env', (accept) => accept?.());
-    session.on('window-change', (accept) => accept?.());
+    session.on('window-change', (accept, _reject, { cols, rows }) => {
+      if (pty) Object.assign(pty, { cols, rows });
+      accept?.();
+    });
     session.on('exec', (accept, _reject, info) => this.own(accept(), (channel) => runExec(peer, channel, info.command)));
-    session.on('shell', (accept) => this.own(accept(), (channel) => runShell(peer, channel)));
+    session.on('shell', (accept) => this.own(accept(), (channel) => (pty ? runTerminal(peer, channel, pty) : runShell(peer, channel))));
     session.on('sftp', (accept) => {
       const sftp = accept();
       // Without the policy the login works and the subsystem closes at once.

@@ -18,14 +18,15 @@ export async function runExec(peer: SshPeer, channel: ServerChannel, command: st
   channel.end();
 }
 
-/** Runs one line; its output goes to the channel, and the channel's end interrupts it. */
-export async function runLine(peer: SshPeer, channel: ServerChannel, line: string): Promise<void> {
+/** Runs one line; its output goes to the channel, and the channel's end interrupts it, or `interrupt` does (Ctrl-C). */
+export async function runLine(peer: SshPeer, channel: ServerChannel, line: string, interrupt?: AbortSignal): Promise<void> {
   const { router } = peer;
   if (router.faults.deaf) return;
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   channel.once('close', abort);
   peer.signal.addEventListener('abort', abort, { once: true });
+  interrupt?.addEventListener('abort', abort, { once: true });
   const record = router.executions.begin({ kind: 'exec', name: 'ssh', source: line, user: peer.user });
   const write = (text: string): void => {
     if (router.faults.silent || controller.signal.aborted || !channel.writable) return;

@@ -17,6 +17,7 @@ export type SshRouter = Pick<
   | 'sessions'
   | 'setting'
   | 'scripts'
+  | 'menus'
   | 'files'
   | 'executions'
   | 'faults'
@@ -54,9 +55,18 @@ export interface SshPeer {
   readonly options: SshServerOptions;
   readonly connection: Connection;
   readonly user: string;
+  /** Behind the `+` of the login name: `c` is no colour. */
+  readonly terminalFlags: string;
   readonly address: string;
   /** Aborts when the connection ends. */
   readonly signal: AbortSignal;
+}
+
+/** The terminal that a client asked for. Its size changes. */
+export interface Pty {
+  readonly term: string;
+  cols: number;
+  rows: number;
 }
 
 /** A session for one script of a peer; `signal` is that of the channel it runs in. */
