@@ -5,6 +5,8 @@ import { channelDial, forwardLost } from './forwards.ts';
 import { health, healthReadings } from './health.ts';
 import * as jobs from './jobs.ts';
 import { cancel, reply, replyError, replyErrorCode, request, rows } from './requests.ts';
+import { terminalEnded, terminalResize } from './terminals.ts';
+import type { SHELL_ENDS, TERMINAL_LEVELS, TERMINAL_REFUSALS } from './terminals.ts';
 import { goaway, heartbeat, hello, inventory, ready, routerHeartbeat, routerFacts, routerWaiting, welcome } from './session.ts';
 
 /** Messages of the server: schema by message type, because a table lookup is faster than a union. */
@@ -19,6 +21,7 @@ export const serverMessages = {
   'job.revoke': jobs.jobRevoke,
   'channel.dial': channelDial,
   'router.waiting': routerWaiting,
+  'terminal.resize': terminalResize,
 } as const;
 
 /** Messages of the agent. */
@@ -37,6 +40,7 @@ export const agentMessages = {
   'job.refused': jobs.jobRefused,
   'job.guard': jobs.jobGuard,
   'forward.lost': forwardLost,
+  'terminal.ended': terminalEnded,
   health,
   devices,
 } as const;
@@ -67,8 +71,13 @@ export type Health = z.infer<typeof health>;
 export type HealthReadings = z.infer<typeof healthReadings>;
 export type BackupPart = z.infer<typeof backupPart>;
 export type Devices = z.infer<typeof devices>;
+export type TerminalLevel = (typeof TERMINAL_LEVELS)[number];
+export type TerminalRefusal = (typeof TERMINAL_REFUSALS)[number];
+export type ShellEnd = (typeof SHELL_ENDS)[number];
+export type TerminalEnded = z.infer<typeof terminalEnded>;
 export type SeenDevice = z.infer<typeof seenDevice>;
 
 export { ROUTER_REASONS } from './session.ts';
+export { SHELL_ENDS, TERMINAL_LEVELS, TERMINAL_REFUSALS, terminalSize } from './terminals.ts';
 /** For the agent's journal, which keeps results on disk. */
 export { jobResult } from './jobs.ts';

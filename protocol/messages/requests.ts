@@ -7,6 +7,7 @@ import {
   backupTakeParams,
   backupTakeResult,
 } from './backups.ts';
+import { TERMINAL_REFUSALS, terminalCloseParams, terminalCloseResult, terminalOpenParams, terminalOpenResult } from './terminals.ts';
 import { MAX_NAME_CHARS, MAX_RETURN_CHARS } from '../limits.ts';
 import { errorText, forwardId, hardwareId, remainingMs, requestId, routerName, routerText, text } from './common.ts';
 
@@ -76,6 +77,20 @@ export const request = z.discriminatedUnion('method', [
     method: z.literal('backup.remove'),
     params: backupRemoveParams,
   }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('terminal.open'),
+    params: terminalOpenParams,
+  }),
+  z.object({
+    type: z.literal('request'),
+    id: requestId,
+    remaining_ms: remainingMs,
+    method: z.literal('terminal.close'),
+    params: terminalCloseParams,
+  }),
 ]);
 
 const MAX_ROWS = 10_000;
@@ -122,6 +137,8 @@ export const replyError = z.object({
   message: errorText(4096),
   /** RouterOS trap category 0-7. */
   category: z.int().min(0).max(7).optional(),
+  /** Of a terminal: why it cannot be opened, for programs. */
+  reason: z.enum(TERMINAL_REFUSALS).optional().catch(undefined),
 });
 
 export const commandResult = z.object({ method: z.literal('command'), ret: text(MAX_RETURN_CHARS).optional() });
@@ -150,6 +167,8 @@ export const reply = z.object({
         backupTakeResult,
         backupReadResult,
         backupRemoveResult,
+        terminalOpenResult,
+        terminalCloseResult,
       ]),
     }),
     z.object({ ok: z.literal(false), error: replyError }),
