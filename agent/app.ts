@@ -17,6 +17,7 @@ import { AgentLink } from './link/link.ts';
 import type { LinkHost } from './link/types.ts';
 import type { RouterAdapter, RouterState } from './routers/adapter.ts';
 import { createRouterAdapter } from './routers/router.ts';
+import { AgentTerminals } from './terminals/agent-terminals.ts';
 import { toHeartbeat, toInventory } from './tunnel-messages.ts';
 import { AGENT_VERSION } from './version.ts';
 
@@ -76,8 +77,16 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     clock,
     log,
   });
+  const terminals = new AgentTerminals({
+    routers,
+    level: config.terminal,
+    dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
+    send,
+    clock,
+    log,
+  });
   const collector = createCollector({ routers, send, clock, random, log, everyMs });
-  const host = linkHost({ routers, jobs, forwards, collector, send, clock, log });
+  const host = linkHost({ routers, jobs, forwards, terminals, collector, send, clock, log });
   const link = new AgentLink({ dialer, host, clock, random, log });
   const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
   forwards.start();
@@ -91,6 +100,8 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
       for (const unsubscribe of subscriptions) unsubscribe();
       await collector.stop();
       await jobs.stop();
+      // While the control plane can be told why they ended.
+      await terminals.stop();
       await link.stop(STOP_MS);
       await forwards.stop();
       await closeRouters();
@@ -102,13 +113,14 @@ interface Features {
   routers: Routers;
   jobs: JobRunner;
   forwards: AgentForwards;
+  terminals: AgentTerminals;
   collector: Collector;
   send: AgentLink['send'];
   clock: Clock;
   log: Log;
 }
 
-function linkHost({ routers, jobs, forwards, collector, send, clock, log }: Features): LinkHost {
+function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, log }: Features): LinkHost {
   return {
     hello: () => ({ agent_version: AGENT_VERSION, journal_id: jobs.journalId, last_epoch: jobs.lastEpoch, routers: [...routers.keys()] }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
@@ -126,6 +138,11 @@ function linkHost({ routers, jobs, forwards, collector, send, clock, log }: Feat
         await forwards.close(params.forward_id);
         return {};
       },
+      'terminal.open': (params, context) => terminals.open(params, context),
+      'terminal.close': async (params) => {
+        terminals.close(params.terminal_id);
+        return {};
+      },
       ...createBackupHandlers(routers, (router) => jobs.whenExported(router), clock),
     },
     jobs,
@@ -135,7 +152,11 @@ function linkHost({ routers, jobs, forwards, collector, send, clock, log }: Feat
         { router, reason },
         'this router belongs to another agent: an administrator can approve its move to this one (GET /api/router-moves)',
       ),
-    onRevoked: () => forwards.closeAll('this agent was revoked'),
+    onTerminalResize: ({ terminal_id: id, cols, rows }) => terminals.resize(id, { cols, rows }),
+    onRevoked: () => {
+      forwards.closeAll('this agent was revoked');
+      terminals.closeAll();
+    },
   };
 }
 

@@ -39,12 +39,35 @@ const sshSchema = z.strictObject({
     .optional(),
 });
 
+/** The login of one level of terminals: a RouterOS user with the rights of that level. */
+const terminalUserSchema = z
+  .strictObject({
+    username: z.string().min(1),
+    password: z.string().optional(),
+    password_file: z.string().optional(),
+    private_key_file: z.string().optional(),
+  })
+  .refine((user) => user.password ?? user.password_file ?? user.private_key_file, {
+    message: 'needs password, password_file or private_key_file',
+  });
+
+/** Users for terminals. The agent never uses its own login for them. */
+const terminalSchema = z
+  .strictObject({
+    /** Default: `ssh.port`, or 22. */
+    port: port.optional(),
+    read: terminalUserSchema.optional(),
+    full: terminalUserSchema.optional(),
+  })
+  .refine((terminal) => terminal.read ?? terminal.full, { message: 'needs read or full' });
+
 const routerSchema = z
   .strictObject({
     name: z.string().min(1).max(64).refine(isOneLine, ONE_LINE),
     host: z.string().min(1).max(255),
     api: apiSchema.optional(),
     ssh: sshSchema.optional(),
+    terminal: terminalSchema.optional(),
     /** How forwards reach the network behind this router. */
     forward_way: z.enum(['auto', 'ssh', 'api', 'direct']).default('auto'),
   })
@@ -69,6 +92,8 @@ export const configSchema = z
         max_connections: z.int().min(1).max(10_000).default(1000),
       })
       .default({ allow: DEFAULT_ALLOW, max_connections: 1000 }),
+    /** The highest level of terminals that this agent opens; each needs a user in `routers[].terminal`. */
+    terminal: z.enum(['off', 'read', 'full']).default('off'),
     log_level: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     routers: z.array(routerSchema).min(1).max(500),
   })
@@ -109,7 +134,16 @@ function withAbsoluteFiles(router: RouterConfig, absolute: (file: string) => str
     ...router,
     ...(router.api ? { api: resolve(router.api, ['ca', 'password_file']) } : {}),
     ...(router.ssh ? { ssh: resolve(router.ssh, ['private_key_file', 'password_file']) } : {}),
+    ...(router.terminal ? { terminal: withFilesOfUsers(router.terminal, resolve) } : {}),
   };
+}
+
+type Terminal = NonNullable<RouterConfig['terminal']>;
+type TerminalUser = NonNullable<Terminal['read']>;
+
+function withFilesOfUsers(terminal: Terminal, resolve: (user: TerminalUser, keys: (keyof TerminalUser)[]) => TerminalUser): Terminal {
+  const user = (of: TerminalUser | undefined): TerminalUser | undefined => of && resolve(of, ['private_key_file', 'password_file']);
+  return { ...terminal, read: user(terminal.read), full: user(terminal.full) };
 }
 
 /** Reads and validates the file. @throws AgentError `invalid` with the file and every error in it */

@@ -1,4 +1,4 @@
-import type { RouterReason } from '../../protocol/index.ts';
+import type { RouterReason, TerminalRefusal } from '../../protocol/index.ts';
 import { cleanLines } from '../../routeros-text/router-text.ts';
 
 /** Longest message. Many contain a router's own text; longer ones fit neither a reply nor a log line. */
@@ -32,16 +32,24 @@ export class AgentError extends Error {
   readonly category: number | undefined;
   /** Of `router_unreachable`: why, in one word for programs. */
   readonly reason: RouterReason;
+  /** Why a terminal cannot be opened, in one word for programs. */
+  readonly terminal: TerminalRefusal | undefined;
 
   constructor(
     code: AgentErrorCode,
     message: string,
-    options: { cause?: unknown; category?: number | undefined; reason?: RouterReason | undefined } = {},
+    options: {
+      cause?: unknown;
+      category?: number | undefined;
+      reason?: RouterReason | undefined;
+      terminal?: TerminalRefusal | undefined;
+    } = {},
   ) {
     super(cleanLines(message, LONGEST_MESSAGE), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AgentError';
     this.code = code;
     this.category = options.category;
     this.reason = options.reason ?? 'unknown';
+    this.terminal = options.terminal;
   }
 }

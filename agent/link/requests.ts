@@ -104,6 +104,10 @@ export class ServedRequests {
         return { method: 'backup.read', ...(await this.#handlers['backup.read'](request.params, context)) };
       case 'backup.remove':
         return { method: 'backup.remove', ...(await this.#handlers['backup.remove'](request.params, context)) };
+      case 'terminal.open':
+        return { method: 'terminal.open', ...(await this.#handlers['terminal.open'](request.params, context)) };
+      case 'terminal.close':
+        return { method: 'terminal.close', ...(await this.#handlers['terminal.close'](request.params, context)) };
     }
   }
 
@@ -141,7 +145,12 @@ export class ServedRequests {
 
 function toReplyError(error: unknown): ReplyError {
   if (!(error instanceof AgentError)) return { code: 'internal', message: 'the agent failed on this request' };
-  const { code, category } = error;
+  const { code, category, terminal } = error;
   const known = category !== undefined && Number.isInteger(category) && category >= 0 && category <= 7;
-  return { code, message: error.message.slice(0, 4096), ...(known ? { category } : {}) };
+  return {
+    code,
+    message: error.message.slice(0, 4096),
+    ...(known ? { category } : {}),
+    ...(terminal === undefined ? {} : { reason: terminal }),
+  };
 }

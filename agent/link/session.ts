@@ -174,6 +174,9 @@ export class LinkSession implements LinkSocketEvents {
       case 'channel.dial':
         this.#deps.host.onChannelDial(message.forward_id, message.count);
         return;
+      case 'terminal.resize':
+        this.#deps.host.onTerminalResize(message);
+        return;
       default:
         this.#onJob(message);
     }

@@ -73,7 +73,10 @@ export interface JobHandlers {
 }
 
 /** Messages that the agent may send without a request. */
-export type AgentNotice = Extract<AgentMessage, { type: 'inventory' | 'health' | 'devices' | 'forward.lost' | `job.${string}` }>;
+export type AgentNotice = Extract<
+  AgentMessage,
+  { type: 'inventory' | 'health' | 'devices' | 'forward.lost' | 'terminal.ended' | `job.${string}` }
+>;
 export type JobServerMessage = Extract<ServerMessage, { type: `job.${string}` }>;
 
 /** What the link needs from the rest of the agent. */
@@ -94,6 +97,8 @@ export interface LinkHost {
   jobs: JobHandlers;
   /** Dial `count` more channels for this forward. Must not block. */
   onChannelDial(forwardId: string, count: number): void;
+  /** The window of a terminal has another size. Must not block. */
+  onTerminalResize(resize: Extract<ServerMessage, { type: 'terminal.resize' }>): void;
   /** The router belongs to another agent of the team: this agent gets no requests for it until the move is approved. */
   onRouterWaiting?(router: string, reason: string): void;
   /** The control plane has revoked this agent. May be called more than once. Must not block. */

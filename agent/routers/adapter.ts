@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { RouterReason } from '../../protocol/index.ts';
+import type { RouterReason, TerminalLevel } from '../../protocol/index.ts';
 
 /**
  * The interface of a router for the agent's features (commands, jobs, forwards, telemetry). It hides which of the two sessions,
@@ -67,6 +67,17 @@ export interface ConsoleOutput {
   truncated: boolean;
 }
 
+/** Columns and rows of a terminal's window. */
+export interface WindowSize {
+  cols: number;
+  rows: number;
+}
+
+/** An interactive shell of the router with a terminal. Its bytes are the router's own; destroying it logs out. */
+export interface RouterShell extends Duplex {
+  resize(size: WindowSize): void;
+}
+
 export interface RouterAdapter {
   /** The name in the agent's configuration; unique within the agent. */
   readonly name: string;
@@ -103,6 +114,15 @@ export interface RouterAdapter {
 
   /** Reads a file from the router by SFTP, checked against its size. */
   readFile(name: string, deadline: Deadline & { maxBytes: number }): Promise<Buffer>;
+
+  /** Levels of terminals for which a user is configured. */
+  readonly terminalLevels: readonly TerminalLevel[];
+
+  /**
+   * Logs in with the user of this level, in a connection of its own, and opens a shell with a terminal.
+   * @throws AgentError `unsupported` without such a user, `router_unreachable`, `rejected`, `outcome_unknown`
+   */
+  openShell(level: TerminalLevel, size: WindowSize, deadline: Deadline): Promise<RouterShell>;
 
   /** Opens a new session, logs in and closes it: proves that the router accepts new sessions. @throws AgentError */
   testLogin(deadline: Deadline): Promise<void>;

@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { TERMINAL_LEVELS } from '../../protocol/index.ts';
+import type { TerminalLevel } from '../../protocol/index.ts';
 import type { Deadline } from '../core/deadline.ts';
 import { toError } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
 import { connectRouterOsApi, type RouterOsApi } from './routeros-api/index.ts';
 import { connectSsh, hostKeyFile, type SshSession } from './ssh/index.ts';
+
+const DEFAULT_SSH_PORT = 22;
 
 /** The part of a router's configuration for its sessions (agent/config.ts, `routers[]`). */
 export interface RouterAccess {
@@ -11,6 +15,7 @@ export interface RouterAccess {
   host: string;
   api?: ApiAccess | undefined;
   ssh?: SshAccess | undefined;
+  terminal?: TerminalAccess | undefined;
 }
 
 interface Secret {
@@ -31,6 +36,17 @@ interface SshAccess extends Secret {
   port: number;
   private_key_file?: string | undefined;
   host_key?: string | undefined;
+}
+
+/** One user for each level of terminals. */
+interface TerminalAccess {
+  port?: number | undefined;
+  read?: TerminalUser | undefined;
+  full?: TerminalUser | undefined;
+}
+
+interface TerminalUser extends Secret {
+  private_key_file?: string | undefined;
 }
 
 /** Files are read at each connection, so that a rotated password needs no restart. @throws AgentError */
@@ -65,6 +81,24 @@ export async function openApi({ host, api }: RouterAccess, deadline: Deadline): 
     deadline,
     ...(useTls ? { tls: trust } : {}),
   });
+}
+
+/** Levels of terminals for which this router has a user. */
+export function terminalLevelsOf({ terminal }: Pick<RouterAccess, 'terminal'>): TerminalLevel[] {
+  return TERMINAL_LEVELS.filter((level) => terminal?.[level] !== undefined);
+}
+
+/** Logs in with the user of a level. @throws AgentError `router_unreachable`, `unsupported` without such a user */
+export async function openTerminalSsh(
+  { name, host, ssh, terminal }: RouterAccess,
+  level: TerminalLevel,
+  stateFolder: string,
+  deadline: Deadline,
+): Promise<SshSession> {
+  const user = terminal?.[level];
+  if (!user) throw new AgentError('unsupported', `no user for the level ${level} is configured`, { terminal: 'terminal_no_user' });
+  const access = { ...user, port: terminal.port ?? ssh?.port ?? DEFAULT_SSH_PORT, host_key: ssh?.host_key };
+  return openSsh({ name, host, ssh: access }, stateFolder, deadline);
 }
 
 /** @throws AgentError `router_unreachable`, `unsupported` when ssh is not configured */

@@ -3,13 +3,23 @@ import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../core/clock.ts';
 import { type Deadline, remaining } from '../core/deadline.ts';
 import { AgentError } from '../core/errors.ts';
-import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from './adapter.ts';
+import type { TerminalLevel } from '../../protocol/index.ts';
+import type {
+  ApiCommand,
+  CommandReply,
+  ConsoleOutput,
+  RouterAdapter,
+  RouterFacts,
+  RouterShell,
+  RouterState,
+  WindowSize,
+} from './adapter.ts';
 import { toConsole } from './console-commands.ts';
 import { exportLine, printsExport, readExport } from './export-command.ts';
 import { isAtLeast } from '../../routeros-text/versions.ts';
 import { apiReader, type InventoryReader, sshReader } from './inventory-reader.ts';
 import type { Log } from '../core/log.ts';
-import { openApi, openSsh, type RouterAccess } from './open-sessions.ts';
+import { openApi, openSsh, openTerminalSsh, type RouterAccess, terminalLevelsOf } from './open-sessions.ts';
 import { RouterPresence } from './presence.ts';
 import type { RouterOsApi } from './routeros-api/index.ts';
 import { SharedSession } from './shared-session.ts';
@@ -43,6 +53,7 @@ export function createRouterAdapter(config: RouterConfig, deps: RouterDeps): Rou
   const open = {
     api: (deadline: Deadline): Promise<RouterOsApi> => openApi(config, deadline),
     ssh: (deadline: Deadline): Promise<SshSession> => openSsh(config, deps.stateFolder, deadline),
+    terminal: (level: TerminalLevel, deadline: Deadline): Promise<SshSession> => openTerminalSsh(config, level, deps.stateFolder, deadline),
   };
   const present = <S extends RouterOsApi | SshSession>(
     openIt: (deadline: Deadline) => Promise<S>,
@@ -67,7 +78,11 @@ interface RouterParts {
   presence: RouterPresence<RouterOsApi> | RouterPresence<SshSession>;
   api?: SessionSource<RouterOsApi> | undefined;
   ssh?: SessionSource<SshSession> | undefined;
-  open: { api: (deadline: Deadline) => Promise<RouterOsApi>; ssh: (deadline: Deadline) => Promise<SshSession> };
+  open: {
+    api: (deadline: Deadline) => Promise<RouterOsApi>;
+    ssh: (deadline: Deadline) => Promise<SshSession>;
+    terminal: (level: TerminalLevel, deadline: Deadline) => Promise<SshSession>;
+  };
 }
 
 class Router implements RouterAdapter {
@@ -77,6 +92,7 @@ class Router implements RouterAdapter {
   readonly hasApi: boolean;
   readonly hasSsh: boolean;
   readonly apiUser: string | undefined;
+  readonly terminalLevels: readonly TerminalLevel[];
   readonly #parts: RouterParts;
 
   constructor(config: RouterConfig, parts: RouterParts) {
@@ -86,6 +102,7 @@ class Router implements RouterAdapter {
     this.hasApi = parts.api !== undefined;
     this.hasSsh = parts.ssh !== undefined;
     this.apiUser = config.api?.username;
+    this.terminalLevels = terminalLevelsOf(config);
     this.#parts = parts;
     parts.presence.start();
   }
@@ -131,6 +148,20 @@ class Router implements RouterAdapter {
     const startedAt = performance.now();
     const ssh = await this.#ssh(deadline, 'reading files needs ssh, which is not configured');
     return ssh.readFile(name, { ...remaining(deadline, startedAt), maxBytes: deadline.maxBytes });
+  }
+
+  async openShell(level: TerminalLevel, size: WindowSize, deadline: Deadline): Promise<RouterShell> {
+    const startedAt = performance.now();
+    const session = await this.#parts.open.terminal(level, deadline);
+    try {
+      const shell = await session.openShell(size, remaining(deadline, startedAt));
+      // The connection serves this shell alone.
+      shell.once('close', () => void session.close());
+      return shell;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
   }
 
   async testLogin(deadline: Deadline): Promise<void> {

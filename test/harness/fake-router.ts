@@ -1,5 +1,13 @@
 import type { Duplex } from 'node:stream';
-import type { ApiCommand, CommandReply, ConsoleOutput, RouterAdapter, RouterFacts, RouterState } from '../../agent/routers/adapter.ts';
+import type {
+  ApiCommand,
+  CommandReply,
+  ConsoleOutput,
+  RouterAdapter,
+  RouterFacts,
+  RouterShell,
+  RouterState,
+} from '../../agent/routers/adapter.ts';
 
 export const HARDWARE_ID = 'serial-1';
 
@@ -25,6 +33,7 @@ export class FakeRouter implements RouterAdapter {
   forwardWay: RouterAdapter['forwardWay'] = 'auto';
   hasApi = true;
   hasSsh = false;
+  terminalLevels: RouterAdapter['terminalLevels'] = [];
   reachable = true;
   /** API commands in the order they came. */
   readonly commands: ApiCommand[] = [];
@@ -72,6 +81,10 @@ export class FakeRouter implements RouterAdapter {
 
   readFile(): Promise<Buffer> {
     return Promise.reject(new Error('no files here'));
+  }
+
+  openShell(): Promise<RouterShell> {
+    return Promise.reject(new Error('no shells here'));
   }
 
   testLogin(): Promise<void> {

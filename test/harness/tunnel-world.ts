@@ -127,6 +127,8 @@ export class TestAgent {
     'backup.take': notServed,
     'backup.read': notServed,
     'backup.remove': notServed,
+    'terminal.open': notServed,
+    'terminal.close': notServed,
   };
   jobs: Partial<JobHandlers> = {};
   readonly dialer: Dialer;
@@ -198,9 +200,12 @@ export class TestAgent {
         'backup.take': (params, context) => this.requests['backup.take'](params, context),
         'backup.read': (params, context) => this.requests['backup.read'](params, context),
         'backup.remove': (params, context) => this.requests['backup.remove'](params, context),
+        'terminal.open': (params, context) => this.requests['terminal.open'](params, context),
+        'terminal.close': (params, context) => this.requests['terminal.close'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
       onRevoked: () => this.log.push('revoked'),
+      onTerminalResize: ({ cols, rows }) => this.log.push(`resize ${cols}x${rows}`),
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} ${count}`),
     };
   }

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { startAgent } from '../../agent/app.ts';
 import type { RunningAgent } from '../../agent/app.ts';
+import type { Clock } from '../../agent/core/clock.ts';
 import { parseConfig } from '../../agent/config.ts';
 import type { Log as AgentLog } from '../../agent/core/log.ts';
 import { enrol } from '../../agent/link/enrol.ts';
@@ -39,11 +40,19 @@ export interface WorldOptions {
   /** Done to the routers before the agent sees them. */
   prepare?: (simulators: readonly Simulator[]) => void;
   agentLog?: AgentLog;
+  /** The highest level of terminals. The routers get the users `term-read` and `term-full`. */
+  terminal?: 'off' | 'read' | 'full';
+  /** Of the agent. */
+  agentClock?: Clock;
   /** How often the agent reads health and devices of its routers; by default a minute. */
   readEveryMs?: number;
 }
 
 const PASSWORD = 'router-password';
+export const TERMINAL_USERS = [
+  { name: 'term-read', password: 'read-password', group: 'read' },
+  { name: 'term-full', password: 'full-password', group: 'full' },
+];
 
 /**
  * The whole product in one process over real sockets: control plane, one team with an API key, one agent, simulated
@@ -93,20 +102,32 @@ export class World {
     await this.#startServer(port);
   }
 
-  async startAgent(options: { server?: string; forwards?: object; state?: string } = {}): Promise<void> {
+  async startAgent(
+    options: { server?: string; forwards?: object; state?: string; terminal?: 'off' | 'read' | 'full'; router?: object } = {},
+  ): Promise<void> {
     const config = parseConfig(
       {
         server: options.server ?? this.server.url,
         credentials: 'credentials.json',
         state: options.state ?? 'agent-state',
         forwards: options.forwards ?? { allow: ['127.0.0.0/8'] },
-        routers: this.simulators.map((simulator, index) => routerConfig(simulator, index)),
+        terminal: options.terminal ?? this.#options.terminal ?? 'off',
+        routers: this.simulators.map((simulator, index) => ({
+          ...routerConfig(simulator, index),
+          ...(this.#options.terminal === undefined ? {} : { terminal: terminalConfig() }),
+          ...options.router,
+        })),
       },
       this.folder,
     );
-    const { readEveryMs, agentLog = silentLog } = this.#options;
+    const { readEveryMs, agentClock, agentLog = silentLog } = this.#options;
     // The shortest pauses between dials: tests wait for what comes after.
-    this.agent = await startAgent(config, { log: agentLog, random: () => 0, ...(readEveryMs === undefined ? {} : { readEveryMs }) });
+    this.agent = await startAgent(config, {
+      log: agentLog,
+      random: () => 0,
+      ...(readEveryMs === undefined ? {} : { readEveryMs }),
+      ...(agentClock === undefined ? {} : { clock: agentClock }),
+    });
   }
 
   /** Ids of the routers in the order of the simulators, as soon as all are listed with a pulse. */
@@ -136,7 +157,10 @@ export class World {
           sshPort: 0,
           identity: identityOf(index),
           serialNumber: `SERIAL${index}`,
-          users: [{ name: 'signalbox', password: PASSWORD, group: 'full' }],
+          users: [
+            { name: 'signalbox', password: PASSWORD, group: 'full' },
+            ...(this.#options.terminal === undefined ? [] : TERMINAL_USERS),
+          ],
           ...router,
         }),
       );
@@ -188,6 +212,11 @@ export class World {
       },
     };
   }
+}
+
+function terminalConfig(): object {
+  const [read, full] = TERMINAL_USERS.map(({ name, password }) => ({ username: name, password }));
+  return { read, full };
 }
 
 function identityOf(index: number): string {

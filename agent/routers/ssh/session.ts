@@ -5,12 +5,14 @@ import type { RouterReason } from '../../../protocol/index.ts';
 import { systemClock } from '../../core/clock.ts';
 import { type Deadline, onExpiry, toError, tooLate } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
+import type { RouterShell, WindowSize } from '../adapter.ts';
 import { channelFailure, describeSshError, forwardFailure, reasonOfSshError } from './errors.ts';
 import { collectOutput } from './exec-output.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { ignoreStreamErrors } from './library-guards.ts';
 import { SilenceTest } from './silence-test.ts';
 import { readWholeFile } from './sftp.ts';
+import { ShellChannel } from './shell-channel.ts';
 import { TcpChannel } from './tcp-channel.ts';
 
 /** A logged-in SSH connection. Any number of channels may be open. */
@@ -25,6 +27,8 @@ export interface SshSession {
   openTcp(target: { host: string; port: number }, deadline: Deadline): Promise<Duplex>;
   /** @throws AgentError `rejected`, `not_allowed` (too large), `outcome_unknown` */
   readFile(name: string, options: Deadline & { maxBytes: number }): Promise<Buffer>;
+  /** Opens a shell with a terminal. @throws AgentError `rejected` (the router offers none), `outcome_unknown` (deadline) */
+  openShell(size: WindowSize, deadline: Deadline): Promise<RouterShell>;
   onClose(listener: (reason: string) => void): () => void;
   /** Settles within a second even if the peer does not answer. */
   close(): Promise<void>;
@@ -32,6 +36,9 @@ export interface SshSession {
 
 /** Wait for a peer that does not answer our FIN, in milliseconds. */
 const CLOSE_GRACE_MS = 1000;
+
+/** What the shell is told that it draws on: consoles in browsers and terminals of today understand it. */
+const TERMINAL_TYPE = 'xterm-256color';
 
 /** One request in flight, settled once: by an answer, the deadline or the end of the connection. */
 interface Ask<T> {
@@ -156,6 +163,16 @@ export class SshConnection implements SshSession {
     });
   }
 
+  openShell({ cols, rows }: WindowSize, deadline: Deadline): Promise<RouterShell> {
+    return this.#ask<ShellChannel>(deadline, (ask) => {
+      this.#client.shell({ term: TERMINAL_TYPE, cols, rows }, (error, channel) => {
+        if (error) ask.fail(channelFailure(error));
+        else if (ask.settled) channel.close();
+        else ask.succeed(this.#adopt(new ShellChannel(channel, this.#gather)));
+      });
+    });
+  }
+
   close(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.alive) {
@@ -197,7 +214,7 @@ export class SshConnection implements SshSession {
   };
 
   /** The end of the connection is an error for its streams, not an end of their data. */
-  #adopt(stream: TcpChannel): TcpChannel {
+  #adopt<T extends TcpChannel>(stream: T): T {
     const unsubscribe = this.onClose((reason) => {
       stream.destroy(new AgentError('outcome_unknown', reason));
     });

@@ -16,7 +16,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** A world with one of everything, so that requests get past "no such record". */
 export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> {
-  const world = await World.start();
+  const world = await World.start({ terminal: 'full' });
   const [router_id] = (await world.routerIds()) as [string];
   const make = async (path: string, body: unknown): Promise<string[]> => {
     const { body: made } = await world.caller.call<{ id?: string; data?: { id?: string; job_id?: string } }>('POST', path, body);
@@ -43,6 +43,7 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
       allow_from: '127.0.0.1',
     }),
     job_id: [job_id],
+    terminal_id: await make(`/api/routers/${router_id}/terminals`, { level: 'read', reason: 'a look at the log' }),
     backup_id: [backup],
     other_id: [backup],
     delivery_id: await newest(world, `/api/routers/${router_id}/jobs/${job_id}/deliveries`),

@@ -252,6 +252,7 @@ export class ScriptedAdapter implements RouterAdapter {
   readonly forwardWay = 'auto';
   readonly hasApi = true;
   readonly hasSsh = false;
+  readonly terminalLevels = [];
   readonly #router: ScriptedRouter;
   readonly #owner: Mortal;
 
@@ -288,6 +289,10 @@ export class ScriptedAdapter implements RouterAdapter {
   }
 
   readFile(): never {
+    throw new Error('not used');
+  }
+
+  async openShell(): Promise<never> {
     throw new Error('not used');
   }
 

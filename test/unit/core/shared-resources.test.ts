@@ -13,6 +13,7 @@ import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwar
 import { PASSWORDS_WAITING } from '../../../server/access/teams/password-turns.ts';
 import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
+import { OPEN_TERMINALS } from '../../../server/work/terminals/limits.ts';
 import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
 import { OPEN_CHANNELS } from '../../../server/platform/tunnel/channel-limits.ts';
@@ -48,6 +49,7 @@ const SHARED = {
   forward_ports: { total: 'the range', perParty: PORTS_PER_TEAM, perMember: FORWARD_LIMITS.openPerRouter },
   dial_checks: CHECKED_DIALS,
   open_channels: OPEN_CHANNELS,
+  open_terminals: OPEN_TERMINALS,
   fault_changes: WAITING_CHANGES,
   passwords: PASSWORDS_WAITING,
 };

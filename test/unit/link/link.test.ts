@@ -38,6 +38,8 @@ class Bench {
     'backup.take': never,
     'backup.read': never,
     'backup.remove': never,
+    'terminal.open': never,
+    'terminal.close': never,
   };
   jobHandler: (what: keyof JobHandlers, id: string) => Promise<void> = async () => undefined;
 
@@ -88,9 +90,12 @@ class Bench {
         'backup.take': (params, context) => this.handlers['backup.take'](params, context),
         'backup.read': (params, context) => this.handlers['backup.read'](params, context),
         'backup.remove': (params, context) => this.handlers['backup.remove'](params, context),
+        'terminal.open': (params, context) => this.handlers['terminal.open'](params, context),
+        'terminal.close': (params, context) => this.handlers['terminal.close'](params, context),
       },
       jobs: { onOffer: job('onOffer'), onGo: job('onGo'), onAck: job('onAck'), onRevoke: job('onRevoke') },
       onRevoked: () => this.log.push('revoked'),
+      onTerminalResize: ({ cols, rows }) => this.log.push(`resize ${cols}x${rows}`),
       onChannelDial: (forwardId, count) => this.log.push(`dial ${forwardId.slice(0, 4)} x${count}`),
     };
   }

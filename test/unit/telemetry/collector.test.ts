@@ -32,6 +32,7 @@ class FakeRouter implements RouterAdapter {
   readonly forwardWay = 'auto';
   readonly hasApi: boolean;
   readonly hasSsh = true;
+  readonly terminalLevels = [];
   readonly asked: string[] = [];
   readonly lines: string[] = [];
   readonly clock: ManualClock;
@@ -85,6 +86,7 @@ class FakeRouter implements RouterAdapter {
   refresh = () => Promise.reject(new Error('not here'));
   openTcp = () => Promise.reject(new Error('not here'));
   readFile = () => Promise.reject(new Error('not here'));
+  openShell = () => Promise.reject(new Error('not here'));
   testLogin = () => Promise.reject(new Error('not here'));
   close = () => Promise.resolve();
 }
