@@ -1013,6 +1013,15 @@ export interface NewSite {
   longitude?: number | null;
 }
 
+export interface NewTerminal {
+  /** read needs the role operator, full the role admin */
+  level: 'read' | 'full';
+  /** Why; the team sees it in its lists and in the audit log */
+  reason: string;
+  cols?: number;
+  rows?: number;
+}
+
 export interface NewTopic {
   name: string;
   /** Event types of the topic; a final * matches every type with that prefix */
@@ -1461,6 +1470,77 @@ export interface SiteChange {
   longitude?: number | null;
 }
 
+export interface Terminal {
+  id: string;
+  router_id: string;
+  agent_id: string;
+  level: 'read' | 'full';
+  /** Why it was opened, in the words of its opener */
+  reason: string;
+  status: 'open' | 'ended';
+  /** A page or a command line is attached now */
+  attached: boolean;
+  /** The way to the router is broken and is being restored */
+  away: boolean;
+  /** Id of the person or API key */
+  opened_by: string;
+  opened_by_kind: 'user' | 'api_key';
+  /** Address from which it was opened */
+  source: string;
+  created_at: string;
+  /** Since when the router's shell was open; null when it never was */
+  opened_at: string | null;
+  ended_at: string | null;
+  end_reason: 'exited' | 'closed' | 'idle' | 'expired' | 'detached' | 'recording_full' | 'router_lost' | 'router_removed' | 'agent_away' | 'agent_stopped' | 'agent_revoked' | 'shell_gone' | 'rights_lost' | 'not_opened' | null;
+  end_message: string | null;
+  /** Who ended it, if a person or API key did */
+  ended_by: string | null;
+  /** Output of the router that is recorded so far */
+  output_bytes: number;
+  /** Bytes typed so far. What was typed is not recorded */
+  input_bytes: number;
+  /** deleted: it was older than recordings are kept */
+  recording: 'kept' | 'deleted' | 'none';
+}
+
+export interface TerminalWithTicket {
+  id: string;
+  router_id: string;
+  agent_id: string;
+  level: 'read' | 'full';
+  /** Why it was opened, in the words of its opener */
+  reason: string;
+  status: 'open' | 'ended';
+  /** A page or a command line is attached now */
+  attached: boolean;
+  /** The way to the router is broken and is being restored */
+  away: boolean;
+  /** Id of the person or API key */
+  opened_by: string;
+  opened_by_kind: 'user' | 'api_key';
+  /** Address from which it was opened */
+  source: string;
+  created_at: string;
+  /** Since when the router's shell was open; null when it never was */
+  opened_at: string | null;
+  ended_at: string | null;
+  end_reason: 'exited' | 'closed' | 'idle' | 'expired' | 'detached' | 'recording_full' | 'router_lost' | 'router_removed' | 'agent_away' | 'agent_stopped' | 'agent_revoked' | 'shell_gone' | 'rights_lost' | 'not_opened' | null;
+  end_message: string | null;
+  /** Who ended it, if a person or API key did */
+  ended_by: string | null;
+  /** Output of the router that is recorded so far */
+  output_bytes: number;
+  /** Bytes typed so far. What was typed is not recorded */
+  input_bytes: number;
+  /** deleted: it was older than recordings are kept */
+  recording: 'kept' | 'deleted' | 'none';
+  /** Attaches once, as the WebSocket subprotocol `signalbox.ticket.<ticket>`; shown only in this answer */
+  ticket: string;
+  ticket_valid_seconds: number;
+  /** Path of the WebSocket */
+  attach_path: string;
+}
+
 export interface Topic {
   id: string;
   name: string;
@@ -1590,6 +1670,8 @@ export interface Operations {
   createSchedule: { input: { body: NewSchedule }; result: Success<Schedule> };
   /** Create a site */
   createSite: { input: { body: NewSite }; result: Success<Site> };
+  /** Get another ticket for an own open terminal, after a reload or a broken connection */
+  createTerminalTicket: { input: { path: { terminal_id: string } }; result: Success<TerminalWithTicket> };
   /** Create a topic that groups can follow */
   createTopic: { input: { body: NewTopic }; result: Success<Topic> };
   /** Save a filter of a list, for yourself or for the team */
@@ -1612,6 +1694,8 @@ export interface Operations {
   deleteView: { input: { path: { view_id: string } }; result: undefined };
   /** Download a part of a backup */
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
+  /** End a terminal at once: an own one, or any one as an administrator */
+  endTerminal: { input: { path: { terminal_id: string } }; result: undefined };
   /** Read one agent */
   getAgent: { input: { path: { agent_id: string } }; result: Success<Agent> };
   /** Read how good an agent's line was, in steps of time, oldest first: round trips and losses of the pings of its tunnels */
@@ -1667,6 +1751,10 @@ export interface Operations {
   getSchedule: { input: { path: { schedule_id: string } }; result: Success<Schedule> };
   /** Read one site */
   getSite: { input: { path: { site_id: string } }; result: Success<Site> };
+  /** Read one terminal */
+  getTerminal: { input: { path: { terminal_id: string } }; result: Success<Terminal> };
+  /** Read the recording of a terminal as an asciicast v2 file */
+  getTerminalRecording: { input: { path: { terminal_id: string } }; result: string };
   /** Read one topic */
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
   /** Read one saved filter */
@@ -1774,12 +1862,23 @@ export interface Operations {
       /** False: there are more than `total`; counting stopped there */
       total_is_exact?: boolean;
     } };
+  /** List the terminals of every router of the team, newest first */
+  listTerminals: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'router_id' | 'agent_id' | 'level' | 'reason' | 'status' | 'attached' | 'away' | 'opened_by' | 'opened_by_kind' | 'source' | 'created_at' | 'opened_at' | 'ended_at' | 'end_reason' | 'end_message' | 'ended_by' | 'output_bytes' | 'input_bytes' | 'recording')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; status?: 'open' | 'ended'; opened_by?: string } }; result: {
+      status: 'success';
+      data: Terminal[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`; counting stopped there */
+      total_is_exact?: boolean;
+    } };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
   /** List the saved filters of the team and your own, newest first */
   listViews: { input: { query?: { limit?: number; cursor?: string; list?: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices' } }; result: Success<View[]> };
   /** Set the alias of a device at all sites of the team; an empty alias clears it */
   nameDevice: { input: { path: { macAddress: string }; body: DeviceName }; result: Device };
+  /** Open a terminal on a router; the answer has a ticket with which a WebSocket attaches once */
+  openTerminal: { input: { path: { router_id: string }; body: NewTerminal }; result: Success<TerminalWithTicket> };
   /** Pause a campaign: it creates no further jobs; existing jobs continue */
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Measure the round trip to the API of a router */
@@ -1817,7 +1916,7 @@ export interface Operations {
   /** Find routers, agents, sites, devices, campaigns and jobs, at most 20, the closest matches first */
   search: { input: { query: { q: string } }; result: Success<Match[]> };
   /** Stream events about the records of the team */
-  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'job.guard_armed' | 'job.guard_disarmed' | 'job.rolled_back' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'forward.traffic' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'campaign.progress' | 'fault.opened' | 'fault.resolved')[]; watch?: string[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'job.guard_armed' | 'job.guard_disarmed' | 'job.rolled_back' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'forward.traffic' | 'terminal.opened' | 'terminal.ended' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'campaign.progress' | 'fault.opened' | 'fault.resolved')[]; watch?: string[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Take a backup of a router now, without a job */
@@ -1858,6 +1957,7 @@ export const ROUTES = {
   createGroup: { method: 'POST', path: '/api/groups' },
   createSchedule: { method: 'POST', path: '/api/schedules' },
   createSite: { method: 'POST', path: '/api/sites' },
+  createTerminalTicket: { method: 'POST', path: '/api/terminals/{terminal_id}/tickets' },
   createTopic: { method: 'POST', path: '/api/topics' },
   createView: { method: 'POST', path: '/api/views' },
   createWebhookSecret: { method: 'POST', path: '/api/webhook-secret' },
@@ -1869,6 +1969,7 @@ export const ROUTES = {
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
   deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
+  endTerminal: { method: 'DELETE', path: '/api/terminals/{terminal_id}' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
   getAgentLink: { method: 'GET', path: '/api/agents/{agent_id}/link' },
   getBackupSchedule: { method: 'GET', path: '/api/backup-schedules/{backup_schedule_id}' },
@@ -1890,6 +1991,8 @@ export const ROUTES = {
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },
   getSite: { method: 'GET', path: '/api/sites/{site_id}' },
+  getTerminal: { method: 'GET', path: '/api/terminals/{terminal_id}' },
+  getTerminalRecording: { method: 'GET', path: '/api/terminals/{terminal_id}/recording' },
   getTopic: { method: 'GET', path: '/api/topics/{topic_id}' },
   getView: { method: 'GET', path: '/api/views/{view_id}' },
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
@@ -1926,9 +2029,11 @@ export const ROUTES = {
   listTeamFaults: { method: 'GET', path: '/api/faults' },
   listTeamForwards: { method: 'GET', path: '/api/transient-forwarding' },
   listTeamJobs: { method: 'GET', path: '/api/jobs' },
+  listTerminals: { method: 'GET', path: '/api/terminals' },
   listTopics: { method: 'GET', path: '/api/topics' },
   listViews: { method: 'GET', path: '/api/views' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
+  openTerminal: { method: 'POST', path: '/api/routers/{router_id}/terminals' },
   pauseCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/pause' },
   pingRouter: { method: 'POST', path: '/api/routers/{router_id}/ping' },
   putPreferences: { method: 'PUT', path: '/api/me/preferences' },

@@ -1,9 +1,8 @@
 import { createRouter } from '@tanstack/react-router';
 import { fleetRoutes } from './pages/fleet/routes.ts';
-import { settingsRoutes } from './pages/settings/routes.ts';
 import { root } from './root-route.ts';
 
-const tree = root.addChildren([...fleetRoutes, ...settingsRoutes]);
+const tree = root.addChildren([...fleetRoutes]);
 
 export function createAppRouter() {
   return createRouter({ routeTree: tree, scrollRestoration: true });

@@ -43,6 +43,7 @@ were refused. Every answer has an \`X-Request-Id\`, which is also in the server'
     routers: 'Routers, their sites and their faults',
     schedules: 'When groups are notified',
     sites: 'Locations of routers',
+    terminals: 'Shells of routers for people, recorded',
     topics: 'What groups are notified about',
     webhooks: 'Deliveries to `notify_url`, and the secret that signs them',
   },

@@ -33,10 +33,15 @@ import { TunnelEndpoint } from '../platform/tunnel/endpoint.ts';
 import { refuseUpgrade } from '../platform/tunnel/upgrade.ts';
 import { isConnectRequest } from '../work/forwards/feature.ts';
 import type { ChannelGrant } from '../work/forwards/types.ts';
+import { isAttachRequest } from '../work/terminals/feature.ts';
+import type { TerminalGrant } from '../work/terminals/types.ts';
 import { SERVER_VERSION } from '../version.ts';
 import { API_DESCRIPTION } from './api-description.ts';
 import type { Features } from './assembly.ts';
 import type { Services } from './features.ts';
+
+/** What a channel carries. */
+type Grant = ChannelGrant | TerminalGrant;
 
 /** Time for requests in progress at shutdown, milliseconds. */
 const DRAIN_MS = 10_000;
@@ -115,18 +120,19 @@ export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services
   };
 }
 
-function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDeps): TunnelEndpoint<ChannelGrant> {
+function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDeps): TunnelEndpoint<Grant> {
   const isTrusted = proxyRule(config.trustProxy);
   const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
-  const endpoint = new TunnelEndpoint<ChannelGrant>({
+  const endpoint = new TunnelEndpoint<Grant>({
     channels,
     registry: services.gateway,
     authenticateAgent: (bearer) => services.credentials.authenticateAgent(bearer),
-    authorizeChannel: async (token) => services.forwards.authorizeChannel(token),
-    onChannel: (grant, socket) => services.forwards.onChannel(grant, socket),
+    authorizeChannel: async (token) => services.forwards.authorizeChannel(token) ?? services.terminals.authorizeChannel(token),
+    onChannel: (grant, socket) =>
+      'forwardId' in grant ? services.forwards.onChannel(grant, socket) : services.terminals.onChannel(grant, socket),
     clientAddress: (request) => clientAddress(request, isTrusted),
     fallback: (request, socket, head) => {
-      if (isConnectRequest(request)) services.upgrades.pass(app, request, socket, head);
+      if (isConnectRequest(request) || isAttachRequest(request)) services.upgrades.pass(app, request, socket, head);
       else refuseUpgrade(socket, 404);
     },
     monotonic: () => clock.monotonic(),
@@ -144,8 +150,8 @@ function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDe
  */
 function closeTunnelsLast(
   app: App,
-  endpoint: TunnelEndpoint<ChannelGrant>,
-  { events, connectEndpoint }: Pick<Services, 'events' | 'connectEndpoint'>,
+  endpoint: TunnelEndpoint<Grant>,
+  { events, connectEndpoint, terminals }: Pick<Services, 'events' | 'connectEndpoint' | 'terminals'>,
 ): void {
   const inFlight = new InFlight(app);
   app.addHook('preClose', async () => {
@@ -153,6 +159,7 @@ function closeTunnelsLast(
     await events.stop();
     await within(inFlight.drained(), DRAIN_MS);
     await within(connectEndpoint.close(), GOODBYE_MS);
+    await terminals.stop();
     await within(endpoint.close(), GOODBYE_MS);
     // A connection without any request does not count as idle and would delay the shutdown for seconds.
     app.server.closeAllConnections();

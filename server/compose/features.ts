@@ -36,6 +36,7 @@ import { campaigns } from '../work/campaigns/feature.ts';
 import { commands } from '../work/commands/feature.ts';
 import { forwards } from '../work/forwards/feature.ts';
 import { jobs } from '../work/jobs/feature.ts';
+import { terminals } from '../work/terminals/feature.ts';
 import type { UpstreamSettings } from '../access/identity/types.ts';
 import { Assembly } from './assembly.ts';
 import { announcements } from './wires/announcements.ts';
@@ -89,6 +90,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(campaigns)
     .add(webhooks)
     .add(forwards)
+    .add(terminals)
     .add(replacedAgents)
     .add(revocations)
     .add(removals)

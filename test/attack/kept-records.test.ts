@@ -39,6 +39,11 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
     };
     return { over: { ...forward, closed_at: 1 }, inUse: { ...forward, closed_at: null } };
   },
+  terminals: ({ routerId, agentId }) => {
+    const terminal = { router_id: routerId, agent_id: agentId, level: 'read', reason: 'r', opened_by: 'k', opened_by_kind: 'api_key' };
+    const rest = { source: '192.0.2.1', cols: 80, rows: 24 };
+    return { over: { ...terminal, ...rest, ended_at: 1 }, inUse: { ...terminal, ...rest, ended_at: null } };
+  },
   campaigns: () => {
     const campaign = {
       request_id: 'r',

@@ -148,7 +148,9 @@ describe('docs/api.md', () => {
   });
 
   test('has every type of event', () => {
-    const listed = [...text.matchAll(/`((?:agent|router|job|campaign|forward|fault|backup|config)\.\w+)`/g)].map(([, type]) => type!);
+    const listed = [...text.matchAll(/`((?:agent|router|job|campaign|forward|terminal|fault|backup|config)\.\w+)`/g)].map(
+      ([, type]) => type!,
+    );
     expect([...new Set(listed)].toSorted()).toEqual([...EVENT_TYPES].toSorted());
   });
 });

@@ -59,7 +59,12 @@ describeEachDatabase('the secret key file of a database', (open) => {
   test('that is lost for good: what it opened is forgotten, and a new one is made', async () => {
     await startOnce();
     await rm(file);
-    expect(await forgetSecrets(storage)).toMatchObject({ signingKeys: expect.any(Number), webhookSecrets: 0, backups: 0 });
+    expect(await forgetSecrets(storage, 1)).toMatchObject({
+      signingKeys: expect.any(Number),
+      webhookSecrets: 0,
+      backups: 0,
+      recordings: 0,
+    });
     await startOnce();
   });
 });

@@ -6,5 +6,4 @@ export const PLACES = [
     { name: 'Now', link: linkOptions({ to: '/', activeOptions: { exact: true } }) },
     { name: 'Routers', link: linkOptions({ to: '/routers', search: {}, activeOptions: { includeSearch: false } }) },
   ],
-  [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
 ] as const;

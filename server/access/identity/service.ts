@@ -197,7 +197,14 @@ export class IdentityService {
     const holder = await this.#holder(teamId, userId, clientId);
     if (!holder || !isValidSince(claims, holder.sessionsSince)) return undefined;
     const firstParty = clientId === CONSOLE_CLIENT_ID;
-    return { kind: 'user', id: userId, teamId, role: holder.role, ...(firstParty ? {} : { clientId }) };
+    return {
+      kind: 'user',
+      id: userId,
+      teamId,
+      role: holder.role,
+      ...(firstParty ? {} : { clientId }),
+      ...(claims.loginTs === undefined ? {} : { signedInAt: claims.loginTs * 1000 }),
+    };
   }
 
   /** The person in the team, with their role through the client: the lower of the two roles. */

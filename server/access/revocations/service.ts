@@ -10,6 +10,7 @@ import { Periodic } from '../../platform/core/periodic.ts';
 import { within } from '../../platform/core/within.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
+import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import {
   deleteRevocations,
@@ -32,6 +33,7 @@ export interface RevocationsDeps {
   log: Log;
   credentials: Pick<CredentialsService, 'revokeApiKey'>;
   forwards: Pick<ForwardsService, 'revoke' | 'dropAgent'>;
+  terminals: Pick<TerminalsService, 'dropAgent'>;
   jobs: Pick<JobsService, 'cancelIfOpen'>;
   campaigns: Pick<CampaignsService, 'cancelCampaign'>;
   gateway: Pick<AgentGateway, 'disconnect'>;
@@ -177,6 +179,7 @@ export class RevocationsService {
     const { teamId, kind, subjectId } = revocation;
     if (kind === 'agent') {
       this.#deps.gateway.disconnect(subjectId, 'revoked');
+      await this.#deps.terminals.dropAgent(teamId, subjectId);
       await this.#deps.forwards.dropAgent(teamId, subjectId);
       return [];
     }

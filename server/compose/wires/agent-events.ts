@@ -1,4 +1,14 @@
-import type { Devices, Health, Heartbeat, Inventory, JobDeclined, JobGuard, JobResult, OpenJob } from '../../../protocol/index.ts';
+import type {
+  Devices,
+  Health,
+  Heartbeat,
+  Inventory,
+  JobDeclined,
+  JobGuard,
+  JobResult,
+  OpenJob,
+  TerminalEnded,
+} from '../../../protocol/index.ts';
 import type { AgentListener } from '../../feature.ts';
 import type { AgentConnection, AgentEvents } from '../../platform/core/agent-gateway.ts';
 import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
@@ -90,6 +100,10 @@ export class AgentEventFanOut implements AgentEvents {
 
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void {
     for (const listener of this.#listeners) listener.onForwardLost?.(connection, forwardId, reason);
+  }
+
+  onTerminalEnded(connection: AgentConnection, ended: TerminalEnded): void {
+    for (const listener of this.#listeners) listener.onTerminalEnded?.(connection, ended);
   }
 
   get #listeners(): readonly AgentListener[] {

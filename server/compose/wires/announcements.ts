@@ -19,6 +19,7 @@ import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { BackupsService } from '../../work/backups/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
+import type { TerminalsService } from '../../work/terminals/service.ts';
 import { announceMoves } from './move-announcements.ts';
 import { announceRemoval } from './removal-announcements.ts';
 
@@ -42,13 +43,14 @@ interface Needs {
   sessions: SessionsService;
   states: StatesService;
   teams: TeamsService;
+  terminals: TerminalsService;
   gateway: AgentGateway;
 }
 
 /** Connects changes of features to later features, and to features that must not depend on each other. */
 export const announcements = feature({
   create: (services: Needs) => {
-    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals } = services;
+    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals, terminals } = services;
     eventSources.listenTo(services);
     credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
@@ -58,6 +60,7 @@ export const announcements = feature({
     revocations.revoked.subscribe(({ teamId }) => {
       void events.recheck(teamId);
       void connectEndpoint.recheck(teamId);
+      void terminals.recheck(teamId);
     });
     return {};
   },

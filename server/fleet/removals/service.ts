@@ -2,6 +2,7 @@ import { AppError, notFound } from '../../platform/core/errors.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { ForwardRecord } from '../../work/forwards/types.ts';
 import type { JobRecord } from '../../work/jobs/types.ts';
+import type { TerminalRecord } from '../../work/terminals/types.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Tx } from '../../platform/storage/db.ts';
 import { replaceInside } from './replacement/replace.ts';
@@ -34,6 +35,7 @@ interface Written {
   change: RemovalChange | undefined;
   jobs: JobRecord[];
   forwards: ForwardRecord[];
+  terminals: TerminalRecord[];
 }
 
 /** Removes routers from a team. Their history stays until it is purged. */
@@ -112,7 +114,7 @@ export class RemovalsService {
     await lockTeam(tx, teamId);
     const [router] = await lockRouters(tx, this.#deps.storage.engine, teamId, [routerId]);
     if (!router || router.merged_into !== null) throw notFound('router');
-    if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [] };
+    if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [], terminals: [] };
     const agentRevoked = await isAgentRevoked(tx, teamId, router.agent_id);
     const why = agentRevoked ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
     if (why !== undefined) throw new AppError('conflict', why);
@@ -124,10 +126,11 @@ export class RemovalsService {
       error: 'the router was removed',
     });
     const forwards = await this.#deps.forwards.closeAllOf(tx, teamId, [routerId]);
+    const terminals = await this.#deps.terminals.endAllOf(tx, teamId, [routerId]);
     await endPresent(tx, target);
     await forgetDevices(tx, teamId, routerId);
     const removed = await markRemoved(tx, target);
-    return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards };
+    return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards, terminals };
   }
 
   /** @throws AppError `conflict` when another agent also reports the router and may have it now */
@@ -141,10 +144,11 @@ export class RemovalsService {
     }
   }
 
-  async #publish({ change, jobs, forwards }: Written): Promise<Ended> {
+  async #publish({ change, jobs, forwards, terminals }: Written): Promise<Ended> {
     if (change) this.changes.publish(change);
     for (const job of jobs) this.#deps.jobs.changes.publish(job);
     await this.#deps.forwards.cut(forwards);
+    await this.#deps.terminals.cut(terminals);
     const jobsUnknown = jobs.filter(({ phase }) => phase === 'unknown').length;
     return { jobsCanceled: jobs.length - jobsUnknown, jobsUnknown, forwardsClosed: forwards.length };
   }

@@ -170,6 +170,7 @@ async function purgeHealth(tx: Tx, teamId: string, routerId: string, limit: numb
 /** Deletes the rest, once {@link purgeSome} returns false. The record itself stays while a campaign names it. */
 export async function deleteRemainingRecords(tx: Tx, teamId: string, routerId: string): Promise<void> {
   await tx.deleteFrom('forwards').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
+  await tx.deleteFrom('terminals').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx.deleteFrom('faults').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_state_changes').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await tx

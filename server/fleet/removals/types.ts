@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
+import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -11,6 +12,7 @@ export interface RemovalsDeps {
   routers: Pick<RoutersService, 'reasonStillHeld' | 'presence'>;
   jobs: Pick<JobsService, 'endJobsOf' | 'changes'>;
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
+  terminals: Pick<TerminalsService, 'endAllOf' | 'cut'>;
 }
 
 /** A router that was removed, or whose hardware was replaced. */

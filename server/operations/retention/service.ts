@@ -16,6 +16,8 @@ export const KEPT_PER_TEAM: Readonly<Record<KeptTable, number>> = {
   faults: 2_000_000,
   // Years of an operator with a hundred support cases a day.
   forwards: 100_000,
+  // Ten a day for thirty years.
+  terminals: 100_000,
   campaigns: 1000,
   revocations: 50_000,
   invitations: 10_000,

@@ -19,6 +19,8 @@ import { statusOf } from '../../work/jobs/service.ts';
 import type { GuardChange, JobRecord } from '../../work/jobs/types.ts';
 import type { RemovalChange } from '../../fleet/removals/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { TerminalChange } from '../../work/terminals/types.ts';
+import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
 import type { LineChange } from '../../fleet/sessions/types.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
@@ -46,6 +48,7 @@ interface Sources {
   states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes' | 'open'>;
   backups: Pick<BackupsService, 'changes' | 'configChanges'>;
+  terminals: Pick<TerminalsService, 'changes'>;
 }
 
 /** Turns changes of the features into events for API users. */
@@ -69,7 +72,7 @@ export class EventSources {
   }
 
   /** Call before these features start. */
-  listenTo({ jobs, campaigns, forwards, backups, sessions, states }: Sources): void {
+  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, states }: Sources): void {
     this.#traffic = new ForwardTraffic({ ...this.#deps, forwards });
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
@@ -77,6 +80,7 @@ export class EventSources {
       campaigns.changes.subscribe((change) => this.#campaign(change)),
       campaigns.progress.subscribe((view) => this.#progress(view)),
       forwards.changes.subscribe((change) => this.#forward(change)),
+      terminals.changes.subscribe((change) => this.#terminal(change)),
       backups.changes.subscribe((change) => this.#backup(change)),
       backups.configChanges.subscribe((change) => this.#config(change)),
       sessions.changes.subscribe((change) => this.#line(change)),
@@ -214,6 +218,12 @@ export class EventSources {
       lines_removed: lines?.removed,
     };
     this.#deps.events.publish({ teamId, type: 'config.changed', data });
+  }
+
+  #terminal({ kind, terminal }: TerminalChange): void {
+    const { id, team_id: teamId, router_id, level, opened_by, reason, end_reason, end_message, ended_by } = terminal;
+    const end = kind === 'ended' ? { end_reason, end_message, ended_by } : {};
+    this.#deps.events.publish({ teamId, type: `terminal.${kind}`, data: { terminal_id: id, router_id, level, opened_by, reason, ...end } });
   }
 
   #forward({ kind, forward }: ForwardChange): void {

@@ -28,6 +28,8 @@ export const EVENT_TYPES = [
   'forward.lost',
   'forward.closed',
   'forward.traffic',
+  'terminal.opened',
+  'terminal.ended',
   'campaign.started',
   'campaign.paused',
   'campaign.resumed',

@@ -10,6 +10,7 @@ import type {
   OpenJob,
   Request,
   ServerMessage,
+  TerminalEnded,
 } from '../../../protocol/index.ts';
 import type { EndedBy, TunnelEnd } from './tunnel-record.ts';
 
@@ -33,7 +34,7 @@ export interface RequestOptions {
 }
 
 /** Messages without a reply of their own. */
-export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' | 'router.waiting' }>;
+export type Notice = Extract<ServerMessage, { type: `job.${string}` | 'channel.dial' | 'router.waiting' | 'terminal.resize' }>;
 
 export interface AgentGateway {
   /**
@@ -107,4 +108,6 @@ export interface AgentEvents {
   /** In the order sent, so that a delta finds the list it changes. */
   onDevices?(connection: AgentConnection, devices: Devices): Promise<void>;
   onForwardLost(connection: AgentConnection, forwardId: string, reason: string): void;
+  /** The shell of a terminal is over. */
+  onTerminalEnded?(connection: AgentConnection, ended: TerminalEnded): void;
 }

@@ -29,6 +29,7 @@ import type {
 } from './schema-routers.ts';
 import type { AgentLinkStepsTable, RouterHealthStepsTable } from './schema-steps.ts';
 import type { ApiKeysTable, MembersTable, ServiceTokensTable, SitesTable, TeamsTable, UsersTable } from './schema-teams.ts';
+import type { TerminalRecordingsTable, TerminalsTable } from './schema-terminals.ts';
 import type { PreferencesTable, SavedViewsTable } from './schema-views.ts';
 import type { JobEventAttemptsTable, JobEventsTable, WebhookSecretsTable } from './schema-webhooks.ts';
 
@@ -50,6 +51,8 @@ export interface Schema {
   jobs: JobsTable;
   forwards: ForwardsTable;
   forward_connections: ForwardConnectionsTable;
+  terminals: TerminalsTable;
+  terminal_recordings: TerminalRecordingsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
   router_positions: RouterPositionsTable;

@@ -35,6 +35,7 @@ export async function keysInUse(db: Db): Promise<Set<string>> {
     db.selectFrom('provider_records').select(headerOf('payload')).orderBy('expires_at', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('webhook_secrets').select(headerOf('secret')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('backup_parts').select(headerOf('content')).orderBy('backup_id', 'desc').limit(LOOKED_AT).execute(),
+    db.selectFrom('terminal_recordings').select(headerOf('content')).orderBy('terminal_id', 'desc').limit(LOOKED_AT).execute(),
   ]);
   return new Set(
     found
@@ -64,10 +65,11 @@ export interface Forgotten {
   sessions: number;
   webhookSecrets: number;
   backups: number;
+  recordings: number;
 }
 
 /** Deletes everything that only a lost key can decrypt. Routers, agents, API keys, users and history stay. */
-export async function forgetSecrets(storage: Storage): Promise<Forgotten> {
+export async function forgetSecrets(storage: Storage, now: number): Promise<Forgotten> {
   return storage.writes.write(async (tx) => {
     const signingKeys = await tx.deleteFrom('provider_keys').executeTakeFirst();
     const sessions = await tx.deleteFrom('provider_records').executeTakeFirst();
@@ -78,11 +80,19 @@ export async function forgetSecrets(storage: Storage): Promise<Forgotten> {
       .where('state', '=', 'stored')
       .executeTakeFirst();
     await tx.deleteFrom('backup_parts').execute();
+    const recordings = await tx
+      .updateTable('terminals')
+      .set({ recording_deleted_at: now })
+      .where('recording_chunks', '>', 0)
+      .where('recording_deleted_at', 'is', null)
+      .executeTakeFirst();
+    await tx.deleteFrom('terminal_recordings').execute();
     return {
       signingKeys: Number(signingKeys.numDeletedRows),
       sessions: Number(sessions.numDeletedRows),
       webhookSecrets: Number(webhookSecrets.numDeletedRows),
       backups: Number(backups.numUpdatedRows),
+      recordings: Number(recordings.numUpdatedRows),
     };
   });
 }

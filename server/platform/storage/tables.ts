@@ -17,6 +17,8 @@ export const TABLES = {
   jobs: ['id'],
   forwards: ['id'],
   forward_connections: ['id'],
+  terminals: ['id'],
+  terminal_recordings: ['terminal_id', 'number'],
   idempotency_keys: ['team_id', 'scope', 'key'],
   audit_log: ['id'],
   router_positions: ['router_id'],

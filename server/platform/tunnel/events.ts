@@ -29,6 +29,8 @@ export function notifyFeatures(events: AgentEvents, from: AgentConnection, messa
       return events.onJobGuard?.(from, message);
     case 'forward.lost':
       return events.onForwardLost(from, message.forward_id, message.reason);
+    case 'terminal.ended':
+      return events.onTerminalEnded?.(from, message);
   }
 }
 

@@ -20,8 +20,9 @@ const APP_CODES: Record<ReplyErrorCode, ErrorCode> = {
 const KEPT_AS_REASON: ReadonlySet<ReplyErrorCode> = new Set(['not_allowed', 'unsupported', 'wrong_router']);
 
 /** Converts a reply's error for the features: `extra` carries the trap `category`, or the agent's code as `reason`. */
-export function replyErrorToAppError({ code, message, category }: ReplyError): AppError {
-  const extra = { ...(category === undefined ? {} : { category }), ...(KEPT_AS_REASON.has(code) ? { reason: code } : {}) };
+export function replyErrorToAppError({ code, message, category, reason }: ReplyError): AppError {
+  const why = reason ?? (KEPT_AS_REASON.has(code) ? code : undefined);
+  const extra = { ...(category === undefined ? {} : { category }), ...(why === undefined ? {} : { reason: why }) };
   const text = code === 'outcome_unknown' ? `${message}: the outcome is unknown` : message;
   return new AppError(APP_CODES[code], text, Object.keys(extra).length > 0 ? { extra } : {});
 }

@@ -2,6 +2,7 @@ import { AppError, invalidField, notFound } from '../../../platform/core/errors.
 import { newId } from '../../../platform/core/ids.ts';
 import type { ForwardRecord } from '../../../work/forwards/types.ts';
 import type { JobRecord } from '../../../work/jobs/types.ts';
+import type { TerminalRecord } from '../../../work/terminals/types.ts';
 import type { RouterRecord } from '../../routers/types.ts';
 import type { Tx } from '../../../platform/storage/db.ts';
 import { endPresent, isAgentRevoked, markRemoved } from '../store.ts';
@@ -15,6 +16,7 @@ interface Replaced {
   change: Extract<RemovalChange, { kind: 'replaced' }>;
   jobs: JobRecord[];
   forwards: ForwardRecord[];
+  terminals: TerminalRecord[];
 }
 
 /**
@@ -48,6 +50,7 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
     })),
   ];
   const forwards = await deps.forwards.closeAllOf(tx, teamId, [old.id, fresh.id]);
+  const terminals = await deps.terminals.endAllOf(tx, teamId, [old.id, fresh.id]);
   await endPresent(tx, { teamId, routerId, now });
   await moveDevices(tx, pair, () => newId(now));
   await markRemoved(tx, { teamId, routerId: fresh.id, now }, old.id);
@@ -61,7 +64,7 @@ export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacem
     formerSerialNumber: old.serial_number,
     mergedId: fresh.id,
   };
-  return { router, change, jobs: jobs.map((job) => ({ ...job, router_id: router.id })), forwards };
+  return { router, change, jobs: jobs.map((job) => ({ ...job, router_id: router.id })), forwards, terminals };
 }
 
 async function readPair(tx: Tx, { storage }: RemovalsDeps, { teamId, routerId, replacedBy, now }: Replacement): Promise<Pair> {

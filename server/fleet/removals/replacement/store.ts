@@ -87,6 +87,7 @@ export async function moveHistory(tx: Tx, { old, fresh }: Pair): Promise<void> {
     update backups set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id} 
     and (job_id is null or job_id not in (${ofBoth}))`.execute(tx);
   await sql`update forwards set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}`.execute(tx);
+  await sql`update terminals set router_id = ${old.id} where team_id = ${old.team_id} and router_id = ${fresh.id}`.execute(tx);
   await moveFaults(tx, old.team_id, fresh.id, old.id);
 }
 

@@ -39,6 +39,7 @@ import { keptHistory } from './0038-kept-history.ts';
 import { jobTransitions } from './0039-job-transitions.ts';
 import { backupSchedules } from './0040-backup-schedules.ts';
 import { views } from './0041-views.ts';
+import { terminals } from './0042-terminals.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   jobTransitions,
   backupSchedules,
   views,
+  terminals,
 ];

@@ -1,0 +1,58 @@
+import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
+import type { TerminalKey } from '../store.ts';
+
+/** What a recording has after one more part. */
+export interface RecordedSoFar {
+  /** Number of the part. */
+  number: number;
+  /** Encrypted. */
+  content: string;
+  chars: number;
+  outputBytes: number;
+  inputBytes: number;
+  now: number;
+}
+
+/** Stores the next part with what it makes of the record, in one transaction: a restart continues exactly behind it. */
+export async function insertPart(tx: Tx, { teamId, id }: TerminalKey, part: RecordedSoFar): Promise<void> {
+  await tx
+    .insertInto('terminal_recordings')
+    .values({ terminal_id: id, number: part.number, team_id: teamId, content: part.content, stored_at: part.now })
+    .execute();
+  await tx
+    .updateTable('terminals')
+    .set({ output_bytes: part.outputBytes, input_bytes: part.inputBytes, recording_chars: part.chars, recording_chunks: part.number + 1 })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** One part; undefined when it does not exist or was deleted. */
+export async function selectPart(db: DbOrTx, { teamId, id }: TerminalKey, number: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('terminal_recordings')
+    .select('content')
+    .where('team_id', '=', teamId)
+    .where('terminal_id', '=', id)
+    .where('number', '=', number)
+    .executeTakeFirst();
+  return row?.content;
+}
+
+/** Deletes recordings of terminals that ended before this time, of every team. @returns the number of recordings, at most `limit` */
+export async function deleteOldRecordings(tx: Tx, before: number, now: number, limit: number): Promise<number> {
+  const old = await tx
+    .selectFrom('terminals')
+    .select('id')
+    .where('ended_at', '<', before)
+    .where('recording_chunks', '>', 0)
+    .where('recording_deleted_at', 'is', null)
+    .orderBy('ended_at')
+    .limit(limit)
+    .execute();
+  if (old.length === 0) return 0;
+  const ids = old.map(({ id }) => id);
+  await tx.deleteFrom('terminal_recordings').where('terminal_id', 'in', ids).execute();
+  await tx.updateTable('terminals').set({ recording_deleted_at: now }).where('id', 'in', ids).execute();
+  return ids.length;
+}

@@ -1,0 +1,262 @@
+import type { ChannelSocket } from '../../../protocol/index.ts';
+import type { FairShares } from '../../../runtime/fair-shares.ts';
+import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import { AppError, notFound } from '../../platform/core/errors.ts';
+import { newId } from '../../platform/core/ids.ts';
+import type { Found, ListPage } from '../../platform/core/list-page.ts';
+import type { Listeners } from '../../platform/core/listeners.ts';
+import type { Principal } from '../../platform/core/principal.ts';
+import type { Tx } from '../../platform/storage/db.ts';
+import type { Secrets } from '../../platform/storage/secrets.ts';
+import { TERMINAL_LIMITS } from './limits.ts';
+import type { TerminalLimits } from './limits.ts';
+import type { TerminalFilter } from './list/types.ts';
+import type { LiveTerminal } from './live/live-terminal.ts';
+import { holderOf, LiveTerminals } from './live/live-terminals.ts';
+import type { LiveTerminalsDeps } from './live/live-terminals.ts';
+import { Recordings } from './recording/recordings.ts';
+import {
+  endAllOf,
+  findTerminals,
+  insertTerminal,
+  isRouterThere,
+  isUnique,
+  lockTeam,
+  markOpened,
+  selectOpenOf,
+  selectTerminal,
+} from './store.ts';
+import type { Ending, NewTerminal, Opener, TerminalChange, TerminalGrant, TerminalRecord, TerminalView, Ticket } from './types.ts';
+
+export interface TerminalsDeps extends Omit<LiveTerminalsDeps, 'recordings' | 'limits'> {
+  secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
+  /** How long recordings are kept after the end of their terminals, milliseconds. */
+  keepRecordingsMs: number;
+  limits?: TerminalLimits;
+}
+
+/** HTTP status of an upgrade, in the audit log. */
+const ATTACHED = 101;
+
+const ROUTER_REMOVED: Ending = { reason: 'router_removed', message: 'the router was removed or replaced' };
+
+/** Terminals: shells of routers that people attach to. */
+export class TerminalsService {
+  readonly recordings: Recordings;
+  readonly #deps: TerminalsDeps & { limits: TerminalLimits };
+  readonly #live: LiveTerminals;
+
+  constructor(deps: TerminalsDeps) {
+    this.#deps = { ...deps, limits: deps.limits ?? TERMINAL_LIMITS };
+    this.recordings = new Recordings(deps);
+    this.#live = new LiveTerminals({ ...this.#deps, recordings: this.recordings });
+  }
+
+  /** Terminals that this process has opened or ended. */
+  get changes(): Listeners<TerminalChange> {
+    return this.#live.changes;
+  }
+
+  /** Open terminals by team and router. */
+  get shares(): FairShares {
+    return this.#live.shares;
+  }
+
+  /** Carries on with terminals that were open when the server stopped, as soon as their agents are back. */
+  start(): Promise<void> {
+    return this.#live.start();
+  }
+
+  /** Leaves the shells at their agents, which keep them for five minutes. */
+  stop(): Promise<void> {
+    return this.#live.stop();
+  }
+
+  /** Open terminals of each team. */
+  openByTeam(): Map<string, number> {
+    return this.#live.byTeam();
+  }
+
+  /**
+   * Opens a shell on a router and waits until it is open.
+   * @throws AppError `not_found`, `forbidden` (`reason` says why), `conflict` when the caller has one on this router or there are too
+   *   many, `agent_offline`, and what the agent or the router refuses with (`reason`: `terminal_off`, `login_refused`, …)
+   */
+  async open(opener: Opener, routerId: string, wanted: NewTerminal): Promise<TerminalView & Ticket> {
+    this.#checkSignIn(opener);
+    const router = await this.#deps.routers.getRouter(opener.teamId, routerId);
+    const holder = holderOf({ team_id: opener.teamId, router_id: routerId });
+    if (!this.shares.take(holder)) throw new AppError('conflict', 'the team or this router has as many terminals open as it may');
+    let live: LiveTerminal | undefined;
+    try {
+      const record = await this.#store(opener, { routerId, agentId: router.agent_id }, wanted);
+      live = this.#live.add(record);
+      await this.#live.connect(live, router, { resume: false });
+      const key = { teamId: opener.teamId, id: record.id };
+      const opened = await this.#deps.storage.writes.write((tx) => markOpened(tx, key, this.#deps.clock.now()));
+      if (!opened || live.ended) throw new AppError('conflict', 'the terminal was ended while it was being opened');
+      this.changes.publish({ kind: 'opened', terminal: opened });
+      return { ...this.#view(opened), ...live.newTicket() };
+    } catch (error) {
+      if (live) await this.#live.end(live, { reason: 'not_opened', message: error instanceof AppError ? error.message : 'internal error' });
+      else this.shares.giveBack(holder);
+      throw error;
+    }
+  }
+
+  /**
+   * A new ticket for a terminal of the caller, who must have signed in recently or have opened it after the same sign-in.
+   * @throws AppError `not_found`, `forbidden`, `conflict` when it has ended
+   */
+  async newTicket(caller: Opener, id: string): Promise<TerminalView & Ticket> {
+    const view = await this.get(caller.teamId, id);
+    const live = this.#live.get(id);
+    if (view.record.opened_by !== caller.id) throw new AppError('forbidden', 'only its opener attaches to a terminal');
+    if (caller.signedInAt !== (view.record.signed_in_at ?? undefined)) this.#checkSignIn(caller);
+    if (!live || live.ended) throw hasEnded();
+    return { ...view, ...live.newTicket() };
+  }
+
+  /** @throws AppError `not_found` */
+  async get(teamId: string, id: string): Promise<TerminalView> {
+    const record = await selectTerminal(this.#deps.storage.db, { teamId, id });
+    if (!record) throw notFound('terminal');
+    return this.#view(record);
+  }
+
+  async list(teamId: string, filter: TerminalFilter, page: ListPage, wantsTotal: boolean): Promise<Found<TerminalView>> {
+    const { rows, total } = await findTerminals(this.#deps.storage.db, teamId, filter, page, wantsTotal);
+    return { rows: rows.map((record) => this.#view(record)), total };
+  }
+
+  /**
+   * Ends a terminal at once. Without effect when it has ended.
+   * @throws AppError `not_found`, `forbidden` unless the caller has opened it or is an administrator
+   */
+  async close(caller: Pick<Principal, 'teamId' | 'id' | 'role'>, id: string): Promise<void> {
+    const { record } = await this.get(caller.teamId, id);
+    const isOwn = record.opened_by === caller.id;
+    if (!isOwn && caller.role !== 'admin') throw new AppError('forbidden', 'only its opener and administrators end a terminal');
+    const live = this.#live.get(id);
+    const ending: Ending = { reason: 'closed', message: isOwn ? 'its opener ended it' : 'an administrator ended it', by: caller.id };
+    if (live) await this.#live.end(live, ending);
+    else await this.#live.storeEnd({ teamId: caller.teamId, id }, ending);
+  }
+
+  /**
+   * The terminal behind a ticket, which is used up.
+   * @throws AppError `unauthenticated` for a ticket that is wrong, used or too old; `conflict` when the terminal has ended
+   */
+  async redeem(routerId: string, id: string, ticket: string): Promise<LiveTerminal> {
+    const live = this.#live.get(id);
+    if (!live || live.routerId !== routerId || !live.redeem(ticket))
+      throw new AppError('unauthenticated', 'the ticket is wrong, used or too old: ask for another one');
+    if (!(await this.#live.isAllowed(live))) {
+      await this.#live.recheck(live.teamId);
+      throw new AppError('unauthenticated', 'the opener of this terminal may no longer use it');
+    }
+    if (live.ended) throw hasEnded();
+    return live;
+  }
+
+  /** Attaches a client whose ticket was redeemed. Call it in the same turn of the event loop in which its WebSocket opened. */
+  attach(live: LiveTerminal, ws: ChannelSocket, source: string): void {
+    live.attach(ws);
+    this.#live.audit(live, { action: 'terminal attached', result: ATTACHED, source, detail: null });
+  }
+
+  /** Checks the bearer of a channel dial. */
+  authorizeChannel(bearer: string): TerminalGrant | undefined {
+    return this.#live.authorizeChannel(bearer);
+  }
+
+  /** Adds a channel. Call it in the same turn of the event loop in which the WebSocket is opened. */
+  onChannel(grant: TerminalGrant, socket: ChannelSocket): void {
+    this.#live.onChannel(grant, socket);
+  }
+
+  /** The agent is online again: its shells go on. */
+  onReady({ agentId }: AgentConnection): void {
+    this.#live.onAgentReady(agentId);
+  }
+
+  /** A shell has ended at its agent. */
+  onShellEnded({ agentId }: AgentConnection, id: string, ending: Ending): void {
+    this.#live.onShellEnded(agentId, id, ending);
+  }
+
+  /** The agent is revoked or replaced: its terminals end. */
+  async dropAgent(teamId: string, agentId: string, message = 'the agent was revoked'): Promise<void> {
+    await this.#live.endOfAgent(teamId, agentId, { reason: 'agent_revoked', message });
+  }
+
+  /** Ends the terminals of a team whose openers have lost the right to them. */
+  async recheck(teamId: string): Promise<void> {
+    await this.#live.recheck(teamId);
+  }
+
+  /** Stores the end of all terminals of these routers inside a write; then {@link cut} them. */
+  endAllOf(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<TerminalRecord[]> {
+    return endAllOf(tx, { teamId, routerIds }, this.#deps.clock.now(), ROUTER_REMOVED);
+  }
+
+  /** Cuts terminals whose end is stored. Never rejects. */
+  async cut(terminals: readonly TerminalRecord[]): Promise<void> {
+    for (const terminal of terminals) {
+      this.changes.publish({ kind: 'ended', terminal });
+      const live = this.#live.get(terminal.id);
+      if (live) await this.#live.end(live, ROUTER_REMOVED);
+    }
+  }
+
+  async #store(opener: Opener, where: { routerId: string; agentId: string }, wanted: NewTerminal): Promise<TerminalRecord> {
+    const { storage, clock } = this.#deps;
+    const { teamId } = opener;
+    const { routerId, agentId } = where;
+    const now = clock.now();
+    try {
+      return await storage.writes.write(async (tx) => {
+        // A removal holds the team, too.
+        await lockTeam(tx, teamId);
+        if (!(await isRouterThere(tx, { teamId, routerId }))) throw notFound('router');
+        return insertTerminal(tx, {
+          id: newId(now),
+          team_id: teamId,
+          router_id: routerId,
+          agent_id: agentId,
+          ...wanted,
+          opened_by: opener.id,
+          opened_by_kind: opener.kind,
+          opened_via: opener.clientId ?? null,
+          signed_in_at: opener.signedInAt ?? null,
+          source: opener.source,
+          created_at: now,
+        });
+      });
+    } catch (error) {
+      if (!isUnique(error)) throw error;
+      const open = await selectOpenOf(storage.db, { teamId, routerId, openedBy: opener.id });
+      throw new AppError('conflict', 'you have a terminal open on this router: attach to it, or end it', {
+        extra: { terminal_id: open?.id },
+      });
+    }
+  }
+
+  /** An API key has no sign-in; its role decides alone. */
+  #checkSignIn({ kind, signedInAt }: Opener): void {
+    const { clock, limits } = this.#deps;
+    if (kind === 'api_key' || clock.now() - (signedInAt ?? 0) <= limits.freshSignInMs) return;
+    throw new AppError('forbidden', 'sign in again: a terminal needs a sign-in of the last 15 minutes', {
+      extra: { reason: 'sign_in_too_old' },
+    });
+  }
+
+  #view(record: TerminalRecord): TerminalView {
+    const live = this.#live.get(record.id);
+    return { record, attached: live?.isAttached ?? false, away: record.ended_at === null && (live?.isAway ?? true) };
+  }
+}
+
+function hasEnded(): AppError {
+  return new AppError('conflict', 'the terminal has ended');
+}
