@@ -1,6 +1,8 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { nextTurn } from '../core/loop-turns.ts';
 import type { App } from './app.ts';
 import { docsLook } from './docs-look.ts';
 import { completeDocument } from './openapi-document.ts';
@@ -22,6 +24,8 @@ export interface ApiDocument {
   ownErrors?: boolean;
 }
 
+const OPENAPI_VERSION = '3.1.0';
+
 /** The page may connect only to this server and must not be framed, because people paste keys into it. */
 const DOCS_POLICY = [
   "default-src 'none'",
@@ -40,28 +44,59 @@ const DOCS_POLICY = [
  * Register before the routes.
  */
 export async function describeApi(app: App, document: ApiDocument): Promise<void> {
-  const hasProblems = document.ownErrors !== true;
-  await app.register(swagger, {
-    openapi: headOf(document),
-    transform: (input) => {
-      const shown = document.prefixes.some((prefix) => input.url.startsWith(prefix));
-      const result = jsonSchemaTransform(input);
-      return shown ? result : { ...result, schema: { ...result.schema, hide: true } };
-    },
-    transformObject: (input) =>
-      completeDocument(jsonSchemaTransformObject(input) as unknown as OpenApiDocument, hasProblems) as unknown as ReturnType<
-        typeof jsonSchemaTransformObject
-      >,
+  const text = await describeRoutes(app, document);
+  const send = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    reply
+      .type('application/json')
+      .serializer(String)
+      .send(await text());
+  await app.register(async (scope) => {
+    // The page's own handlers would serialise the document for every stranger who asks, and write it as YAML. JSON is YAML, too.
+    scope.addHook('onRequest', async (request, reply) =>
+      PAGE_DOCUMENTS.has(request.routeOptions.url!) ? send(request, reply) : undefined,
+    );
+    await scope.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, ...docsLook(document.title) });
   });
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: DOCS_POLICY, ...docsLook(document.title) });
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json').serializer(String).send(JSON.stringify(app.swagger())),
-  );
+  app.get('/openapi.json', { schema: { hide: true } }, send);
+}
+
+type TransformInput = Extract<Parameters<typeof jsonSchemaTransform>[0], { openapiObject: unknown }>;
+
+/** Where the page of `/docs` has its document. */
+const PAGE_DOCUMENTS = new Set(['/docs/json', '/docs/yaml']);
+
+/**
+ * @returns reads the document as JSON text. It is built at the first call, because it takes some tenths of a second, and in turns of the
+ *   event loop: other requests are answered in between.
+ */
+async function describeRoutes(app: App, document: ApiDocument): Promise<() => Promise<string>> {
+  const routes: RouteOptions[] = [];
+  const transformed = new Map<RouteOptions, ReturnType<typeof jsonSchemaTransform>>();
+  app.addHook('onRoute', (route) => void routes.push(route));
+  await app.register(swagger, { openapi: headOf(document), transform: ({ route }) => transformed.get(route)! });
+
+  const build = async (): Promise<string> => {
+    // Of the document it only wants to know the version.
+    const openapiObject = { openapi: OPENAPI_VERSION } as TransformInput['openapiObject'];
+    for (const route of routes) {
+      const { schema, url } = route;
+      const isShown = document.prefixes.some((prefix) => url.startsWith(prefix));
+      transformed.set(route, jsonSchemaTransform({ schema: isShown ? schema! : { hide: true }, url, route, openapiObject }));
+      await nextTurn();
+    }
+    const generated = { openapiObject: app.swagger() } as Parameters<typeof jsonSchemaTransformObject>[0];
+    await nextTurn();
+    const whole = jsonSchemaTransformObject(generated) as unknown as OpenApiDocument;
+    await nextTurn();
+    return JSON.stringify(completeDocument(whole, document.ownErrors !== true));
+  };
+  let built: Promise<string> | undefined;
+  return () => (built ??= build());
 }
 
 function headOf(document: ApiDocument) {
   return {
-    openapi: '3.1.0',
+    openapi: OPENAPI_VERSION,
     info: {
       title: document.title,
       description: document.description,
