@@ -323,6 +323,30 @@ describeEachDatabase('devices', (open) => {
     });
   });
 
+  test('an old device is deleted, however many old ones with a name stand before it', async () => {
+    const macs = Array.from(
+      { length: 1100 },
+      (_, n) =>
+        `02:00:00:00:${[n >> 8, n & 255]
+          .map((part) => part.toString(16).padStart(2, '0'))
+          .join(':')
+          .toUpperCase()}`,
+    );
+    for (let from = 0; from < macs.length; from += 100) await delta({ devices: macs.slice(from, from + 100).map((mac) => ({ mac })) });
+    const stored = await storage.db.selectFrom('devices').select(['mac', 'team_id']).orderBy('id').execute();
+    const last = stored.pop()!;
+    await storage.db
+      .insertInto('device_aliases')
+      .values(stored.map(({ mac, team_id }) => ({ mac, team_id, alias: 'x', updated_at: 0 })))
+      .execute();
+    await delta({ gone: [last.mac] });
+    clock.advance(184 * DAY);
+    await devices.sweep();
+    expect((await storage.db.selectFrom('devices').select('mac').orderBy('id').execute()).map(({ mac }) => mac)).toEqual(
+      stored.map(({ mac }) => mac),
+    );
+  });
+
   test('devices that were not seen for half a year are deleted unless they have a name', async () => {
     await report({ devices: [phone, printer, { mac: '02:00:00:00:00:01' }] });
     await name(PRINTER, 'Printer');

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { searchDevices, selectDevices } from '../../server/fleet/devices/list/store.ts';
+import { deleteForgotten } from '../../server/fleet/devices/store.ts';
 import { selectHits, selectJobs } from '../../server/fleet/search/store.ts';
 import { selectViews } from '../../server/access/views/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -39,6 +40,20 @@ describeEachDatabase('the plans of devices and searches', (open) => {
           for (const { condition } of devices) expect(condition, text).toMatch(siteId === undefined ? /team_id/ : /team_id.*site_id/s);
           expect(sorted, text).toBeLessThanOrEqual(1000);
         }
+      }
+    }
+  });
+
+  test('a step that forgets devices reads its devices by their keys, and theirs alone', async () => {
+    for (const after of [undefined, mine.routers[0]!]) {
+      const plans = await plansOf(storage, (db) => deleteForgotten(db, START + 365 * 86_400_000, after));
+      expect(plans.length).toBe(2);
+      for (const { reads, sorted, text } of plans) {
+        expect(sorted, text).toBe(0);
+        // The first step begins with the first key, and reads 500.
+        for (const { table, index, condition } of reads)
+          if (after !== undefined || table !== 'devices')
+            expect([index, condition], text).toEqual([expect.any(String), expect.stringMatching(/id|mac/)]);
       }
     }
   });

@@ -169,9 +169,10 @@ export class DevicesService {
   }
 
   async #forget(before: number): Promise<void> {
-    let more = true;
     this.#limits.forget();
-    while (more) ({ more } = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before)));
+    let after: string | undefined;
+    do after = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before, after));
+    while (after !== undefined);
   }
 
   async #storeReport(tx: Tx, scope: DeviceScope, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {

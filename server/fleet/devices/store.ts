@@ -223,37 +223,42 @@ export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId:
   }
 }
 
-/** Devices deleted by one statement. */
-const FORGET_AT_ONCE = 500;
+/** Devices that one transaction looks at. */
+const LOOKED_AT_ONCE = 500;
 
-/** Deletes devices without an alias and without a sighting since `before`. Call again while `more` is true. */
-export async function deleteForgotten(db: DbOrTx, before: number): Promise<{ count: number; more: boolean }> {
-  const deleted = await db
-    .deleteFrom('devices')
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('devices as old')
-        .select('old.id')
-        .where('old.first_seen_at', '<', before)
-        .where((old) => old.not(old.exists(aliasOf(old))))
-        .where((old) => old.not(old.exists(recentSightingOf(old, before))))
-        .limit(FORGET_AT_ONCE),
-    )
-    .returning('id')
-    .execute();
-  return { count: deleted.length, more: deleted.length === FORGET_AT_ONCE };
+/**
+ * Looks at the devices behind `after` in the order of their ids, and deletes those without an alias and without a sighting since `before`.
+ * @returns where to go on; undefined at the end
+ */
+export async function deleteForgotten(db: DbOrTx, before: number, after: string | undefined): Promise<string | undefined> {
+  const behind = after === undefined ? db.selectFrom('devices') : db.selectFrom('devices').where('id', '>', after);
+  const looked = await behind.select(['id', 'first_seen_at']).orderBy('id').limit(LOOKED_AT_ONCE).execute();
+  const old = looked.filter((device) => device.first_seen_at < before).map(({ id }) => id);
+  if (old.length > 0) {
+    await db
+      .deleteFrom('devices')
+      .where('id', 'in', old)
+      .where((device) => device.not(device.exists(aliasOf(device))))
+      .where((device) => device.not(device.exists(recentSightingOf(device, before))))
+      .execute();
+  }
+  return looked.length === LOOKED_AT_ONCE ? looked.at(-1)!.id : undefined;
 }
 
-type OldDevice = ExpressionBuilder<Schema & { old: Schema['devices'] }, 'old'>;
+type OldDevice = ExpressionBuilder<Schema, 'devices'>;
 
 function aliasOf(old: OldDevice) {
-  return old.selectFrom('device_aliases').select('mac').whereRef('team_id', '=', 'old.team_id').whereRef('mac', '=', 'old.mac');
+  return old
+    .selectFrom('device_aliases')
+    .select('device_aliases.mac')
+    .whereRef('device_aliases.team_id', '=', 'devices.team_id')
+    .whereRef('device_aliases.mac', '=', 'devices.mac');
 }
 
 function recentSightingOf(old: OldDevice, since: number) {
   return old
     .selectFrom('device_sightings')
     .select('device_id')
-    .whereRef('device_id', '=', 'old.id')
+    .whereRef('device_id', '=', 'devices.id')
     .where((seen) => seen.or([seen('present', '<>', 0), seen('last_seen_at', '>=', since)]));
 }
