@@ -2,14 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../core/errors.ts';
 import { hasRole, isSameCaller } from '../core/principal.ts';
 import type { Principal, Role } from '../core/principal.ts';
+import { TurnMarks } from '../core/turn-marks.ts';
 import type { App } from './app.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the authentication hook; null on routes that need no credential. */
     principal: Principal | null;
-    /** The body had not arrived when the caller was identified. */
-    isIdentifiedEarly: boolean;
+    /** The turn of the event loop in which the caller was identified; null if the whole request had arrived before. */
+    identifiedEarlyIn: object | null;
   }
   interface FastifyContextConfig {
     /** The minimum role of the caller; `viewer` by default. */
@@ -32,20 +33,24 @@ export function bearerOf(header: string | undefined): string | undefined {
  */
 export function identifyCaller(scope: App, authenticate: Authenticate): void {
   scope.decorateRequest('principal', null);
-  scope.decorateRequest('isIdentifiedEarly', false);
+  scope.decorateRequest('identifiedEarlyIn', null);
+  const turns = new TurnMarks();
   scope.addHook('onRequest', async (request) => {
     const bearer = bearerOf(request.headers.authorization);
     request.principal = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
-    request.isIdentifiedEarly = request.principal !== null && !request.raw.complete;
+    // Node says so only in the next turn, also of a request that came in one piece.
+    if (request.principal !== null && !request.raw.complete) request.identifiedEarlyIn = turns.current;
   });
   // A body may take half a minute to arrive, so the credential is checked again: a key that was revoked
   // in the meantime could otherwise create its own successor.
-  scope.addHook('preValidation', async (request) => {
-    if (!request.isIdentifiedEarly) return;
-    const before = request.principal;
+  const identifyAgain = async (request: FastifyRequest): Promise<void> => {
     const now = await authenticate(bearerOf(request.headers.authorization) ?? '');
-    if (!isSameCaller(now, before)) throw notValid();
+    if (!isSameCaller(now, request.principal)) throw notValid();
     request.principal = now;
+  };
+  scope.addHook('preValidation', (request, _reply, done) => {
+    if (request.identifiedEarlyIn === null || request.identifiedEarlyIn === turns.current) done();
+    else identifyAgain(request).then(() => done(), done);
   });
 }
 
