@@ -43,14 +43,12 @@ export function identifyCaller(scope: App, authenticate: Authenticate): void {
   });
   // A body may take half a minute to arrive, so the credential is checked again: a key that was revoked
   // in the meantime could otherwise create its own successor.
-  const identifyAgain = async (request: FastifyRequest): Promise<void> => {
+  scope.addHook('preValidation', async (request) => {
+    if (request.identifiedEarlyIn === null || request.identifiedEarlyIn === turns.current) return;
+    const before = request.principal;
     const now = await authenticate(bearerOf(request.headers.authorization) ?? '');
-    if (!isSameCaller(now, request.principal)) throw notValid();
+    if (!isSameCaller(now, before)) throw notValid();
     request.principal = now;
-  };
-  scope.addHook('preValidation', (request, _reply, done) => {
-    if (request.identifiedEarlyIn === null || request.identifiedEarlyIn === turns.current) done();
-    else identifyAgain(request).then(() => done(), done);
   });
 }
 

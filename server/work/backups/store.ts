@@ -78,23 +78,26 @@ export interface RequestedBackup {
 
 /** Jobs that ended since a time without a recorded backup, because the server died in between. */
 export async function selectMissed(db: DbOrTx, since: number, limit: number): Promise<EndedJob[]> {
-  return db
-    .selectFrom('jobs')
-    .leftJoin('backups', 'backups.job_id', 'jobs.id')
-    .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
-    .where(sql<SqlBool>`jobs.make_backup = 1`)
-    .where('jobs.created_at', '>=', since)
-    .where((eb) =>
-      eb.or([
-        eb('jobs.started_at', 'is not', null),
-        eb('jobs.reason', 'in', RAN_WITHOUT_BEGIN),
-        eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
-      ]),
-    )
-    .where('jobs.phase', 'in', ['done', 'unknown'])
-    .where('backups.id', 'is', null)
-    .limit(limit)
-    .execute();
+  return (
+    db
+      .selectFrom('jobs')
+      .leftJoin('backups', 'backups.job_id', 'jobs.id')
+      .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
+      .where(sql<SqlBool>`jobs.make_backup = 1`)
+      .where('jobs.created_at', '>=', since)
+      .where((eb) =>
+        eb.or([
+          eb('jobs.started_at', 'is not', null),
+          eb('jobs.reason', 'in', RAN_WITHOUT_BEGIN),
+          eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
+        ]),
+      )
+      // `|| ''` keeps SQLite from reading all jobs that have ended instead of the new ones with a backup.
+      .where(sql<SqlBool>`(jobs.phase || '') in ('done', 'unknown')`)
+      .where('backups.id', 'is', null)
+      .limit(limit)
+      .execute()
+  );
 }
 
 export { isRouterThere } from '../../platform/storage/router-lock.ts';

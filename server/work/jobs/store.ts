@@ -84,7 +84,9 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
 
 /** The job that a caller's key has created on this router since a time: what a repeated POST gets after a crash. */
 export async function selectJobByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<JobRecord | undefined> {
-  return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).$call(madeWithKey(key)).executeTakeFirst();
+  // The same text as the condition of the index `jobs_by_key`, which has no jobs without a key.
+  const hasKey = sql<SqlBool>`idempotency_key <> request_id`;
+  return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).where(hasKey).$call(madeWithKey(key)).executeTakeFirst();
 }
 
 export async function selectJob(db: DbOrTx, teamId: string, routerId: string, jobId: string): Promise<JobRecord | undefined> {

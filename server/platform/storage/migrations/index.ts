@@ -40,6 +40,7 @@ import { jobTransitions } from './0039-job-transitions.ts';
 import { backupSchedules } from './0040-backup-schedules.ts';
 import { views } from './0041-views.ts';
 import { terminals } from './0042-terminals.ts';
+import { smallerJobIndexes } from './0043-smaller-job-indexes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   backupSchedules,
   views,
   terminals,
+  smallerJobIndexes,
 ];
