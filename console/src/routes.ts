@@ -5,7 +5,19 @@ import { root } from './root-route.ts';
 const tree = root.addChildren([...fleetRoutes]);
 
 export function createAppRouter() {
-  return createRouter({ routeTree: tree, scrollRestoration: true });
+  return createRouter({ routeTree: tree, scrollRestoration: true, parseSearch, stringifySearch });
+}
+
+/** Every value of an address is a plain text: `?q=7.18`, not `?q=%227.18%22`. `validateSearch` of each route reads what it needs. */
+function parseSearch(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+function stringifySearch(search: Record<string, unknown>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(search))
+    if (value !== undefined) parameters.set(name, `${value as string | number | boolean}`);
+  return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
 export type AppRouter = ReturnType<typeof createAppRouter>;

@@ -14,6 +14,7 @@ const parts: Record<string, () => Promise<Part>> = {
   line: async () => (await import('./parts/line.ts')).startLine,
   server: async () => (await import('./parts/server.ts')).startServerPart,
   'lists-server': async () => (await import('./parts/lists-server.ts')).startListsServerPart,
+  'console-server': async () => (await import('./parts/console-server.ts')).startConsoleServerPart,
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   'site-routers': async () => (await import('./parts/site-routers.ts')).startSiteRouters,

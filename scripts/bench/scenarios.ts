@@ -1,6 +1,7 @@
 import { agentRows } from './agent-rows.ts';
 import { campaignRows } from './campaign-rows.ts';
 import { commandRows } from './command-rows.ts';
+import { consoleRows } from './console-rows.ts';
 import { historyRows } from './history-rows.ts';
 import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
@@ -124,6 +125,7 @@ export const scenarios: Scenario[] = [
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
   { name: 'lists', about: 'lists, searches and the event stream of a large team', run: listRows },
+  { name: 'console', about: 'the web application in Chromium, with 5,000 routers', run: consoleRows },
   { name: 'history', about: 'size of the measurements of a year', run: historyRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },

@@ -108,6 +108,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('1 of 2').waitFor();
     await nameOf(1).waitFor();
     expect(await nameOf(0).count()).toBe(0);
+    await page.getByRole('searchbox').fill('7.18');
+    await expect.poll(() => new URL(page.url()).search).toBe('?q=7.18');
     await page.getByRole('searchbox').fill('nothing has this name');
     await page.getByText('No router matches').waitFor();
   });
