@@ -10,6 +10,7 @@ export function answerRequest(request: Request, find: (name: string) => LightRou
   const refuse = (code: ReplyError['code'], message: string): AgentMessage[] => [replyWith({ ok: false, error: { code, message } })];
   if (request.method === 'forward.close') return [replyWith({ ok: true, result: { method: 'forward.close' } })];
   const { params } = request;
+  if (!('router' in params)) return refuse('unsupported', `a simulated router has no ${request.method}`);
   const router = find(params.router);
   if (!router) return refuse('invalid', `no router ${params.router}`);
   if (router.hardwareId !== params.hardware_id) return refuse('wrong_router', 'another device has this name now');
@@ -43,6 +44,8 @@ export function answerRequest(request: Request, find: (name: string) => LightRou
     case 'backup.remove':
       router.backups.delete(request.params.job_id);
       return [replyWith({ ok: true, result: { method: 'backup.remove' } })];
+    default:
+      return refuse('unsupported', `a simulated router has no ${request.method}`);
   }
 }
 
