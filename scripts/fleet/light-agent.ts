@@ -192,10 +192,8 @@ export class LightAgent {
         return this.#jobs.revoked(message.job_id);
       case 'channel.dial':
         return this.#dialChannels(message.forward_id, message.count);
-      // The control plane closes after a goaway; a cancelled request is answered all the same.
-      case 'goaway':
-      case 'cancel':
-      case 'router.waiting':
+      // The control plane closes after a goaway, a cancelled request is answered all the same, and there are no terminals.
+      default:
     }
   }
 
