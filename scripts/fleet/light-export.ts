@@ -1,7 +1,7 @@
-import type { LightRouter } from './light-router.ts';
+import type { RouterView } from './router-view.ts';
 
 /** A small configuration as RouterOS would export it, with the changes of scripts at its end. */
-export function exportOf({ identity, version, plan, changes }: LightRouter, now: Date): string {
+export function exportOf({ identity, version, plan, changes }: RouterView, now: Date): string {
   const { host, model, serial, softwareId } = plan;
   const [major] = version.split('.');
   const lines = [

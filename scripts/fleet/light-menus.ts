@@ -1,5 +1,5 @@
 import type { ReplyErrorCode } from '../../protocol/index.ts';
-import type { LightRouter } from './light-router.ts';
+import type { RouterView } from './router-view.ts';
 
 type Row = Record<string, string>;
 
@@ -8,7 +8,7 @@ export type CommandAnswer = { rows: Row[]; ret?: string } | { error: { code: Rep
 
 const MIB = 1024 * 1024;
 
-const MENUS: Readonly<Record<string, (router: LightRouter) => Row[]>> = {
+const MENUS: Readonly<Record<string, (router: RouterView) => Row[]>> = {
   '/system/identity': ({ identity }) => [{ name: identity }],
   '/system/resource': (router) => [resource(router)],
   '/system/routerboard': ({ plan }) => [
@@ -62,7 +62,7 @@ const MENUS: Readonly<Record<string, (router: LightRouter) => Row[]>> = {
 };
 
 /** `print` of some menus with `?name=value` and `=.proplist=`, and every `set`, `add` and `remove` as a line of configuration. */
-export function answerCommand(router: LightRouter, path: string, words: readonly string[]): CommandAnswer {
+export function answerCommand(router: RouterView, path: string, words: readonly string[]): CommandAnswer {
   const at = path.lastIndexOf('/');
   const [menu, verb] = [path.slice(0, at), path.slice(at + 1)];
   const rows = MENUS[menu];
@@ -71,7 +71,7 @@ export function answerCommand(router: LightRouter, path: string, words: readonly
   return { error: { code: 'rejected', message: 'no such command prefix', category: 0 } };
 }
 
-function change(router: LightRouter, menu: string, verb: string, words: readonly string[]): CommandAnswer {
+function change(router: RouterView, menu: string, verb: string, words: readonly string[]): CommandAnswer {
   const name = valueOf(words, 'name');
   if (menu === '/system/identity' && verb === 'set' && name !== undefined) router.identity = name;
   else
@@ -97,7 +97,7 @@ function columns(words: readonly string[]): (row: Row) => Row {
   return (row) => Object.fromEntries(Object.entries(row).filter(([name]) => wanted.includes(name)));
 }
 
-function resource({ plan, version, uptimeSeconds }: LightRouter): Row {
+function resource({ plan, version, uptimeSeconds }: RouterView): Row {
   const days = Math.floor(uptimeSeconds / 86_400);
   return {
     uptime: `${days}d${Math.floor((uptimeSeconds % 86_400) / 3600)}h${Math.floor((uptimeSeconds % 3600) / 60)}m${uptimeSeconds % 60}s`,

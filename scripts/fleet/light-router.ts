@@ -3,6 +3,7 @@ import type { HealthReadings, Inventory, RouterHeartbeat, RouterReason, SeenDevi
 import { exportOf } from './light-export.ts';
 import { answerCommand } from './light-menus.ts';
 import type { CommandAnswer } from './light-menus.ts';
+import type { RouterView } from './router-view.ts';
 import type { PlannedRouter } from './plan.ts';
 import { between, seeded } from './random.ts';
 import type { Random } from './random.ts';
@@ -22,7 +23,7 @@ const MIB = 1024 * 1024;
  * A router that exists only as what its agent says of it: facts, a heartbeat, health, devices and the answers to some commands. Lists are
  * made when they are asked for, so that thousands of routers fit into one process.
  */
-export class LightRouter {
+export class LightRouter implements RouterView {
   readonly plan: PlannedRouter;
   readonly #random: Random;
   readonly #now: () => number;

@@ -1,6 +1,6 @@
 import type { JobResult } from '../../protocol/index.ts';
 import { versionKey } from '../../routeros-text/versions.ts';
-import type { LightRouter } from './light-router.ts';
+import type { RouterView } from './router-view.ts';
 
 export interface ScriptRun {
   durationMs: number;
@@ -25,7 +25,7 @@ const SLOWEST_MS = 3000;
  * What a script would have done, read off its text: `:put` gives output, `:error` fails, `:delay` takes time, a menu that the version does not
  * know is an error, `/system reboot` leaves the end unknown, and every other line from `/` is added to the configuration.
  */
-export function runScript(router: LightRouter, script: string, timeoutMs: number): ScriptRun {
+export function runScript(router: RouterView, script: string, timeoutMs: number): ScriptRun {
   const changesBefore = router.changes.length;
   const output: string[] = [];
   let error: string | null = null;
