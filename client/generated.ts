@@ -1790,7 +1790,7 @@ export interface Operations {
   /** List the job's deliveries to notify_url with their attempts, newest first */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
   /** List the devices behind the routers, newest first */
-  listDevices: { input: { query?: { limit?: number; cursor?: string; site_id?: string; search?: string } }; result: Success<Device[]> };
+  listDevices: { input: { query?: { limit?: number; cursor?: string; site_id?: string; router_id?: string; search?: string } }; result: Success<Device[]> };
   /** List the enrolment tokens of the team, newest first, without their secrets */
   listEnrolTokens: { input: { query?: { limit?: number; cursor?: string } }; result: Success<EnrolToken[]> };
   /** List the faults of a router, newest first */

@@ -318,6 +318,19 @@ describeEachDatabase('devices', (open) => {
       expect(new Set(seen).size).toBe(5);
     });
 
+    test('of one router are those that it sees or has seen', async () => {
+      const second = await seedRouter(storage, { teamId: mine.teamId });
+      await connect(second);
+      await report({ devices: [{ mac: '02:00:00:00:00:09' }] }, second);
+      await delta({ gone: [PHONE] });
+      const macsOf = async (routerId: string) => (await list(`?router_id=${routerId}`)).map((device) => device['mac_address']).sort();
+      expect(await macsOf(second.routerId)).toEqual(['02:00:00:00:00:09']);
+      expect(await macsOf(mine.routerId)).toEqual(['00:1B:C5:00:00:01', PRINTER, PHONE].sort());
+      expect(await macsOf(other.routerId)).toEqual([]);
+      const refused = await app.get(mine.teamId, `/arp/devices?router_id=${second.routerId}&search=x`);
+      expect(refused.body).toMatchObject({ status: 422, errors: { search: ['cannot be combined with router_id'] } });
+    });
+
     test("do not show another team's devices", async () => {
       expect((await app.get(other.teamId, '/arp/devices')).body).toEqual({ status: 'success', data: [] });
     });

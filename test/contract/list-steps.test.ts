@@ -45,7 +45,12 @@ describeEachDatabase('lists that are read in steps', (open) => {
   });
 
   test('devices of one site', async () => {
-    const rows = await selectDevices(storage.db, team.teamId, team.sites[1], { limit: 3000, before: undefined });
+    const rows = await selectDevices(
+      storage.db,
+      team.teamId,
+      { siteId: team.sites[1], routerId: undefined },
+      { limit: 3000, before: undefined },
+    );
     expect(rows.map(({ id }) => id)).toEqual(devices.filter((_, index) => index % 2 === 1).map(({ id }) => id));
   });
 

@@ -33,7 +33,9 @@ describeEachDatabase('the plans of devices and searches', (open) => {
   test('a page of devices, of all or of a site, reads an index of the team in its order', async () => {
     for (const siteId of [undefined, mine.sites[0]!]) {
       for (const before of [undefined, { at: START + 5, id: mine.routers[0]! }]) {
-        const plans = await plansOf(storage, (db) => selectDevices(db, mine.teamId, siteId, { limit: 100, before }));
+        const plans = await plansOf(storage, (db) =>
+          selectDevices(db, mine.teamId, { siteId, routerId: undefined }, { limit: 100, before }),
+        );
         for (const { reads, sorted, text } of plans) {
           const devices = reads.filter(({ table }) => table === 'devices');
           expect(devices.length, text).toBeGreaterThan(0);

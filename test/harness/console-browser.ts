@@ -58,7 +58,7 @@ export class Visit {
     const page = await this.context.newPage();
     this.#listen(page);
     await page.goto(`${this.origin}${path}`);
-    await page.getByText('live', { exact: true }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
     return page;
   }
 
@@ -66,7 +66,7 @@ export class Visit {
   async signIn(role: Role, path = '/'): Promise<void> {
     await this.page.goto(`${this.origin}${path}`);
     await this.fillSignIn(role);
-    await this.page.getByText('live', { exact: true }).waitFor();
+    await this.page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
   }
 
   async fillSignIn(role: Role): Promise<void> {
@@ -77,7 +77,7 @@ export class Visit {
 
   async goto(path: string): Promise<void> {
     await this.page.goto(`${this.origin}${path}`);
-    await this.page.getByText('live', { exact: true }).waitFor();
+    await this.page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
     await this.page.locator('h1').waitFor();
   }
 

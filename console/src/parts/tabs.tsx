@@ -1,9 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
+import { AppLink } from './app-link.tsx';
 
 export interface Tab {
   name: string;
-  link: LinkProps;
+  /** An address made from data is a path. */
+  link: LinkProps | string;
   count?: number;
 }
 
@@ -11,11 +13,17 @@ export interface Tab {
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
   return (
     <nav className="tabs" aria-label={label}>
-      {tabs.map(({ name, link, count }) => (
-        <Link key={name} {...link} activeOptions={{ exact: true, includeSearch: false }} activeProps={CURRENT}>
-          {name} {count === undefined ? null : <span className="faint">{count}</span>}
-        </Link>
-      ))}
+      {tabs.map(({ name, link, count }) =>
+        typeof link === 'string' ? (
+          <AppLink key={name} href={link}>
+            {name}
+          </AppLink>
+        ) : (
+          <Link key={name} {...link} activeOptions={{ exact: true, includeSearch: false }} activeProps={CURRENT}>
+            {name} {count === undefined ? null : <span className="faint">{count}</span>}
+          </Link>
+        ),
+      )}
     </nav>
   );
 }

@@ -1,6 +1,7 @@
 /** Kept: making one of these for each row costs half a millisecond a frame. */
 const hourMinute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const weekdayDay = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
@@ -15,6 +16,16 @@ export function shortTime(at: string | null, now = Date.now()): string {
   if (age < DAY_MS) return hourMinute.format(time);
   if (age < 6 * DAY_MS) return weekday.format(time);
   return age < 300 * DAY_MS ? dayMonth.format(time) : dayMonthYear.format(time);
+}
+
+/** The time of day alone, for an axis or a reason that stands at one: `03:12`. */
+export function clockTime(at: number): string {
+  return hourMinute.format(at);
+}
+
+/** For midnight on an axis: `Thu 6 Nov`. */
+export function dayName(at: number): string {
+  return weekdayDay.format(at);
 }
 
 /** To the second, with the zone; for the title of a short one. */

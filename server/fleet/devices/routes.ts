@@ -54,6 +54,7 @@ const macParams = z.object({
 });
 const deviceQuery = pageQuery.extend({
   site_id: pathId.optional(),
+  router_id: pathId.optional().describe('Devices that this router sees or has seen; not together with `search`'),
   search: searchField
     .optional()
     .describe('Part of host name, alias, manufacturer, IP or MAC address; with one or two characters, the beginning of one'),
@@ -74,8 +75,9 @@ export function deviceRoutes(app: App, deps: { devices: Pick<DevicesService, 'li
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const { site_id: siteId, search } = request.query;
-      const found = await devices.listDevices(principalOf(request).teamId, { siteId, search }, page);
+      const { site_id: siteId, router_id: routerId, search } = request.query;
+      if (routerId !== undefined && search !== undefined) throw invalidField('search', 'cannot be combined with router_id');
+      const found = await devices.listDevices(principalOf(request).teamId, { siteId, routerId, search }, page);
       linkNext(request, reply, page, found, ({ device, at }) => ({ at, id: device.id }));
       return success(found.map(({ device }) => present(device)));
     },

@@ -125,10 +125,10 @@ export class DevicesService {
   }
 
   /** A page of the devices, the newest first; of those that were found by a text, those first that were stored last. */
-  async listDevices(teamId: string, { siteId, search }: DeviceFilter, page: Page): Promise<ListedDevice[]> {
+  async listDevices(teamId: string, { siteId, routerId, search }: DeviceFilter, page: Page): Promise<ListedDevice[]> {
     const { storage } = this.#deps;
     if (search === undefined) {
-      const devices = await this.#assemble(await list.selectDevices(storage.db, teamId, siteId, page));
+      const devices = await this.#assemble(await list.selectDevices(storage.db, teamId, { siteId, routerId }, page));
       return devices.map((device) => ({ device, at: device.firstSeenAt }));
     }
     const rows = await list.searchDevices(storage, { teamId, siteId, texts: spellings(search) }, page);

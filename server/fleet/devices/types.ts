@@ -37,6 +37,8 @@ export interface ListedDevice {
 
 export interface DeviceFilter {
   siteId?: string | undefined;
+  /** Devices that this router sees, or has seen. Not together with `search`. */
+  routerId?: string | undefined;
   /** Part of host name, alias, manufacturer, IP address or, in any spelling, MAC address; one or two characters: the beginning of one. */
   search?: string | undefined;
 }

@@ -1,6 +1,7 @@
+import { compareVersions } from '../../../console/src/pages/fleet/routers/versions.ts';
 import { describe, expect, it } from 'vitest';
 import type { Router } from '../../../client/index.ts';
-import { filterOf, inOrder, readSearch } from '../../../console/src/pages/fleet/routers/search.ts';
+import { filterOf, inOrder, readSearch, sayWord, without, wordFor, wordsOf } from '../../../console/src/pages/fleet/routers/search.ts';
 
 function router(identity: string, change: Partial<Router> = {}): Router {
   return {
@@ -30,11 +31,13 @@ function router(identity: string, change: Partial<Router> = {}): Router {
 }
 
 const FLEET = [
-  router('core-1'),
+  router('core-1', { site_id: 'site-1' }),
   router('core-2', { state: 'agent_away', agent_name: 'depot', software_version: '7.16' }),
   router('edge-10', { state: 'not_answering', model: 'hAP ax3', state_since: '2031-05-01T07:00:00.000Z', software_version: '7.16.2' }),
   router('edge-9', { state: 'never_seen', model: null, board_name: 'CHR', state_since: null, software_version: '6.49.18' }),
 ];
+
+const SITES = new Map([['site-1', 'Main street']]);
 
 describe('the filter of routers', () => {
   it.each([
@@ -51,15 +54,57 @@ describe('the filter of routers', () => {
     ['model:hap', ['edge-10']],
     ['agent:HQ', ['core-1', 'edge-10', 'edge-9']],
     ['chr', ['edge-9']],
+    ['version:<7.16', ['edge-9']],
+    ['version:<=7.16', ['core-2', 'edge-9']],
+    ['version:>6.50 version:<7.17', ['core-2', 'edge-10']],
+    ['version:=7.16', ['core-2']],
+    ['-version:7.16', ['core-1', 'edge-9']],
+    ['version:<nonsense', []],
+    ['site:"Main street"', ['core-1']],
+    ['-site:"main street" -site:none', []],
+    ['site:none', ['core-2', 'edge-10', 'edge-9']],
+    ['street', ['core-1']],
+    ['state: core', ['core-1', 'core-2']],
     ['(*', []],
     ['-', ['core-1', 'core-2', 'edge-10', 'edge-9']],
   ])('%j finds %j', (q, expected) => {
-    expect(FLEET.filter(filterOf(q)).map(({ identity }) => identity)).toEqual(expected);
+    expect(FLEET.filter(filterOf(q, SITES)).map(({ identity }) => identity)).toEqual(expected);
+  });
+});
+
+describe('the words of a filter', () => {
+  it('are told to people', () => {
+    const said = wordsOf('version:<7.19 -site:hq core -lab state:away').map(sayWord);
+    expect(said.map(({ subject, said }) => `${subject} ${said}`)).toEqual([
+      'RouterOS older than 7.19',
+      'site is not hq',
+      'text core',
+      'text not lab',
+      'state away',
+    ]);
+  });
+
+  it('can be taken out one by one', () => {
+    const q = 'version:<7.19 -site:"Main street" core';
+    expect(without(q, wordsOf(q)[1]!)).toBe('version:<7.19 core');
+  });
+
+  it('are quoted when they have spaces, and read back as they were', () => {
+    expect(wordsOf(wordFor('site', 'Main street'))).toEqual([
+      { text: 'site:"Main street"', isNot: false, field: 'site', value: 'Main street' },
+    ]);
+  });
+});
+
+describe('versions', () => {
+  it('are counted as RouterOS counts them', () => {
+    const inOrder = ['x', '6.49.18', '7.9', '7.15beta2', '7.15beta10', '7.15rc1', '7.15', '7.15.1'];
+    expect([...inOrder].reverse().sort(compareVersions)).toEqual(inOrder);
   });
 });
 
 describe('the order of routers', () => {
-  const identities = (sort: Parameters<typeof inOrder>[1]) => inOrder([...FLEET], sort, () => '').map(({ identity }) => identity);
+  const identities = (sort: Parameters<typeof inOrder>[1]) => inOrder([...FLEET], sort, SITES).map(({ identity }) => identity);
 
   it('shows trouble first, the longest first', () => {
     expect(identities('state')).toEqual(['core-2', 'edge-10', 'edge-9', 'core-1']);

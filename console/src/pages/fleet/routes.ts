@@ -1,14 +1,53 @@
-import { createRoute } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
 import { NowPage } from './now/now-page.tsx';
 import { RouterPage } from './router/router-page.tsx';
+import { readRouterSearch } from './router/router-search.ts';
+import { StoryPage } from './router/story-page.tsx';
 import { RoutersPage } from './routers/routers-page.tsx';
 import { readSearch } from './routers/search.ts';
 
 // Each route is a constant of its own: written inside `addChildren`, all types of the tree become `any` without a word.
 const now = createRoute({ getParentRoute: () => root, path: '/', component: NowPage });
 const routers = createRoute({ getParentRoute: () => root, path: '/routers', component: RoutersPage, validateSearch: readSearch });
-const router = createRoute({ getParentRoute: () => root, path: '/routers/$routerId', component: RouterPage });
+const router = createRoute({
+  getParentRoute: () => root,
+  path: '/routers/$routerId',
+  component: RouterPage,
+  validateSearch: readRouterSearch,
+});
+const story = createRoute({ getParentRoute: () => router, path: '/', component: StoryPage });
+const tunnel = createRoute({
+  getParentRoute: () => router,
+  path: '/tunnel',
+  component: lazyRouteComponent(() => import('./router/tabs/tunnel-tab.tsx'), 'TunnelTab'),
+});
+const jobs = createRoute({
+  getParentRoute: () => router,
+  path: '/jobs',
+  component: lazyRouteComponent(() => import('./router/tabs/jobs-tab.tsx'), 'JobsTab'),
+});
+const forwards = createRoute({
+  getParentRoute: () => router,
+  path: '/forwards',
+  component: lazyRouteComponent(() => import('./router/tabs/forwards-tab.tsx'), 'ForwardsTab'),
+});
+const faults = createRoute({
+  getParentRoute: () => router,
+  path: '/faults',
+  component: lazyRouteComponent(() => import('./router/tabs/faults-tab.tsx'), 'FaultsTab'),
+});
+const devices = createRoute({
+  getParentRoute: () => router,
+  path: '/devices',
+  component: lazyRouteComponent(() => import('./router/tabs/devices-tab.tsx'), 'DevicesTab'),
+});
+const health = createRoute({
+  getParentRoute: () => router,
+  path: '/health',
+  component: lazyRouteComponent(() => import('./router/tabs/health-tab.tsx'), 'HealthTab'),
+});
+const oneRouter = router.addChildren([story, tunnel, jobs, forwards, faults, devices, health]);
 
 /** What the team has, and how it is. */
-export const fleetRoutes = [now, routers, router] as const;
+export const fleetRoutes = [now, routers, oneRouter] as const;

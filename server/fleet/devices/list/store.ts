@@ -28,10 +28,23 @@ function selectDeviceRows(db: DbOrTx, teamId: string) {
     .where('devices.team_id', '=', teamId);
 }
 
+/** Those of one site, of one router, or all. */
+export interface Where {
+  siteId: string | undefined;
+  routerId: string | undefined;
+}
+
 /** The newest first, by when they were first seen. */
-export async function selectDevices(db: DbOrTx, teamId: string, siteId: string | undefined, page: Page): Promise<DeviceRow[]> {
-  const devices = selectDeviceRows(db, teamId).$call(newestFirst(page, 'first_seen_at', 'devices.id'));
-  return (siteId === undefined ? devices : devices.where('site_id', '=', siteId)).execute();
+export async function selectDevices(db: DbOrTx, teamId: string, { siteId, routerId }: Where, page: Page): Promise<DeviceRow[]> {
+  return selectDeviceRows(db, teamId)
+    .$call(newestFirst(page, 'first_seen_at', 'devices.id'))
+    .$if(siteId !== undefined, (devices) => devices.where('site_id', '=', siteId!))
+    .$if(routerId !== undefined, (devices) =>
+      devices.where('devices.id', 'in', (sightings) =>
+        sightings.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId!),
+      ),
+    )
+    .execute();
 }
 
 /** A device that was found, and its place in the order of what is found. */

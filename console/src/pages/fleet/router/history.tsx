@@ -1,46 +1,111 @@
-import { useQuery } from '@tanstack/react-query';
 import type { HistoryItem } from '../../../../../client/browser.ts';
-import { useFleet } from '../../../data/use-fleet.ts';
+import { useList } from '../../../data/use-list.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp, isRouterState } from '../../../parts/lamp.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { Sign } from '../../../parts/sign.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
-import { exactTime, lengthOf, shortTime } from '../../../parts/times.ts';
+import { lengthOf } from '../../../parts/times.ts';
+import { hrefOf } from './lanes-of.ts';
+import { SpanChoice } from './span-choice.tsx';
 
-/** Lines that are read at once; older ones are in the API. */
-const LINES = 50;
+/** Lines that are read at once. */
+const LINES = 30;
+const HOUR_MS = 3_600_000;
 
-/** What happened to a router and what was done with it, on one axis, newest first. */
-export function History({ routerId }: { routerId: string }) {
-  const { api } = useFleet();
-  const { data } = useQuery({
-    queryKey: ['history', routerId],
-    queryFn: async () => (await api.call('listRouterHistory', { path: { router_id: routerId }, query: { limit: LINES } })).data,
-  });
+/** What happened to a router and what was done with it, on one axis, newest first. Older lines are read on demand. */
+export function History({ routerId, hours }: { routerId: string; hours: number }) {
+  const list = useList('history', 'listRouterHistory', { path: { router_id: routerId }, query: { limit: LINES } });
+  const oldest = Date.now() - hours * HOUR_MS;
+  const inTime = list.records.filter(({ at, until }) => Date.parse(until ?? at) >= oldest || until === null);
+  const items = inTime.length === 0 ? list.records.slice(0, LINES) : inTime;
   return (
-    <section>
-      <div className="h2">
-        <h2>History</h2>
-        <small>one axis, newest first</small>
-      </div>
-      {data?.map((item) => (
-        <Line key={`${item.kind} ${item.id}`} item={item} />
+    <Section title="History" small={<span className="m-no">one axis, newest first</span>} aside={<SpanChoice />}>
+      {list.error && list.records.length === 0 ? <ReadingFailed error={list.error} what="The history" /> : null}
+      {list.isFirst ? <Reading /> : null}
+      {items.map((item) => (
+        <Line key={`${item.kind} ${item.id}`} item={item} routerId={routerId} />
       ))}
-      {data?.length === 0 ? <p className="empty">Nothing has happened yet.</p> : null}
-    </section>
+      {!list.isFirst && list.records.length === 0 ? <p className="empty">Nothing has happened yet.</p> : null}
+      {list.hasMore ? (
+        <button type="button" className="btn quiet sm" onClick={list.readMore}>
+          Earlier
+        </button>
+      ) : null}
+    </Section>
   );
 }
 
-function Line({ item: { kind, at, until, status, title, by } }: { item: HistoryItem }) {
+function Line({ item, routerId }: { item: HistoryItem; routerId: string }) {
+  const { kind, at, until, status, by } = item;
   return (
     <div className="line happened">
-      <time dateTime={at} title={exactTime(at)} className="dim">
-        {shortTime(at)}
-      </time>
-      <span>{kind === 'state' && isRouterState(status) ? <Lamp state={status} /> : null}</span>
+      <Moment at={at} className="dim" />
+      {kind === 'state' && isRouterState(status) ? (
+        <Lamp state={status} />
+      ) : (
+        <Sign kind={kind === 'fault' && until !== null ? 'fault_resolved' : kind} />
+      )}
       <span className="el">
-        <b>{kind === 'state' ? wordOf(status) : kind}</b> {kind === 'state' ? null : title}
-        {kind === 'state' || kind === 'action' ? null : <span className="dim">, {wordOf(status)}</span>}
+        <AppLink href={hrefOf(routerId, item)}>
+          <What item={item} />
+        </AppLink>
       </span>
-      <span className="num dim">{by ?? (until === null ? '' : lengthOf(Date.parse(until) - Date.parse(at)))}</span>
+      <span className="num faint t2">{by ?? (until === null ? '' : lengthOf(Date.parse(until) - Date.parse(at)))}</span>
     </div>
   );
+}
+
+const STATE_COLOURS: Record<string, string> = { not_answering: 'c-not', agent_away: 'c-away' };
+
+function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
+  switch (kind) {
+    case 'state': {
+      const [, reason] = title.split(': ');
+      return (
+        <>
+          <b className={`b ${STATE_COLOURS[status] ?? ''}`}>{wordOf(status)}</b>
+          {reason === undefined ? '' : `, ${wordOf(reason)}`}
+        </>
+      );
+    }
+    case 'session':
+      return (
+        <>
+          Agent connected from <span className="id">{title.split(' from ')[1]}</span>
+          <span className="dim">{status === 'open' ? ', still' : `, ended by ${wordOf(status)}`}</span>
+        </>
+      );
+    case 'fault':
+      return (
+        <>
+          <b className="b">{title}</b>
+          <span className="dim">{until === null ? ', open' : ', resolved'}</span>
+        </>
+      );
+    case 'job':
+      return (
+        <>
+          Job <b className="b">{title}</b>
+          <span className="dim">, {wordOf(status)}</span>
+        </>
+      );
+    case 'forward':
+      return (
+        <>
+          Forward to <span className="id">{title}</span>
+          <span className="dim">, {wordOf(status)}</span>
+        </>
+      );
+    case 'backup':
+      return <>Backup, {wordOf(status)}</>;
+    case 'action':
+      return (
+        <>
+          <span className="dim">Request</span> {title} <span className="dim">answered {status}</span>
+        </>
+      );
+  }
 }

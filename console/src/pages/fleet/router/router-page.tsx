@@ -1,27 +1,42 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import './router.css';
+import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ProblemError } from '../../../../../client/browser.ts';
 import type { Router } from '../../../../../client/browser.ts';
-import { useFleet, useRouterRecord } from '../../../data/use-fleet.ts';
+import { useRouterRecord } from '../../../data/use-fleet.ts';
+import { useRecord } from '../../../data/use-record.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
-import { exactTime, lengthOf, shortTime } from '../../../parts/times.ts';
-import { History } from './history.tsx';
+import { Reading } from '../../../parts/reading.tsx';
+import { Tabs } from '../../../parts/tabs.tsx';
+import type { Tab } from '../../../parts/tabs.tsx';
+import { useKeys } from '../../../parts/use-keys.ts';
+import { useMay } from '../../../session/use-may.ts';
+import { useFiltered, useSiteNames } from '../routers/use-filtered.ts';
+import { RoutersCrumb } from './facts.tsx';
 import { routerSentence } from './sentence.ts';
 
-/** One router: what state, since when, why; then what is known of it. */
+/** One router: its name, its state in a sentence and its parts; each part is a page of its own. */
 export function RouterPage() {
   const { routerId } = useParams({ from: '/routers/$routerId' });
-  const { api } = useFleet();
+  const { router, error } = useRouter(routerId);
+  if (!router && error) return <Missing error={error} />;
+  if (!router) return <Reading />;
+  return (
+    <>
+      <Head router={router} />
+      <Tabs label="Parts of this router" tabs={tabsOf(routerId)} />
+      <Outlet />
+    </>
+  );
+}
+
+/** The record with everything in it, and with the state that the page hears of. */
+export function useRouter(routerId: string): { router: Router | undefined; error: Error | null } {
   const live = useRouterRecord(routerId);
-  const { data, error } = useQuery({
-    queryKey: ['router', routerId],
-    queryFn: async () => (await api.call('getRouter', { path: { router_id: routerId } })).data,
-  });
+  const { data, error } = useRecord('router', 'getRouter', { path: { router_id: routerId } });
   const router =
     data && live ? { ...data, state: live.state, state_since: live.state_since, state_reason: live.state_reason } : (data ?? live);
-  if (!router && error) return <Missing error={error} />;
-  if (!router) return <p className="empty">Reading</p>;
-  return <Story router={router} />;
+  return { router, error };
 }
 
 function Missing({ error }: { error: Error }) {
@@ -36,74 +51,82 @@ function Missing({ error }: { error: Error }) {
   );
 }
 
-function Story({ router }: { router: Router }) {
-  const { strong, weak } = routerSentence(router);
+function Head({ router }: { router: Router }) {
+  const { data: agent } = useRecord('agents', 'getAgent', { path: { agent_id: router.agent_id } });
+  const { strong, weak } = routerSentence(router, agent);
+  const mayRun = useMay('operator');
   return (
-    <>
-      <div className="head">
-        <div>
-          <p className="crumb">
-            <Link to="/routers" search={{}} className="hand">
-              Routers
-            </Link>
-          </p>
-          <h1 className="id">{router.identity}</h1>
-          <p className="say">
-            {router.state ? <Lamp state={router.state} size={14} /> : null} <b>{strong}</b> {weak}
-          </p>
+    <div className="head router-head">
+      <div>
+        <p className="crumb">
+          <Place id={router.id} />
+        </p>
+        <h1 className="id">{router.identity}</h1>
+        <p className="say">
+          {router.state ? <Lamp state={router.state} size={15} /> : null} <b>{strong}</b> {weak}
+        </p>
+      </div>
+      {mayRun && router.removed_at === null ? (
+        <div className="acts">
+          <AppLink href={`/forwards?router=${router.id}`} className="btn">
+            Open a forward
+          </AppLink>
+          <AppLink href={`/run?routers=${router.id}`} className="btn main-act">
+            Run a command
+          </AppLink>
         </div>
-      </div>
-      <div className="cols story-cols">
-        <History routerId={router.id} />
-        <Facts router={router} />
-      </div>
-    </>
+      ) : null}
+    </div>
   );
 }
 
-function Facts({ router }: { router: Router }) {
-  const { api } = useFleet();
-  const { data: availability } = useQuery({
-    queryKey: ['availability', router.id],
-    queryFn: async () =>
-      (await api.call('getRouterAvailability', { path: { router_id: router.id }, query: { bucket: 'hour' } })).data.total,
-  });
-  const facts: readonly [string, React.ReactNode][] = [
-    ['Model', router.model ?? router.board_name],
-    ['RouterOS', router.software_version],
-    ['Serial', router.serial_number ?? 'not told'],
-    ['Address', router.last_seen_from ?? 'not told'],
-    ['Agent', router.agent_name ?? router.agent_id],
-    ['Up', router.uptime ?? 'not told'],
-    ['24 hours', shareOf(availability)],
-    [
-      'Known since',
-      <time key="since" dateTime={router.created_at} title={exactTime(router.created_at)}>
-        {shortTime(router.created_at)}
-      </time>,
-    ],
-  ];
+/** Where this router is in the list that it was opened from, and the ways to its neighbours. */
+function Place({ id }: { id: string }) {
+  const { q, sort } = useSearch({ from: '/routers/$routerId' });
+  const navigate = useNavigate();
+  const ids = useFiltered(q ?? '', sort ?? 'state', useSiteNames());
+  const index = ids.indexOf(id);
+  const go = (to: string | undefined) =>
+    to === undefined
+      ? undefined
+      : () => void navigate({ to: '/routers/$routerId', params: { routerId: to }, search: (before) => before, replace: true });
+  const before = go(index > 0 ? ids[index - 1] : undefined);
+  const after = go(index >= 0 ? ids[index + 1] : undefined);
+  useKeys({ '[': before, ']': after });
   return (
-    <section>
-      <div className="h2">
-        <h2>Facts</h2>
-      </div>
-      <dl className="facts">
-        {facts.map(([name, value]) => (
-          <div className="line fact" key={name}>
-            <dt className="faint">{name}</dt>
-            <dd className="id el">{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+    <RoutersCrumb q={q}>
+      {index < 0 ? null : (
+        <>
+          , {index + 1} of {ids.length}
+          <span className="m-no">
+            <Neighbour name="Previous router" sign="[" onGo={before} />
+            <Neighbour name="Next router" sign="]" onGo={after} />
+          </span>
+        </>
+      )}
+    </RoutersCrumb>
   );
 }
 
-/** How much of the last 24 hours it answered, and how much of them nobody knows. */
-function shareOf(total: { percent_of_known: number | null; unknown: number } | undefined): string {
-  if (!total) return '';
-  if (total.percent_of_known === null) return 'nobody knew';
-  const share = `${total.percent_of_known.toLocaleString(undefined, { maximumFractionDigits: 2 })} %`;
-  return total.unknown < 1 ? share : `${share}, unknown for ${lengthOf(total.unknown * 1000)}`;
+function Neighbour({ name, sign, onGo }: { name: string; sign: string; onGo: (() => void) | undefined }) {
+  return (
+    <button type="button" className="key" aria-label={name} title={`${name}: ${sign}`} disabled={!onGo} onClick={onGo}>
+      {sign}
+    </button>
+  );
+}
+
+function tabsOf(routerId: string): readonly Tab[] {
+  const params = { routerId };
+  const search = true;
+  return [
+    { name: 'Story', link: { to: '/routers/$routerId', params, search } },
+    { name: 'Tunnel', link: { to: '/routers/$routerId/tunnel', params, search } },
+    { name: 'Jobs', link: { to: '/routers/$routerId/jobs', params, search } },
+    { name: 'Forwards', link: { to: '/routers/$routerId/forwards', params, search } },
+    { name: 'Backups', link: `/routers/${routerId}/backups` },
+    { name: 'Faults', link: { to: '/routers/$routerId/faults', params, search } },
+    { name: 'Devices', link: { to: '/routers/$routerId/devices', params, search } },
+    { name: 'Health', link: { to: '/routers/$routerId/health', params, search } },
+  ];
 }

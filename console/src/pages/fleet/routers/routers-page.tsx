@@ -1,13 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useDeferredValue, useMemo, useRef } from 'react';
-import type { ApiClient } from '../../../../../client/browser.ts';
-import { useFleet, useRouterRecord, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { memo, useDeferredValue, useRef } from 'react';
+import { useFleet, useRouterRecord } from '../../../data/use-fleet.ts';
 import { StateOf } from '../../../parts/lamp.tsx';
 import { exactTime, shortTime } from '../../../parts/times.ts';
-import { filterOf, inOrder } from './search.ts';
 import type { SortKey } from './search.ts';
+import { useFiltered, useSiteNames } from './use-filtered.ts';
 
 const ROW_PX = 30;
 
@@ -26,12 +24,7 @@ export function RoutersPage() {
   const navigate = useNavigate({ from: '/routers' });
   const { routers } = useFleet();
   const sites = useSiteNames();
-  const version = useRoutersVersion();
-  const asked = useDeferredValue(q);
-  const ids = useMemo(() => {
-    void version;
-    return inOrder(routers.values().filter(filterOf(asked)), sort, (id) => sites.get(id ?? '') ?? '').map(({ id }) => id);
-  }, [routers, version, asked, sort, sites]);
+  const ids = useFiltered(useDeferredValue(q), sort, sites);
   const search = (change: { q?: string; sort?: SortKey }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: change.q !== undefined });
   return (
@@ -49,7 +42,7 @@ export function RoutersPage() {
             spellCheck={false}
             onChange={(event) => search({ q: event.target.value })}
           />
-          <span className="t2 faint m-no">state: model: version: agent: &nbsp; - excludes</span>
+          <span className="t2 faint m-no">state: site: agent: model: version: &nbsp; - excludes &nbsp; &lt; compares</span>
         </label>
         <span className="count" role="status">
           <b>{ids.length}</b> of {routers.size}
@@ -113,7 +106,7 @@ const Row = memo(function Row({ id, index, top, sites }: RowProps) {
         <StateOf state={router.state} reason={router.state_reason} />
       </span>
       <span role="cell" className="el">
-        <Link to="/routers/$routerId" params={{ routerId: id }} className="id b">
+        <Link to="/routers/$routerId" params={{ routerId: id }} search={(before) => before} className="id b">
           {router.identity}
         </Link>
       </span>
@@ -136,15 +129,3 @@ const Row = memo(function Row({ id, index, top, sites }: RowProps) {
     </div>
   );
 });
-
-function useSiteNames(): ReadonlyMap<string, string> {
-  const { api } = useFleet();
-  const { data } = useQuery({ queryKey: ['sites'], queryFn: () => readSites(api) });
-  return data ?? NONE;
-}
-
-const NONE: ReadonlyMap<string, string> = new Map();
-
-async function readSites(api: ApiClient): Promise<ReadonlyMap<string, string>> {
-  return new Map((await api.all('listSites', {})).map(({ id, name }) => [id, name]));
-}

@@ -1,4 +1,5 @@
 import type { Router } from '../../../../../client/browser.ts';
+import { matchesVersion } from './versions.ts';
 
 /** What the address of the list holds: reloading it, or a colleague's copy, gives the same view. */
 export interface RoutersSearch {
@@ -7,7 +8,7 @@ export interface RoutersSearch {
   sort?: SortKey;
 }
 
-export const SORTS = ['state', 'identity', 'site', 'model', 'version', 'since'] as const;
+export const SORTS = ['state', 'identity', 'site', 'model', 'version', 'address', 'agent', 'since'] as const;
 export type SortKey = (typeof SORTS)[number];
 
 export function readSearch(search: Record<string, unknown>): RoutersSearch {
@@ -15,61 +16,124 @@ export function readSearch(search: Record<string, unknown>): RoutersSearch {
   return { ...(typeof q === 'string' && q !== '' ? { q } : {}), ...(SORTS.includes(sort as SortKey) ? { sort: sort as SortKey } : {}) };
 }
 
+export const FIELDS = ['state', 'site', 'agent', 'model', 'version'] as const;
+export type Field = (typeof FIELDS)[number];
+
+/** One word of a filter. */
+export interface Word {
+  /** As it was written. */
+  text: string;
+  isNot: boolean;
+  /** Undefined: the word is looked for in the texts of a router. */
+  field: Field | undefined;
+  value: string;
+}
+
+/** `-site:"Main street"`: a minus sign, a field, and a value that may be quoted. */
+const WORD = /(-?)(?:(state|site|agent|model|version):)?("[^"]*"?|\S+)/g;
+
+/** Reads the words of a filter. A word with nothing behind its field or its minus sign, which is still being typed, says nothing. */
+export function wordsOf(q: string): Word[] {
+  return [...q.matchAll(WORD)].flatMap(([text, minus, field, written]) => {
+    const value = written!.replaceAll('"', '');
+    if (value === '' || text === '-' || FIELDS.some((name) => text === `${name}:` || text === `-${name}:`)) return [];
+    return [{ text, isNot: minus === '-', field: field as Field | undefined, value }];
+  });
+}
+
 type Test = (router: Router) => boolean;
+/** Names of sites by id. */
+export type SiteNames = ReadonlyMap<string, string>;
 
 /**
- * Reads a filter. `state:`, `model:`, `version:` and `agent:` compare one field, a word alone is looked for in the texts of a router, and `-`
- * before either leaves its matches out. Words of one field are alternatives; different fields all have to match.
+ * The filter that the words make. Words of one field are alternatives, but several comparisons of the version (`version:>7.10 version:<7.15`) all
+ * have to hold; different fields all have to match, and so does each word that leaves something out.
  */
-export function filterOf(q: string): Test {
+export function filterOf(q: string, sites: SiteNames): Test {
   const tests = new Map<string, Test[]>();
-  for (const word of q.split(/\s+/).filter((part) => part !== '')) {
-    const isNot = word.startsWith('-') && word.length > 1;
-    const [, field, value] = /^(state|model|version|agent):(.*)$/.exec(isNot ? word.slice(1) : word) ?? [];
-    const test = field === undefined ? containing(isNot ? word.slice(1) : word) : comparing(field, value!);
-    // Each exclusion and each free word holds for itself.
-    const key = isNot || field === undefined ? word : field;
-    tests.set(key, [...(tests.get(key) ?? []), isNot ? (router) => !test(router) : test]);
+  for (const word of wordsOf(q)) {
+    const test = word.field === undefined ? containing(word.value, sites) : comparing(word.field, word.value, sites);
+    const isAlone = word.isNot || word.field === undefined || (word.field === 'version' && /^[<>]/.test(word.value));
+    const key = isAlone ? word.text : word.field!;
+    tests.set(key, [...(tests.get(key) ?? []), word.isNot ? (router) => !test(router) : test]);
   }
   const all = [...tests.values()];
   return (router) => all.every((any) => any.some((test) => test(router)));
 }
 
-function comparing(field: string, value: string): Test {
+function comparing(field: Field, value: string, sites: SiteNames): Test {
   const wanted = value.toLowerCase();
-  if (field === 'state') {
-    const state = wanted === 'away' ? 'agent_away' : wanted.replaceAll('-', '_');
-    return (router) => router.state === state;
+  switch (field) {
+    case 'state': {
+      const state = wanted === 'away' ? 'agent_away' : wanted.replaceAll(/[- ]/g, '_');
+      return (router) => router.state === state;
+    }
+    case 'model':
+      return ({ model, board_name: board }) => [model, board].some((name) => (name ?? '').toLowerCase().startsWith(wanted));
+    case 'version':
+      return ({ software_version: version }) => matchesVersion(version, value);
+    case 'agent':
+      return ({ agent_name: name, agent_id: id }) => (name ?? '').toLowerCase() === wanted || id === wanted;
+    case 'site':
+      if (wanted === 'none') return ({ site_id: id }) => id === null;
+      return ({ site_id: id }) => id !== null && (id === wanted || (sites.get(id) ?? '').toLowerCase() === wanted);
   }
-  if (field === 'model') return ({ model }) => (model ?? '').toLowerCase().startsWith(wanted);
-  if (field === 'version') return ({ software_version: version }) => version === value || version.startsWith(`${value}.`);
-  return ({ agent_name: name }) => (name ?? '').toLowerCase() === wanted;
 }
 
-function containing(word: string): Test {
+function containing(word: string, sites: SiteNames): Test {
   const wanted = word.toLowerCase();
-  return ({ identity, serial_number: serial, model, board_name: board, agent_name: agent, last_seen_from: from }) =>
-    [identity, serial, model, board, agent, from].some((text) => text?.toLowerCase().includes(wanted));
+  return ({ identity, serial_number: serial, model, board_name: board, agent_name: agent, last_seen_from: from, site_id: site }) =>
+    [identity, serial, model, board, agent, from, sites.get(site ?? '')].some((text) => text?.toLowerCase().includes(wanted));
+}
+
+/** A word for the filter: quoted when its value has spaces. */
+export function wordFor(field: Field, value: string): string {
+  return `${field}:${/\s/.test(value) ? `"${value}"` : value}`;
+}
+
+/** The filter without one of its words. */
+export function without(q: string, word: Word): string {
+  return q.replace(word.text, '').replaceAll(/\s+/g, ' ').trim();
+}
+
+const COMPARED: Record<string, string> = { '<': 'older than', '<=': 'at most', '>': 'newer than', '>=': 'at least', '=': 'exactly' };
+
+/** A word of the filter for people: `RouterOS older than 7.19`, `site is not hq`. */
+export function sayWord({ field, value, isNot }: Word): { subject: string; said: string } {
+  const not = isNot ? 'not ' : '';
+  if (field === undefined) return { subject: 'text', said: `${not}${value}` };
+  if (field !== 'version') return { subject: field, said: isNot ? `is not ${value}` : value };
+  const [, sign, version] = /^([<>]=?|=)?(.*)$/.exec(value)!;
+  return { subject: 'RouterOS', said: `${not}${sign === undefined ? version : `${COMPARED[sign]} ${version}`}` };
 }
 
 /** Trouble first. */
 const RANK = { agent_away: 0, not_answering: 1, never_seen: 2, answering: 3 } as const;
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-export function inOrder(routers: Router[], sort: SortKey, siteName: (id: string | null) => string): Router[] {
-  const text = (read: (router: Router) => string | null) => (one: Router, other: Router) =>
+export function inOrder(routers: Router[], sort: SortKey, sites: SiteNames): Router[] {
+  const text = (read: (router: Router) => string | null | undefined) => (one: Router, other: Router) =>
     names.compare(read(one) ?? '', read(other) ?? '') || names.compare(one.identity, other.identity);
-  const since = (one: Router, other: Router): number => (one.state_since ?? '').localeCompare(other.state_since ?? '');
+  const since = (one: Router, other: Router): number => compared(one.state_since, other.state_since);
   const orders: Record<SortKey, (one: Router, other: Router) => number> = {
     state: (one, other) =>
       RANK[one.state ?? 'never_seen'] - RANK[other.state ?? 'never_seen'] ||
       since(one, other) ||
       names.compare(one.identity, other.identity),
     identity: text((router) => router.identity),
-    site: text((router) => siteName(router.site_id)),
-    model: text((router) => router.model),
+    site: text((router) => sites.get(router.site_id ?? '')),
+    model: text((router) => router.model ?? router.board_name),
     version: text((router) => router.software_version),
+    address: text((router) => router.last_seen_from),
+    agent: text((router) => router.agent_name),
     since: (one, other) => since(one, other) || names.compare(one.identity, other.identity),
   };
   return routers.sort(orders[sort]);
+}
+
+/** ISO moments compare as texts, and without the cost of a locale. */
+function compared(one: string | null, other: string | null): number {
+  const [a, b] = [one ?? '', other ?? ''];
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

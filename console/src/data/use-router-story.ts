@@ -1,0 +1,43 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import type { ApiClient, HistoryItem } from '../../../client/browser.ts';
+import { useFleet } from './use-fleet.ts';
+
+/** Times that a router's page can show. */
+export const SPANS = { '6h': 6, '24h': 24, '7d': 24 * 7, '30d': 24 * 30 } as const;
+export type SpanName = keyof typeof SPANS;
+
+const HOUR_MS = 3_600_000;
+/** Items of one request; with more breaks than this in the time, the oldest ones are left out. */
+const MOST = 1000;
+
+export interface RouterStory {
+  from: number;
+  /** States and sessions, and of each the one that went on when the time began. */
+  states: HistoryItem[];
+  /** Everything else that began in the time, newest first. */
+  deeds: HistoryItem[];
+}
+
+/** What happened to a router in the last hours or days. */
+export function useRouterStory(routerId: string, span: SpanName) {
+  const { api } = useFleet();
+  return useQuery({
+    queryKey: ['history', routerId, span],
+    queryFn: ({ signal }) => readStory(api, routerId, Date.now() - SPANS[span] * HOUR_MS, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+async function readStory(api: ApiClient, routerId: string, start: number, signal: AbortSignal): Promise<RouterStory> {
+  const path = { router_id: routerId };
+  const from = new Date(start).toISOString();
+  const read = async (query: { kind: HistoryItem['kind'][]; from?: string; to?: string; limit: number }) =>
+    (await api.call('listRouterHistory', { path, query }, { signal })).data;
+  const [states, deeds, stateBefore, sessionBefore] = await Promise.all([
+    read({ kind: ['state', 'session'], from, limit: MOST }),
+    read({ kind: ['fault', 'job', 'forward', 'backup'], from, limit: MOST }),
+    read({ kind: ['state'], to: from, limit: 1 }),
+    read({ kind: ['session'], to: from, limit: 1 }),
+  ]);
+  return { from: start, states: [...states, ...stateBefore, ...sessionBefore], deeds };
+}

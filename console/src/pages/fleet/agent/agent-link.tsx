@@ -1,0 +1,39 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useFleet } from '../../../data/use-fleet.ts';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
+import { LineChart } from '../router/tabs/line-chart.tsx';
+import type { ChartStep } from '../router/tabs/chart.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** Round trip and loss of the pings in an agent's tunnel. */
+export function AgentLink({ agentId, hours }: { agentId: string; hours: number }) {
+  const { api } = useFleet();
+  const { data, error } = useQuery({
+    queryKey: ['link', agentId, hours],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - hours * HOUR_MS).toISOString();
+      return (await api.call('getAgentLink', { path: { agent_id: agentId }, query: { from } }, { signal })).data;
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  });
+  if (!data) return error ? <ReadingFailed error={error} what="The quality of the line" /> : <Reading />;
+  const span = { from: Date.parse(data.from), to: Date.parse(data.to) };
+  const trips: ChartStep[] = data.steps.flatMap(({ from, to, round_trip_ms: trip }) =>
+    trip === null ? [] : [{ from: Date.parse(from), to: Date.parse(to), min: trip.min, mean: trip.p50, max: trip.p95 }],
+  );
+  const losses: ChartStep[] = data.steps.map(({ from, to, loss_percent: loss }) => ({
+    from: Date.parse(from),
+    to: Date.parse(to),
+    min: 0,
+    mean: loss,
+    max: loss,
+  }));
+  return (
+    <div className="charts">
+      <LineChart title="Round trip, median and 95 of 100" unit="ms" steps={trips} span={span} />
+      <LineChart title="Lost pings" unit="%" steps={losses} span={span} />
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { useRecord } from '../../../data/use-record.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { Sign } from '../../../parts/sign.tsx';
+
+/** Of each kind, so many are shown; the tabs have all. */
+const MOST = 5;
+
+/** What is open at this router now: faults, forwards, jobs that have not ended. */
+export function OpenHere({ routerId }: { routerId: string }) {
+  const { data: faults } = useRecord('faults', 'listTeamFaults', { query: { router_id: routerId, status: 'open', limit: MOST } });
+  const { data: forwards } = useRecord('forwards', 'listTeamForwards', { query: { router_id: routerId, status: 'open', limit: MOST } });
+  const { data: jobs } = useRecord('jobs', 'listTeamJobs', { query: { router_id: routerId, status: ['pending', 'running'], limit: MOST } });
+  if (!faults || !forwards || !jobs) return null;
+  const count = faults.length + forwards.length + jobs.length;
+  return (
+    <Section title="Open here" small={count === 0 ? undefined : said(faults.length, forwards.length, jobs.length)}>
+      {count === 0 ? <p className="empty">No fault, no forward, no job that waits or runs.</p> : null}
+      {faults.map(({ id, message, created_at: at }) => (
+        <Open key={id} kind="fault" href={`/routers/${routerId}/faults`} name={message} more={`since ${shortTime(at)}`} />
+      ))}
+      {forwards.map((forward) => (
+        <Open
+          key={forward.id}
+          kind="forward"
+          href={`/forwards/${routerId}/${forward.id}`}
+          name={`${forward.dst_address}:${forward.dst_port}`}
+          more={`for ${forward.allow_only_cidr}, ${forward.open_connections} connections`}
+          aside={`${lengthOf(Date.parse(forward.expires_at) - Date.now())} left`}
+        />
+      ))}
+      {jobs.map(({ id, description, status, expires_at: until }) => (
+        <Open
+          key={id}
+          kind="job"
+          href={`/jobs/${routerId}/${id}`}
+          name={description === '' ? 'Job' : description}
+          more={status === 'running' ? 'running' : `waits, expires ${shortTime(until)}`}
+        />
+      ))}
+    </Section>
+  );
+}
+
+function said(faults: number, forwards: number, jobs: number): string {
+  const part = (count: number, name: string): string[] => (count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]);
+  return [...part(faults, 'fault'), ...part(forwards, 'forward'), ...part(jobs, 'job')].join(', ');
+}
+
+interface OpenProps {
+  kind: 'fault' | 'forward' | 'job';
+  href: string;
+  name: string;
+  more: string;
+  aside?: string;
+}
+
+function Open({ kind, href, name, more, aside }: OpenProps) {
+  return (
+    <div className="line open-here">
+      <Sign kind={kind} />
+      <span className="el">
+        <AppLink href={href} className="b">
+          {name}
+        </AppLink>
+        <br />
+        <span className="t2 dim">{more}</span>
+      </span>
+      <span className="num dim t2">{aside}</span>
+    </div>
+  );
+}

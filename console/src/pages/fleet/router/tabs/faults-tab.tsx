@@ -1,0 +1,54 @@
+import { useParams } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { useList } from '../../../../data/use-list.ts';
+import { SPANS } from '../../../../data/use-router-story.ts';
+import { FAULT_COLUMNS } from '../../../../parts/fault-columns.tsx';
+import { RecordTable } from '../../../../parts/record-table.tsx';
+import { Section } from '../../../../parts/section.tsx';
+import { useNow } from '../../../../parts/use-now.ts';
+import { Lanes } from '../../../../rails/lanes.tsx';
+import type { Lane } from '../../../../rails/lanes.tsx';
+import { useWidth } from '../../../../rails/rail-canvas.tsx';
+import { SpanChoice, useSpan } from '../span-choice.tsx';
+
+const HOUR_MS = 3_600_000;
+
+/** The faults of one router: one lane for each kind on an axis of time, and all of them as a list. */
+export function FaultsTab() {
+  const { routerId } = useParams({ from: '/routers/$routerId' });
+  const list = useList('faults', 'listFaults', { path: { router_id: routerId }, query: { limit: 200 } });
+  const hours = SPANS[useSpan()];
+  const now = useNow(15_000);
+  const plot = useRef<HTMLDivElement>(null);
+  const width = useWidth(plot);
+  const kinds = [...new Set(list.records.map(({ type }) => type))];
+  const lanes: Lane[] = kinds.map((kind) => ({
+    name: kind.replaceAll('_', ' '),
+    marks: list.records
+      .filter(({ type }) => type === kind)
+      .map(({ id, message, severity, created_at: at, resolved_at: until }) => ({
+        id,
+        at: Date.parse(at),
+        until: until === null ? now : Date.parse(until),
+        text: until === null ? 'open' : message,
+        isBad: severity !== 'info',
+        href: `/routers/${routerId}/faults`,
+      })),
+  }));
+  return (
+    <div className="tab-body">
+      {kinds.length === 0 ? null : (
+        <Section title="When" aside={<SpanChoice />}>
+          <div className="story" aria-hidden="true">
+            <span />
+            <div ref={plot} />
+            <Lanes lanes={lanes} span={{ from: now - hours * HOUR_MS, to: now }} width={width} />
+          </div>
+        </Section>
+      )}
+      <RecordTable label="Faults of this router" columns={FAULT_COLUMNS} list={list} keyOf={({ id }) => id} empty={NONE} />
+    </div>
+  );
+}
+
+const NONE = 'Nothing was ever wrong with this router that the rules of health look for.';

@@ -1,0 +1,62 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { HealthStep } from '../../../../../../client/browser.ts';
+import { useFleet } from '../../../../data/use-fleet.ts';
+import { SPANS } from '../../../../data/use-router-story.ts';
+import { Reading, ReadingFailed } from '../../../../parts/reading.tsx';
+import { SpanChoice, useSpan } from '../span-choice.tsx';
+import type { ChartStep } from './chart.ts';
+import { LineChart } from './line-chart.tsx';
+
+const HOUR_MS = 3_600_000;
+type Measure = Exclude<keyof HealthStep, 'from' | 'to'>;
+
+const MEASURES: readonly { key: Measure; title: string; unit: string; most?: number }[] = [
+  { key: 'cpu_load_percent', title: 'Processor', unit: '%', most: 100 },
+  { key: 'memory_used_percent', title: 'Memory used', unit: '%', most: 100 },
+  { key: 'disk_used_percent', title: 'Disk used', unit: '%', most: 100 },
+  { key: 'temperature_celsius', title: 'Temperature', unit: '°C' },
+  { key: 'voltage', title: 'Voltage', unit: 'V' },
+];
+
+/** What a router reports of itself about once a minute. */
+export function HealthTab() {
+  const { routerId } = useParams({ from: '/routers/$routerId' });
+  const { api } = useFleet();
+  const span = useSpan();
+  const { data, error } = useQuery({
+    queryKey: ['health', routerId, span],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - SPANS[span] * HOUR_MS).toISOString();
+      return (await api.call('getRouterHealth', { path: { router_id: routerId }, query: { from } }, { signal })).data;
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  });
+  if (!data) return error ? <ReadingFailed error={error} what="The measurements" /> : <Reading />;
+  const shown = MEASURES.map((measure) => ({ ...measure, steps: stepsOf(data.steps, measure.key) })).filter(
+    ({ steps }) => steps.length > 0,
+  );
+  return (
+    <>
+      <div className="chart-span">
+        <SpanChoice />
+      </div>
+      {shown.length === 0 ? (
+        <p className="empty">Nothing was measured in this time. The first step of a quarter of an hour is stored when it is over.</p>
+      ) : null}
+      <div className="charts">
+        {shown.map(({ key, ...chart }) => (
+          <LineChart key={key} {...chart} span={{ from: Date.parse(data.from), to: Date.parse(data.to) }} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function stepsOf(steps: readonly HealthStep[], key: Measure): ChartStep[] {
+  return steps.flatMap((step) => {
+    const value = step[key];
+    return value === null ? [] : [{ ...value, from: Date.parse(step.from), to: Date.parse(step.to) }];
+  });
+}

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { filterOf, inOrder } from './search.ts';
+import type { SiteNames, SortKey } from './search.ts';
+
+const NONE: SiteNames = new Map();
+
+export function useSiteNames(): SiteNames {
+  const { api } = useFleet();
+  const { data } = useQuery({
+    queryKey: ['sites', 'names'],
+    queryFn: async (): Promise<SiteNames> => new Map((await api.all('listSites', {})).map(({ id, name }) => [id, name])),
+  });
+  return data ?? NONE;
+}
+
+/** Ids of the routers that match a filter, in an order. Read anew whenever a router changes. */
+export function useFiltered(q: string, sort: SortKey, sites: SiteNames): readonly string[] {
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  return useMemo(() => {
+    void version;
+    return inOrder(routers.values().filter(filterOf(q, sites)), sort, sites).map(({ id }) => id);
+  }, [routers, version, q, sort, sites]);
+}

@@ -1,0 +1,82 @@
+import { wordOf } from '../parts/state-words.ts';
+import { clockTime, lengthOf } from '../parts/times.ts';
+import type { Kind, Piece, Rails } from './pieces.ts';
+
+/** What is written at a break: what happened, and what else is known. */
+export interface Reason {
+  kind: Kind;
+  /** When the break began and ended, milliseconds. */
+  from: number;
+  to: number;
+  isOpen: boolean;
+  strong: string;
+  weak: string;
+}
+
+/** A job that ended so shortly before a break may be its cause, milliseconds. */
+const AFTERMATH_MS = 10 * 60_000;
+
+export interface Deed {
+  title: string;
+  /** When it ended, milliseconds. */
+  ended: number;
+}
+
+/** Why the agent was away, in the order of time. */
+export function agentReasons({ agent, to: now }: Rails): Reason[] {
+  return agent.flatMap((piece, index) => {
+    if (piece.kind !== 'away' && piece.kind !== 'unknown') return [];
+    const isOpen = piece.to >= now;
+    const strong =
+      piece.kind === 'unknown' ? `${clockTime(piece.from)} nobody knew` : `${clockTime(piece.from)} ${wordOf(piece.reason ?? 'away')}`;
+    const weak = isOpen ? `still, ${lengthOf(piece.to - piece.from)}` : `${lengthOf(piece.to - piece.from)}${returned(agent, index)}`;
+    return [{ kind: piece.kind, from: piece.from, to: piece.to, isOpen, strong, weak: ours(piece) + weak }];
+  });
+}
+
+function ours({ kind, reason }: Piece): string {
+  if (kind !== 'unknown') return '';
+  return reason === 'server_stopped' ? 'control plane stopped, ' : 'control plane away, ';
+}
+
+/** A new address is worth knowing. */
+function returned(agent: readonly Piece[], index: number): string {
+  const before = agent[index - 1]?.fact;
+  const after = agent[index + 1]?.fact;
+  return after !== undefined && before !== undefined && before !== after ? `, back from ${after}` : '';
+}
+
+/** Why the router did not answer; of the times in which nobody could ask, only the longest is told. */
+export function routerReasons({ router, to: now }: Rails, deeds: readonly Deed[]): Reason[] {
+  const silent = router
+    .filter(({ kind }) => kind === 'not')
+    .map((piece): Reason => {
+      const isOpen = piece.to >= now;
+      const after = deeds.find(({ ended }) => ended <= piece.from && ended > piece.from - AFTERMATH_MS);
+      const length = lengthOf(piece.to - piece.from);
+      return {
+        ...piece,
+        isOpen,
+        strong: `${clockTime(piece.from)} ${wordOf(piece.reason ?? 'not_answering')}`,
+        weak: `${isOpen ? `still, ${length}` : length}${after ? `, after ${after.title}` : ''}`,
+      };
+    });
+  const unasked = router.filter(({ kind }) => kind === 'unasked').sort((one, other) => other.to - other.from - (one.to - one.from))[0];
+  if (!unasked) return silent;
+  const until = unasked.to >= now ? 'now' : clockTime(unasked.to);
+  return [
+    ...silent,
+    { ...unasked, isOpen: unasked.to >= now, strong: 'not asked', weak: `agent away, ${clockTime(unasked.from)} to ${until}` },
+  ];
+}
+
+/** The part of the known time in which it was heard, percent; null when nothing is known. Rounded down: 100 means that nothing was missing. */
+export function shareHeard(pieces: readonly Piece[]): number | null {
+  let heard = 0;
+  let known = 0;
+  for (const { kind, from, to } of pieces) {
+    if (kind === 'heard') heard += to - from;
+    if (kind === 'heard' || kind === 'away' || kind === 'not') known += to - from;
+  }
+  return known === 0 ? null : Math.floor((heard / known) * 1000) / 10;
+}
