@@ -34,20 +34,39 @@ export interface Span {
  * @returns pieces in their order, cut at both ends, neighbours of the same meaning joined
  */
 export function covering(span: Span, pieces: readonly Piece[], rest: Kind): Piece[] {
-  let laid: Piece[] = [{ ...span, kind: rest }];
+  const laid: Piece[] = [{ ...span, kind: rest }];
   for (const piece of pieces) {
     const from = Math.max(piece.from, span.from);
     const to = Math.min(piece.to, span.to);
-    if (from < to) laid = [...cut(laid, span.from, from), { ...piece, from, to }, ...cut(laid, to, span.to)];
+    if (from < to) lay(laid, { ...piece, from, to });
   }
   return joined(laid);
 }
 
-function cut(pieces: readonly Piece[], from: number, to: number): Piece[] {
-  return pieces.flatMap((piece) => {
-    const cutPiece = { ...piece, from: Math.max(piece.from, from), to: Math.min(piece.to, to) };
-    return cutPiece.from < cutPiece.to ? [cutPiece] : [];
-  });
+/** Puts a piece over those that it touches; what stands out of these at its ends stays. */
+function lay(laid: Piece[], piece: Piece): void {
+  const first = firstEndingAfter(laid, piece.from);
+  let after = first;
+  while (after < laid.length && laid[after]!.from < piece.to) after += 1;
+  const [under, last] = [laid[first]!, laid[after - 1]!];
+  laid.splice(
+    first,
+    after - first,
+    ...(under.from < piece.from ? [{ ...under, to: piece.from }] : []),
+    piece,
+    ...(last.to > piece.to ? [{ ...last, from: piece.to }] : []),
+  );
+}
+
+/** Pieces are in order: found by halves, so that a thousand breaks are laid at once. */
+function firstEndingAfter(laid: readonly Piece[], moment: number): number {
+  let [low, high] = [0, laid.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (laid[middle]!.to > moment) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 function joined(pieces: readonly Piece[]): Piece[] {
