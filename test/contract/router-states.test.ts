@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { ServerRuns } from '../../server/fleet/sessions/runs.ts';
 import { SessionsService } from '../../server/fleet/sessions/service.ts';
+import { NEW_STATES } from '../../server/fleet/states/history.ts';
 import { StatesService } from '../../server/fleet/states/service.ts';
 import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
 import type { AgentConnection } from '../../server/platform/core/agent-gateway.ts';
@@ -107,6 +108,32 @@ describeEachDatabase('states of routers', (open) => {
       ['not_answering', 'refused', 2000, 4000],
       ['agent_away', 'network', 4000, null],
     ]);
+  });
+
+  test('a router that changes all the time shows its present state, and fills no disk: now and then it gets a new row', async () => {
+    const { storage, place, machine, clock } = await setting();
+    const run = await life(storage, clock, place);
+    await run.connect();
+    // As fast as a hostile agent sends, for half an hour.
+    for (let n = 0; n < 18_000; n += 1) {
+      machine.advance(100);
+      run.say(n % 2 === 0, 'timeout');
+      if (n % 600 === 0) await run.flush();
+      expect(run.state()).toEqual({
+        state: n % 2 === 0 ? 'answering' : 'not_answering',
+        since: clock.now(),
+        reason: n % 2 === 0 ? null : 'timeout',
+      });
+    }
+    await run.flush();
+    const rows = (await rowsOf(storage, place)) as [string, string | null, number, number | null][];
+    const { burst, perSecond } = NEW_STATES;
+    expect(rows.length).toBeGreaterThan(burst);
+    expect(rows.length).toBeLessThanOrEqual(burst + 1800 * perSecond + 1);
+    // No time is missing or counted twice, whatever the state in it is said to be.
+    for (const [index, [, , , until]] of rows.entries()) expect(until).toBe(rows[index + 1]?.[2] ?? null);
+    expect(rows.at(-1)![0]).toBe('not_answering');
+    await run.stop();
   });
 
   test('after a silent cut the moment is that of the last byte, and never before the state that it ends', async () => {

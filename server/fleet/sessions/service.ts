@@ -55,6 +55,7 @@ export class SessionsService implements TunnelListener {
       counters,
       upsert: (rows) => storage.writes.write((tx) => upsertSessions(tx, rows)),
       most: MOST_WAITING,
+      partyOf: (row) => row.team_id,
       kind: 'sessions',
     });
   }

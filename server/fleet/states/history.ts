@@ -3,12 +3,19 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { TokenBucket } from '../../platform/core/token-bucket.ts';
+import type { Rate } from '../../platform/core/token-bucket.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
 import { deleteStates, upsertStates } from './store.ts';
 import type { StateRow } from './types.ts';
 
 /** States that wait while the database is unavailable: 20,000 routers that change twice; 400 bytes each. */
 const MOST_WAITING = 80_000;
+/**
+ * New rows of one router. Agents report every 30 s: a router that changes with each report gets a row each time. Without a limit, one hostile
+ * agent had 2,600 a second stored, 4 GB an hour.
+ */
+export const NEW_STATES: Rate = { burst: 120, perSecond: 1 / 30 };
 /** Rows in one delete. */
 const CHUNK = 500;
 
@@ -25,9 +32,15 @@ interface Beginning extends Pick<StateRow, 'state' | 'reason' | 'since'> {
   routerId: string;
 }
 
-/** The states that routers were in. Rows are written from memory every few seconds. */
+/**
+ * The states that routers were in. Rows are written from memory every few seconds. A router that changes all the time gets a new row now and
+ * then: until the next one, its last row goes on and has its latest state.
+ */
 export class StateHistory {
   readonly #deps: Deps;
+  readonly #budgets = new Map<string, TokenBucket>();
+  /** When the stored row began, of rows that went on with another state since; by id. */
+  readonly #begun = new Map<string, number>();
   readonly #writer: RecordWriter<StateRow>;
 
   constructor(deps: Deps) {
@@ -39,6 +52,7 @@ export class StateHistory {
       counters,
       upsert: (rows) => storage.writes.write((tx) => upsertStates(tx, rows)),
       most: MOST_WAITING,
+      partyOf: (row) => row.team_id,
       kind: 'states',
     });
   }
@@ -59,20 +73,44 @@ export class StateHistory {
   /** Begins a new state of a router. A silence is detected late, so it never begins before the state that it ends. */
   begin({ teamId, routerId, state, reason, since }: Beginning, before?: StateRow): StateRow {
     const from = before ? Math.max(before.since, since) : since;
+    const isNew = this.#mayBegin(routerId);
+    if (before && !isNew) {
+      if (!this.#begun.has(before.id)) this.#begun.set(before.id, before.since);
+      return this.#put({ ...before, state, reason, since: from });
+    }
     if (before) this.end(before, from);
-    const row = { id: newId(this.#deps.clock.now()), team_id: teamId, router_id: routerId, state, reason, since: from, until: null };
-    this.#writer.put(row);
-    return row;
+    return this.#put({ id: newId(this.#deps.clock.now()), team_id: teamId, router_id: routerId, state, reason, since: from, until: null });
   }
 
   change(row: StateRow, change: Partial<Pick<StateRow, 'reason' | 'since'>>): StateRow {
-    const next = { ...row, ...change };
-    this.#writer.put(next);
-    return next;
+    const begun = this.#begun.get(row.id);
+    if (begun !== undefined && change.since !== undefined) this.#begun.set(row.id, begun + change.since - row.since);
+    return this.#put({ ...row, ...change });
   }
 
   end(row: StateRow, until: number): void {
-    this.#writer.put({ ...row, until: Math.max(row.since, until) });
+    this.#put({ ...row, until: Math.max(row.since, until) });
+    this.#begun.delete(row.id);
+  }
+
+  /** The router was removed. */
+  forget(routerId: string): void {
+    this.#budgets.delete(routerId);
+  }
+
+  /** @returns the row as it is now, which is not how it is stored if its state has changed too often */
+  #put(row: StateRow): StateRow {
+    this.#writer.put({ ...row, since: this.#begun.get(row.id) ?? row.since });
+    return row;
+  }
+
+  #mayBegin(routerId: string): boolean {
+    const now = this.#deps.clock.monotonic();
+    const budget = this.#budgets.get(routerId) ?? new TokenBucket(NEW_STATES, now);
+    this.#budgets.set(routerId, budget);
+    if (budget.waitMs(now) > 0) return false;
+    budget.take(1, now);
+    return true;
   }
 
   /** Deletes states that ended long ago. */

@@ -264,6 +264,7 @@ export class StatesService {
     const router = this.#routers.get(routerId);
     if (!router) return undefined;
     this.#routers.delete(routerId);
+    this.history.forget(routerId);
     const others = this.#ofAgent(router.agentId);
     others.delete(router);
     if (others.size === 0) this.#byAgent.delete(router.agentId);

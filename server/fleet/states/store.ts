@@ -9,7 +9,12 @@ export async function upsertStates(tx: Tx, rows: readonly StateRow[]): Promise<v
     .onConflict((conflict) =>
       conflict
         .column('id')
-        .doUpdateSet((eb) => ({ reason: eb.ref('excluded.reason'), since: eb.ref('excluded.since'), until: eb.ref('excluded.until') })),
+        .doUpdateSet((eb) => ({
+          state: eb.ref('excluded.state'),
+          reason: eb.ref('excluded.reason'),
+          since: eb.ref('excluded.since'),
+          until: eb.ref('excluded.until'),
+        })),
     )
     .execute();
 }

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { BatchedRows, Counters } from './counters.ts';
+import { dropFromLargest } from './drop-from-largest.ts';
 import type { Log } from './log.ts';
 import { Periodic } from './periodic.ts';
 import { storeApart } from './store-apart.ts';
@@ -14,8 +15,10 @@ export interface RecordWriterOptions<Row> {
   log: Pick<Log, 'warn' | 'error'>;
   /** Inserts the rows in one transaction, or overwrites those that are there by their ids. */
   upsert: (rows: readonly Row[]) => Promise<void>;
-  /** Rows that may wait for the database; the oldest are dropped first. */
+  /** Rows that may wait for the database. With more, the oldest of the party with the most are dropped. */
   most: number;
+  /** Whose row it is, for rows that a party can have many of in a short time. All are of one party when missing. */
+  partyOf?: (row: Row) => string;
   /** The metric label of rows that are never stored. */
   kind: BatchedRows;
   counters?: Pick<Counters, 'refuseRows'> | undefined;
@@ -55,7 +58,7 @@ export class RecordWriter<Row extends { id: string }> {
   /** The newest form of a row. */
   put(row: Row): void {
     this.#waiting.set(row.id, row);
-    this.#dropOldest();
+    this.#makeRoom();
   }
 
   /** Stores what waits. Never rejects: what the database cannot take now waits for the next flush. */
@@ -91,17 +94,17 @@ export class RecordWriter<Row extends { id: string }> {
   /** Before those that came meanwhile; a row that changed meanwhile keeps its newer form. */
   #putBack(rows: readonly Row[]): void {
     this.#waiting = new Map([...rows.map((row) => [row.id, row] as const), ...this.#waiting]);
-    this.#dropOldest();
+    this.#makeRoom();
   }
 
-  #dropOldest(): void {
-    const { most, kind, counters } = this.#options;
-    let dropped = 0;
-    for (const id of this.#waiting.keys()) {
-      if (this.#waiting.size <= most) break;
-      this.#waiting.delete(id);
-      dropped += 1;
+  #makeRoom(): void {
+    const { most, partyOf = () => '', kind, counters } = this.#options;
+    const before = this.#waiting.size;
+    while (this.#waiting.size > most) {
+      // Some more at once, because finding the largest looks at all.
+      const count = Math.max(this.#waiting.size - most, Math.floor(most / 100));
+      this.#waiting = new Map(dropFromLargest([...this.#waiting.values()], partyOf, count).map((row) => [row.id, row]));
     }
-    if (dropped > 0) counters?.refuseRows(kind, dropped);
+    if (this.#waiting.size < before) counters?.refuseRows(kind, before - this.#waiting.size);
   }
 }

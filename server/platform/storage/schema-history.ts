@@ -16,8 +16,8 @@ export interface RouterStateChangesTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   router_id: Fixed<string>;
-  /** answering, not_answering, agent_away or never_seen. */
-  state: Fixed<string>;
+  /** answering, not_answering, agent_away or never_seen; the latest one, of a router that changed it too often for rows of their own. */
+  state: string;
   reason: string | null;
   since: Millis;
   until: Millis | null;

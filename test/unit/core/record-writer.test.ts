@@ -93,6 +93,22 @@ describe('rows of a history', () => {
     expect([...stored.keys()]).toEqual(['row 1', 'row 2']);
   });
 
+  it('lose those of the party with the most, and none of another', async () => {
+    const { stored, log, clock } = setUp();
+    const writer = new RecordWriter<Row & { team: string }>({
+      clock,
+      log,
+      kind: 'states',
+      most: 10,
+      partyOf: ({ team }) => team,
+      upsert: async (rows) => rows.forEach(({ id, value }) => stored.set(id, value)),
+    });
+    writer.put({ id: 'quiet', team: 'quiet', value: 0 });
+    for (let n = 0; n < 50; n += 1) writer.put({ id: `loud ${n}`, team: 'loud', value: n });
+    await writer.flush();
+    expect([stored.size, stored.has('quiet'), stored.has('loud 40'), stored.has('loud 49')]).toEqual([10, true, false, true]);
+  });
+
   it('are tried once, not chunk by chunk, while the database is away', async () => {
     const { writer, stored, database, put } = setUp(10_000);
     database.isAway = true;
