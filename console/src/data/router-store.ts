@@ -3,14 +3,19 @@ import type { Router, StreamEvent } from '../../../client/browser.ts';
 /** The state of a router, as an event tells it. */
 type StateOfRouter = Pick<Router, 'state' | 'state_since' | 'state_reason'>;
 
+/** Counts and orders of all routers follow at most this often, milliseconds; a row shows its own router's change at once. */
+const FOLLOW_MS = 500;
+
 /** The routers of the team by id. A row listens to its own router, so that a change renders one row. */
 export class RouterStore {
   #routers = new Map<string, Router>();
-  /** Changes whenever any router changes; for counts and orders. */
   #version = 0;
+  #following: ReturnType<typeof setTimeout> | undefined;
+  #hasMore = false;
   readonly #rows = new Map<string, Set<() => void>>();
   readonly #all = new Set<() => void>();
 
+  /** Changes after any router has changed; for counts and orders. */
   get version(): number {
     return this.#version;
   }
@@ -30,17 +35,20 @@ export class RouterStore {
   load(routers: readonly Router[]): void {
     this.#routers = new Map(routers.map((router) => [router.id, router]));
     for (const listeners of this.#rows.values()) for (const listener of listeners) listener();
-    this.#changed();
+    this.#tellAll();
   }
 
   /** @returns true when the list has to be read again: a router that is not known here, or lost events */
   apply(events: readonly StreamEvent[]): boolean {
     let isStale = false;
+    let isChanged = false;
     for (const { type, data } of events) {
       if (type === 'resync' || type === 'router.removed' || type === 'router.moved' || type === 'router.replaced') isStale = true;
-      if (type === 'router.changed') isStale = !this.#change(String(data['router_id']), data as unknown as StateOfRouter) || isStale;
+      if (type !== 'router.changed') continue;
+      if (this.#change(String(data['router_id']), data as unknown as StateOfRouter)) isChanged = true;
+      else isStale = true;
     }
-    this.#changed();
+    if (isChanged) this.#changed();
     return isStale;
   }
 
@@ -66,7 +74,21 @@ export class RouterStore {
     return true;
   }
 
+  /** The first of many changes at once, the others together: sorting thousands of routers ten times a second leaves no time for the person. */
   #changed(): void {
+    if (this.#following !== undefined) {
+      this.#hasMore = true;
+      return;
+    }
+    this.#following = setTimeout(() => {
+      this.#following = undefined;
+      if (this.#hasMore) this.#changed();
+    }, FOLLOW_MS);
+    this.#tellAll();
+  }
+
+  #tellAll(): void {
+    this.#hasMore = false;
     this.#version += 1;
     for (const listener of this.#all) listener();
   }

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Router, StreamEvent } from '../../../client/index.ts';
+import { RouterStore } from '../../../console/src/data/router-store.ts';
+
+const router = (id: string): Router => ({ id, identity: id, state: 'answering', state_since: null, state_reason: null }) as Router;
+const changed = (id: string, state = 'agent_away'): StreamEvent => ({
+  id: '1',
+  type: 'router.changed',
+  data: { router_id: id, state, state_since: '2031-05-01T08:00:00.000Z', state_reason: 'silence' },
+});
+
+describe('the routers in the page', () => {
+  let store: RouterStore;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    store = new RouterStore();
+    store.load([router('a'), router('b')]);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it('tell a row of its own change at once, and no other row', () => {
+    const heard: string[] = [];
+    store.subscribeTo('a', () => heard.push('a'));
+    store.subscribeTo('b', () => heard.push('b'));
+    store.apply([changed('a')]);
+    expect(heard).toEqual(['a']);
+    expect(store.get('a')!.state).toBe('agent_away');
+  });
+
+  it('tell counts and orders of the first change at once, and of the next ones together', () => {
+    let times = 0;
+    store.subscribe(() => (times += 1));
+    for (let turn = 0; turn < 20; turn += 1) {
+      store.apply([changed('a', turn % 2 === 0 ? 'agent_away' : 'answering')]);
+      vi.advanceTimersByTime(50);
+    }
+    expect(times).toBeLessThanOrEqual(3);
+    const { version } = store;
+    vi.advanceTimersByTime(500);
+    expect(times).toBe(3);
+    vi.advanceTimersByTime(5000);
+    expect(times).toBe(3);
+    expect(store.version).toBeGreaterThanOrEqual(version);
+  });
+
+  it('tell nobody when nothing has changed', () => {
+    let times = 0;
+    store.subscribe(() => (times += 1));
+    expect(store.apply([{ id: '2', type: 'job.completed', data: {} }])).toBe(false);
+    expect(times).toBe(0);
+  });
+
+  it.each(['resync', 'router.removed', 'router.moved', 'router.replaced'] as const)('have to be read again after %s', (type) => {
+    expect(store.apply([{ id: '3', type, data: {} }])).toBe(true);
+  });
+
+  it('have to be read again when one changes that is not known', () => {
+    expect(store.apply([changed('c')])).toBe(true);
+  });
+});
