@@ -1,4 +1,5 @@
 import type { Router, StreamEvent } from '../../../client/browser.ts';
+import { ranksOf } from './ranks.ts';
 
 /** The state of a router, as an event tells it. */
 type StateOfRouter = Pick<Router, 'state' | 'state_since' | 'state_reason'>;
@@ -9,6 +10,7 @@ const FOLLOW_MS = 500;
 /** The routers of the team by id. A row listens to its own router, so that a change renders one row. */
 export class RouterStore {
   #routers = new Map<string, Router>();
+  #ranks: ReadonlyMap<string, number> | undefined;
   #version = 0;
   #following: ReturnType<typeof setTimeout> | undefined;
   #hasMore = false;
@@ -34,6 +36,7 @@ export class RouterStore {
 
   load(routers: readonly Router[]): void {
     this.#routers = new Map(routers.map((router) => [router.id, router]));
+    this.#ranks = undefined;
     for (const listeners of this.#rows.values()) for (const listener of listeners) listener();
     this.#tellAll();
   }
@@ -51,6 +54,12 @@ export class RouterStore {
     if (isChanged) this.#changed();
     return isStale;
   }
+
+  /** The order of identities, as numbers. Events change no identity. */
+  byName = (one: Router, other: Router): number => {
+    this.#ranks ??= ranksOf(this.values().map(({ identity }) => identity));
+    return (this.#ranks.get(one.identity) ?? 0) - (this.#ranks.get(other.identity) ?? 0);
+  };
 
   subscribe = (listener: () => void): (() => void) => {
     this.#all.add(listener);

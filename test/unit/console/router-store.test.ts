@@ -55,6 +55,16 @@ describe('the routers in the page', () => {
     expect(store.apply([{ id: '3', type, data: {} }])).toBe(true);
   });
 
+  it('are in the order of their names, numbers in them counted, and equal names equal', () => {
+    store.load([router('gw-10'), router('GW-2'), router('gw-2'), router('ap')]);
+    expect(
+      store
+        .values()
+        .sort(store.byName)
+        .map(({ identity }) => identity),
+    ).toEqual(['ap', 'GW-2', 'gw-2', 'gw-10']);
+  });
+
   it('have to be read again when one changes that is not known', () => {
     expect(store.apply([changed('c')])).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useDeferredValue, useRef } from 'react';
+import { memo, useRef } from 'react';
 import { useFleet, useRouterRecord } from '../../../data/use-fleet.ts';
 import { StateOf } from '../../../parts/lamp.tsx';
 import { exactTime, shortTime } from '../../../parts/times.ts';
@@ -24,7 +24,7 @@ export function RoutersPage() {
   const navigate = useNavigate({ from: '/routers' });
   const { routers } = useFleet();
   const sites = useSiteNames();
-  const ids = useFiltered(useDeferredValue(q), sort, sites);
+  const ids = useFiltered(q, sort, sites);
   const search = (change: { q?: string; sort?: SortKey }): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: change.q !== undefined });
   return (

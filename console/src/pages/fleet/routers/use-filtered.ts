@@ -21,6 +21,6 @@ export function useFiltered(q: string, sort: SortKey, sites: SiteNames): readonl
   const version = useRoutersVersion();
   return useMemo(() => {
     void version;
-    return inOrder(routers.values().filter(filterOf(q, sites)), sort, sites).map(({ id }) => id);
+    return inOrder(routers.values().filter(filterOf(q, sites)), sort, sites, routers.byName).map(({ id }) => id);
   }, [routers, version, q, sort, sites]);
 }
