@@ -70,6 +70,12 @@ export class ApiClient {
     };
   }
 
+  /** The bytes of an answer that is not JSON, such as a backup. Throws like {@link call}. */
+  async file<Id extends OperationId>(id: Id, input: Input<Id>, options: CallOptions = {}): Promise<Blob> {
+    const answer = await this.transport.open({ ...options, ...requestOf(id, input) });
+    return answer.blob();
+  }
+
   /** Every record of a list, newest first, fetched page by page on demand. Throws like {@link call}. */
   async *pages<Id extends ListOperation>(id: Id, input: Input<Id>, options: CallOptions = {}): AsyncGenerator<ListItem<Id>> {
     const { query, ...rest } = input as Parts;

@@ -1,8 +1,9 @@
 import { createRouter } from '@tanstack/react-router';
 import { fleetRoutes } from './pages/fleet/routes.ts';
+import { workRoutes } from './pages/work/routes.ts';
 import { root } from './root-route.ts';
 
-const tree = root.addChildren([...fleetRoutes]);
+const tree = root.addChildren([...fleetRoutes, ...workRoutes]);
 
 export function createAppRouter() {
   return createRouter({ routeTree: tree, scrollRestoration: true, parseSearch, stringifySearch });

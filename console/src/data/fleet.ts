@@ -18,8 +18,10 @@ const ROUTERS = 'routers';
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
   agent: ['overview', 'agents', 'history'],
   router: ['overview', 'router', 'availability', 'history'],
-  job: ['overview', 'jobs', 'history'],
+  job: ['overview', 'jobs', 'campaigns', 'history'],
   campaign: ['overview', 'campaigns'],
+  backup: ['backups', 'history'],
+  config: ['backups'],
   forward: ['overview', 'forwards', 'history'],
   fault: ['overview', 'faults', 'history'],
 };

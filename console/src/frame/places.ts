@@ -6,4 +6,9 @@ export const PLACES = [
     { name: 'Now', link: linkOptions({ to: '/', activeOptions: { exact: true } }) },
     { name: 'Routers', link: linkOptions({ to: '/routers', search: {}, activeOptions: { includeSearch: false } }) },
   ],
+  [
+    { name: 'Run', link: linkOptions({ to: '/run', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Jobs', link: linkOptions({ to: '/jobs', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Campaigns', link: linkOptions({ to: '/campaigns', activeOptions: { includeSearch: false } }) },
+  ],
 ] as const;

@@ -4,7 +4,8 @@ import { useState } from 'react';
 export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <div className="copy-line">
-      <code>{text}</code>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long line scrolls, also by keyboard */}
+      <code tabIndex={0}>{text}</code>
       <CopyButton text={text} label={label} />
     </div>
   );

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RecordList } from '../data/use-list.ts';
 import { Reading, ReadingFailed } from './reading.tsx';
+import { useIsPhone } from './use-is-phone.ts';
 
 export interface Column<T> {
   title: string;
@@ -25,6 +26,8 @@ interface Props<T> {
 }
 
 const ROW_PX = 30;
+/** Two lines. */
+const PHONE_ROW_PX = 52;
 /** The next page is read when fewer rows than this are left below. */
 const ROWS_AHEAD = 20;
 
@@ -39,17 +42,21 @@ export function RecordTable<T>({ label, columns, list, keyOf, empty }: Props<T>)
 function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
   const { records, hasMore, readMore } = list;
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({ count: records.length, getScrollElement: () => scroller.current, estimateSize: () => ROW_PX, overscan: 6 });
+  const isPhone = useIsPhone();
+  const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
+  const rows = useVirtualizer({ count: records.length, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 6 });
   const inSight = rows.getVirtualItems();
   const last = inSight.at(-1)?.index ?? 0;
   useEffect(() => {
     if (hasMore && last + ROWS_AHEAD > records.length) readMore();
   });
-  const tracks = { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  const tracks = isPhone ? {} : { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
+  // Rows of another height stand at other places.
+  useEffect(() => rows.measure(), [rows, rowPx]);
   const total = hasMore ? -1 : records.length + 1;
   return (
     <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
-      <div className="grow ghead" role="row" aria-rowindex={1} style={tracks}>
+      <div className={isPhone ? 'sr' : 'grow ghead'} role="row" aria-rowindex={1} style={tracks}>
         {columns.map(({ title, className, isWide }) => (
           <span key={title} role="columnheader" className={classes(className, isWide)}>
             {title}
@@ -64,7 +71,7 @@ function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
             return (
               <div
                 key={keyOf(record)}
-                className="grow"
+                className={isPhone ? 'grow card' : 'grow'}
                 role="row"
                 aria-rowindex={index + 2}
                 style={{ ...tracks, transform: `translateY(${start}px)` }}

@@ -1,5 +1,5 @@
 interface Props {
-  title: string;
+  title: React.ReactNode;
   /** A few words beside the heading: a count, an order. */
   small?: React.ReactNode;
   /** At the right: one link or a control. */

@@ -6,6 +6,16 @@ const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'sh
 const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
+const toTheSecond = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const dayToTheSecond = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+
 const DAY_MS = 86_400_000;
 
 /** As short as it can be without a doubt: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
@@ -41,4 +51,18 @@ export function lengthOf(ms: number): string {
   if (minutes < 60) return `${minutes} min`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${String(minutes % 60).padStart(2, '0')}` : `${Math.floor(hours / 24)} d`;
+}
+
+/** `03:12:46`, with its day when that is not the last one. @param at milliseconds since 1970 */
+export function secondsTime(at: number, now = Date.now()): string {
+  return (now - at < DAY_MS ? toTheSecond : dayToTheSecond).format(at);
+}
+
+/** Minutes and seconds that are left: `2:34`, `1:02:34`. */
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hours = Math.floor(seconds / 3600);
+  const rest = `${hours > 0 ? two(Math.floor((seconds % 3600) / 60)) : Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+  return hours > 0 ? `${hours}:${rest}` : rest;
 }

@@ -42,6 +42,14 @@ describe('the difference of two lists of lines', () => {
 describe('a unified diff', () => {
   const print = (before: string[], after: string[]): string => unifiedDiff({ name: 'a', lines: before }, { name: 'b', lines: after }).diff;
 
+  it('names the menu that a change belongs to, as it was before the change', () => {
+    const rows = Array.from({ length: 8 }, (_none, index) => `add address=10.0.0.${index}/24`);
+    const before = ['/ip address', ...rows, '/ip dns', 'set servers=192.0.2.1'];
+    const after = ['/ip address', ...rows.slice(0, -1), '/ip dns', 'set servers=192.0.2.1'];
+    expect(print(before, after).split('\n')[2]).toBe('@@ -6,6 +6,5 @@ /ip address');
+    expect(print(['x', ...before], ['y', ...before]).split('\n')[2]).toBe('@@ -1,4 +1,4 @@');
+  });
+
   it('of the same is empty', () => {
     expect(print(['x'], ['x'])).toBe('');
   });

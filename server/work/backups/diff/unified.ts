@@ -17,7 +17,7 @@ export function unifiedDiff(
   const hunks = hunksOf(edits);
   if (hunks.length === 0) return { diff: '', truncated: false, coarse: false };
   const lines = [`--- ${before.name}`, `+++ ${after.name}`];
-  const place = { at: 0, removed: 0, added: 0 };
+  const place = { at: 0, removed: 0, added: 0, section: '' };
   for (const hunk of hunks) for (const line of printHunk(edits, hunk, place)) lines.push(line);
   const diff = lines.join('\n');
   const truncated = diff.length > MOST_CHARS;
@@ -47,13 +47,16 @@ interface Place {
   at: number;
   removed: number;
   added: number;
+  /** The last line before it that names a menu of the router: `/ip address`. '' before the first one. */
+  section: string;
 }
 
 function goTo(edits: readonly Edit[], place: Place, to: number): void {
   for (; place.at < to; place.at += 1) {
-    const { kind } = edits[place.at]!;
+    const { kind, line } = edits[place.at]!;
     if (kind !== 'added') place.removed += 1;
     if (kind !== 'removed') place.added += 1;
+    if (kind !== 'removed' && line.startsWith('/')) place.section = line;
   }
 }
 
@@ -67,5 +70,6 @@ function printHunk(edits: readonly Edit[], { start, end }: Hunk, place: Place): 
     return `${length === 0 ? first[side] : first[side] + 1}${length === 1 ? '' : `,${length}`}`;
   };
   const lines = edits.slice(start, end).map(({ kind, line }) => `${SIGNS[kind]}${line}`);
-  return [`@@ -${range('removed')} +${range('added')} @@`, ...lines];
+  // As git names the function around a change: without it, `add address=…` says nothing.
+  return [`@@ -${range('removed')} +${range('added')} @@${first.section === '' ? '' : ` ${first.section}`}`, ...lines];
 }

@@ -1,0 +1,64 @@
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useList } from '../../../data/use-list.ts';
+import { useRecord } from '../../../data/use-record.ts';
+import { CopyButton } from '../../../parts/copy.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { Reading } from '../../../parts/reading.tsx';
+import { exactTime, shortTime } from '../../../parts/times.ts';
+import { BackupsCrumb } from './crumb.tsx';
+import { DiffView } from './diff-view.tsx';
+import { originWords, readPair } from './pair.ts';
+import '../work.css';
+
+/** The exports of two backups compared. The two are in the address. */
+export function ComparePage() {
+  const { routerId, pair } = useParams({ from: '/routers/$routerId/backups/$pair' });
+  const ids = readPair(pair);
+  if (!ids) return <PageHead crumb={<BackupsCrumb routerId={routerId} />} title="The address names no two backups" />;
+  return <Compared routerId={routerId} from={ids.from} to={ids.to} />;
+}
+
+function Compared({ routerId, from, to }: { routerId: string; from: string; to: string }) {
+  const { view } = useSearch({ from: '/routers/$routerId/backups/$pair' });
+  const diff = useRecord('backups', 'compareBackups', { path: { router_id: routerId, backup_id: from, other_id: to } });
+  const { records } = useList('backups', 'listBackups', { path: { router_id: routerId } });
+  const name = (id: string): React.ReactNode => {
+    const backup = records.find((one) => one.id === id);
+    if (!backup) return <span className="id">{id.slice(-8)}</span>;
+    return (
+      <span title={exactTime(backup.created_at)}>
+        <b>{shortTime(backup.created_at)}</b> ({originWords(backup)})
+      </span>
+    );
+  };
+  if (diff.error && !diff.data) return <MissingRecord error={diff.error} what="comparison" />;
+  return (
+    <>
+      <PageHead
+        crumb={<BackupsCrumb routerId={routerId} />}
+        title="What changed"
+        sentence={
+          <>
+            from {name(from)} to {name(to)}
+          </>
+        }
+        actions={diff.data?.changed ? <CopyButton text={diff.data.diff} label="the comparison" /> : null}
+      />
+      <nav className="tabs" aria-label="View">
+        <Link to="." search={{}} className={view === undefined ? 'on' : ''} aria-current={view === undefined ? 'page' : undefined}>
+          One column
+        </Link>
+        <Link
+          to="."
+          search={{ view: 'sides' }}
+          className={view === 'sides' ? 'on' : ''}
+          aria-current={view === 'sides' ? 'page' : undefined}
+        >
+          Side by side
+        </Link>
+      </nav>
+      {diff.data ? <DiffView diff={diff.data} isSideBySide={view === 'sides'} /> : <Reading />}
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import type { BackupDiff } from '../../../../../client/browser.ts';
+import { countsOf, hunksOf, pairsOf } from './diff.ts';
+import type { DiffLine, Hunk } from './diff.ts';
+
+interface Props {
+  diff: BackupDiff;
+  isSideBySide?: boolean;
+}
+
+const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
+
+/** Two exports compared. Dates and comments of the exports do not count. */
+export function DiffView({ diff, isSideBySide = false }: Props) {
+  if (!diff.changed) return <p className="empty">The two exports are the same, apart from dates and comments.</p>;
+  const hunks = hunksOf(diff.diff);
+  const { added, removed } = countsOf(hunks);
+  return (
+    <>
+      <p className="dim diff-sum">
+        {added} added, {removed} removed
+        {diff.coarse ? '. There are too many differences for the shortest comparison' : ''}
+        {diff.truncated ? '. The comparison is cut off here; download both exports for the rest' : ''}
+      </p>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
+      <div className={isSideBySide ? 'diff two' : 'diff'} role="group" aria-label="Differences" tabIndex={0}>
+        {hunks.map((hunk, index) => (
+          // A hunk has no other name than its place.
+          // oxlint-disable-next-line react/no-array-index-key
+          <HunkView key={index} hunk={hunk} isSideBySide={isSideBySide} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function HunkView({ hunk, isSideBySide }: { hunk: Hunk; isSideBySide: boolean }) {
+  const first = hunk.lines[0];
+  return (
+    <div className="hunk">
+      <p className="hunk-head">
+        {hunk.menu === '' ? '' : `${hunk.menu}, `}from line {first?.before ?? first?.after ?? 1}
+      </p>
+      {isSideBySide
+        ? pairsOf(hunk.lines).map((pair, index) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <div key={index} className="pair">
+              <Half line={pair.before} number={pair.before?.before ?? null} />
+              <Half line={pair.after} number={pair.after?.after ?? null} />
+            </div>
+          ))
+        : hunk.lines.map((line, index) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <div key={index} className={line.kind}>
+              <span className="ln">{line.before}</span>
+              <span className="ln">{line.after}</span>
+              <code>
+                <span className="g">{SIGNS[line.kind]}</span>
+                {line.text}
+              </code>
+            </div>
+          ))}
+    </div>
+  );
+}
+
+function Half({ line, number }: { line: DiffLine | undefined; number: number | null }) {
+  if (!line) return <div className="nothing" />;
+  return (
+    <div className={line.kind}>
+      <span className="ln">{number}</span>
+      <code>
+        <span className="g">{SIGNS[line.kind]}</span>
+        {line.text}
+      </code>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import { Section } from '../../../parts/section.tsx';
+import { shortTime } from '../../../parts/times.ts';
+import type { Wave } from './waves.ts';
+
+interface Props {
+  waves: readonly Wave[];
+  now: number;
+  isGoingOn: boolean;
+}
+
+/** The front that runs through the list: each line a stretch of it, on one axis of time. */
+export function Waves({ waves, now, isGoingOn }: Props) {
+  const begins = waves.flatMap(({ from, expected }) => [from, expected?.from ?? null]).filter((at) => at !== null);
+  const ends = waves.flatMap(({ from, until, expected }) => [from, until, expected?.until ?? null]).filter((at) => at !== null);
+  const from = Math.min(...begins, now);
+  const to = Math.max(...ends, isGoingOn ? now : from, from + 1);
+  const place = (at: number): number => Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100));
+  const front = place(now);
+  return (
+    <Section title="Waves" small="the list in the order it runs">
+      <div className="waves" role="table" aria-label="Waves">
+        <div role="row" className="wave wave-head">
+          <span role="columnheader">
+            <span className="sr">Routers</span>
+          </span>
+          <span role="columnheader" className="tl-axis m-no">
+            <span className="sr">When</span>
+            <i className="first">{timeOf(from)}</i>
+            {isGoingOn && front > 10 && front < 90 ? (
+              <i style={{ left: `${front}%` }} className="b">
+                {timeOf(now)}
+              </i>
+            ) : null}
+            <i className="last" style={{ left: '100%' }}>
+              {timeOf(to)}
+            </i>
+          </span>
+          <span role="columnheader">
+            <span className="sr">Results</span>
+          </span>
+        </div>
+        {waves.map((wave) => (
+          <div role="row" className="wave" key={wave.name}>
+            <span role="cell" className="el">
+              <b>{wave.name}</b> {wave.name === 'Canaries' ? <span className="dim">{wave.size}</span> : null}
+            </span>
+            <span role="cell" className="ph m-no" aria-hidden="true">
+              {wave.expected ? (
+                <i
+                  className="pf"
+                  style={{ left: `${place(wave.expected.from)}%`, width: `${place(wave.expected.until) - place(wave.expected.from)}%` }}
+                />
+              ) : null}
+              {wave.from === null ? null : (
+                <i className="pr" style={{ left: `${place(wave.from)}%`, width: `${place(wave.until ?? now) - place(wave.from)}%` }} />
+              )}
+              {isGoingOn ? <i className="now" style={{ left: `${front}%` }} /> : null}
+            </span>
+            <span role="cell" className={wave.counts.running > 0 ? 'num b' : wave.from === null ? 'num faint' : 'num'}>
+              {resultWords(wave, isGoingOn)}
+            </span>
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function timeOf(at: number): string {
+  return shortTime(new Date(at).toISOString());
+}
+
+function resultWords({ counts, from, expected }: Wave, isGoingOn: boolean): string {
+  if (from === null) {
+    if (!isGoingOn) return 'never started';
+    return expected === null ? 'waits' : `about ${timeOf(expected.from)} to ${timeOf(expected.until)}`;
+  }
+  const parts = [
+    counts.done > 0 ? `${counts.done} done` : '',
+    counts.running > 0 ? `${counts.running} under way` : '',
+    counts.bad > 0 ? `${counts.bad} not as wished` : '',
+    counts.waiting > 0 ? `${counts.waiting} ${isGoingOn ? 'wait' : 'not run'}` : '',
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}

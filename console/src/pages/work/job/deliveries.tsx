@@ -1,0 +1,74 @@
+import type { Delivery } from '../../../../../client/browser.ts';
+import { useList } from '../../../data/use-list.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Moment } from '../../../parts/moment.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { WorkLamp } from '../../../parts/work-lamp.tsx';
+import { useMay } from '../../../session/use-may.ts';
+
+interface Props {
+  routerId: string;
+  jobId: string;
+}
+
+/** What was sent to the job's webhook, and what became of it. */
+export function Deliveries({ routerId, jobId }: Props) {
+  const { records, isFirst, hasMore, readMore } = useList('jobs', 'listDeliveries', { path: { router_id: routerId, job_id: jobId } });
+  return (
+    <Section title="Webhook" small={isFirst ? undefined : records.length}>
+      {!isFirst && records.length === 0 ? <p className="empty">Nothing was sent yet.</p> : null}
+      {records.map((delivery) => (
+        <DeliveryLine key={delivery.id} delivery={delivery} routerId={routerId} jobId={jobId} />
+      ))}
+      {hasMore ? (
+        <button type="button" className="btn quiet" onClick={readMore}>
+          Older ones
+        </button>
+      ) : null}
+    </Section>
+  );
+}
+
+const WORDS: Record<Delivery['state'], string> = {
+  pending: 'on its way',
+  resending: 'on its way again',
+  delivered: 'delivered',
+  failed: 'given up',
+  gone: 'the receiver wants no more',
+};
+
+const LAMPS = { pending: 'waiting', resending: 'waiting', delivered: 'done', failed: 'failed', gone: 'canceled' } as const;
+
+function DeliveryLine({ delivery, routerId, jobId }: { delivery: Delivery } & Props) {
+  const { id, type, state, attempts, created_at: createdAt } = delivery;
+  const write = useWrite('resendDelivery', ['jobs']);
+  const maySend = useMay('operator') && (state === 'failed' || state === 'gone' || state === 'delivered');
+  const last = attempts.at(-1);
+  return (
+    <div className="line delivery">
+      <Moment at={createdAt} className="dim" />
+      <WorkLamp work={LAMPS[state]} />
+      <span className="el">
+        <b>{type}</b> {WORDS[state]}
+        <span className="dim">
+          {last === undefined ? '' : `, ${last.status ?? last.error?.replaceAll('_', ' ') ?? ''}`}
+          {attempts.length > 1 ? ` at attempt ${attempts.length}` : ''}
+        </span>
+      </span>
+      {maySend ? (
+        <button
+          type="button"
+          className="btn quiet sm"
+          disabled={write.state.kind === 'sending'}
+          onClick={() =>
+            void (write.state.kind === 'maybe_done'
+              ? write.lookAgain()
+              : write.send({ path: { router_id: routerId, job_id: jobId, delivery_id: id } }))
+          }
+        >
+          {write.state.kind === 'maybe_done' ? 'May have been sent. Look again' : 'Send again'}
+        </button>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import type { JobDetail } from '../../../../../client/browser.ts';
+import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { endOf, reasonWords, tookWords } from '../words.ts';
+
+/** What became of a job, since when and why. */
+export function jobSentence(job: JobDetail, agentName: string | null): { strong: string; weak: string } {
+  const { status, reason, started_at: startedAt, accepted_at: acceptedAt, guard } = job;
+  const end = endOf(job);
+  const at = end === null ? '' : ` ${shortTime(end)}`;
+  const took = startedAt === null || end === null ? '' : lengthBetween(startedAt, end);
+  const agent = agentName === null ? 'its agent' : `agent ${agentName}`;
+  switch (status) {
+    case 'pending':
+      return acceptedAt === null
+        ? { strong: 'It waits.', weak: `Until ${shortTime(job.expires_at)} for its router; then it expires and never runs.` }
+        : { strong: 'It waits for its turn.', weak: `${agent} has it on disk.` };
+    case 'running':
+      return guard?.state === 'armed'
+        ? { strong: 'The script ran or runs, and its undo guard is armed.', weak: '' }
+        : { strong: 'The script runs.', weak: `Since ${shortTime(startedAt)}.` };
+    case 'completed':
+      return { strong: `Done${at}.`, weak: job.needs_acknowledgement ? took : 'The agent has it on disk; nobody waited for its end.' };
+    case 'failed':
+      return reason === 'rolled_back'
+        ? {
+            strong: `The router undid it${at}.`,
+            weak: 'The agent did not reach it in time over a new connection, so it loaded its restore point.',
+          }
+        : { strong: `Failed${at}: ${reasonWords(reason)}.`, weak: took };
+    case 'expired':
+      return { strong: `Expired${at}.`, weak: 'The router did not come in time; the script certainly never ran.' };
+    case 'deleted':
+      return startedAt === null
+        ? { strong: `Canceled${at}.`, weak: 'The script never ran.' }
+        : { strong: `Marked as deleted${at}.`, weak: 'What it did before is still told here.' };
+    case 'unknown':
+      return { strong: 'Nobody knows the outcome.', weak: reason === null ? '' : `${sentenceCase(reasonWords(reason))}.` };
+  }
+}
+
+function lengthBetween(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  return `It took ${tookWords(ms) || lengthOf(ms)}.`;
+}
+
+function sentenceCase(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

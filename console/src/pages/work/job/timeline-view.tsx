@@ -1,0 +1,89 @@
+import type { JobTimelineItem } from '../../../../../client/browser.ts';
+import { Section } from '../../../parts/section.tsx';
+import { exactTime, lengthOf, secondsTime } from '../../../parts/times.ts';
+import { useTicking } from '../../../parts/use-ticking.ts';
+import { tookWords } from '../words.ts';
+import { axisOf, linesOf } from './timeline.ts';
+import type { Axis, Drawn, Line } from './timeline.ts';
+
+const CLASSES: Record<Drawn, string> = { moment: 'pm', wait: 'pw', run: 'pr', guard: 'pg', unknown: 'pk' };
+
+/** What happened to a job, line by line, each with its stretch on one axis. */
+export function Timeline({ items, isOver }: { items: readonly JobTimelineItem[]; isOver: boolean }) {
+  const now = useTicking(!isOver);
+  const lines = linesOf(items, now);
+  const axis = axisOf(lines);
+  return (
+    <Section title="Timeline" small={axis.folds.length > 0 ? 'a zigzag is a long wait, drawn short' : undefined} aside={<Legend />}>
+      <div className="tl" role="table" aria-label="Timeline">
+        <div className="tl-row tl-head" role="row">
+          <span role="columnheader">At</span>
+          <span role="columnheader">What</span>
+          <span role="columnheader" className="tl-axis m-no">
+            <span className="sr">Length</span>
+            {axis.ticks.map((at) => (
+              <i key={at} style={{ left: `${axis.place(at)}%` }} className={axis.place(at) > 88 ? 'last' : undefined} aria-hidden="true">
+                {secondsTime(at)}
+              </i>
+            ))}
+          </span>
+          <span role="columnheader" className="m-no">
+            By
+          </span>
+        </div>
+        {lines.map((line) => (
+          <TimelineRow key={line.key} line={line} axis={axis} />
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function TimelineRow({ line, axis }: { line: Line; axis: Axis }) {
+  const { at, until, drawn, isGoingOn, says, why, by } = line;
+  const left = axis.place(at);
+  const width = axis.place(until) - left;
+  const length = drawn === 'moment' ? '' : tookWords(until - at) || lengthOf(until - at);
+  return (
+    <div className="tl-row" role="row">
+      <span role="cell" className="dim" title={exactTime(new Date(at).toISOString())}>
+        {secondsTime(at)}
+      </span>
+      <span role="cell" className="tl-what">
+        <b>{says}</b>
+        {why === '' ? null : <span className="dim">, {why}</span>}
+        {length === '' ? null : (
+          <span className="dim">
+            {' '}
+            {isGoingOn ? 'for ' : ''}
+            {length}
+          </span>
+        )}
+      </span>
+      <span role="cell" className="ph m-no" aria-hidden="true">
+        <i className={CLASSES[drawn]} style={{ left: `${left}%`, width: `${width}%` }} />
+        {axis.folds.map((fold) => (
+          <i key={fold.left} className="fold" title={lengthOf(fold.ms)} style={{ left: `${fold.left}%`, width: `${fold.width}%` }} />
+        ))}
+      </span>
+      <span role="cell" className="dim el m-no">
+        {by}
+      </span>
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <span className="legend m-no" aria-hidden="true">
+      {(['wait', 'run', 'guard', 'unknown'] as const).map((drawn) => (
+        <span className="lamp" key={drawn}>
+          <span className="ph key">
+            <i className={CLASSES[drawn]} />
+          </span>
+          {{ wait: 'waits', run: 'runs', guard: 'guard armed', unknown: 'nobody knew' }[drawn]}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { root } from '../../root-route.ts';
+import { readCompareSearch } from './backups/compare-search.ts';
+import { readCampaignSearch } from './campaign/search.ts';
+import { readJobsSearch } from './jobs/search.ts';
+import { readRunSearch } from './run/search.ts';
+
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/run',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
+});
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs',
+  validateSearch: readJobsSearch,
+  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+});
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$routerId/$jobId',
+  component: lazyRouteComponent(() => import('./job/job-page.tsx'), 'JobPage'),
+});
+const campaigns = createRoute({
+  getParentRoute: () => root,
+  path: '/campaigns',
+  component: lazyRouteComponent(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+});
+const newCampaign = createRoute({
+  getParentRoute: () => root,
+  path: '/campaigns/new',
+  validateSearch: readRunSearch,
+  component: lazyRouteComponent(() => import('./campaigns/new-campaign-page.tsx'), 'NewCampaignPage'),
+});
+const campaign = createRoute({
+  getParentRoute: () => root,
+  path: '/campaigns/$campaignId',
+  validateSearch: readCampaignSearch,
+  component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+});
+const backups = createRoute({
+  getParentRoute: () => root,
+  path: '/routers/$routerId/backups',
+  component: lazyRouteComponent(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
+});
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/routers/$routerId/backups/$pair',
+  validateSearch: readCompareSearch,
+  component: lazyRouteComponent(() => import('./backups/compare-page.tsx'), 'ComparePage'),
+});
+
+/** What is done with routers. */
+export const workRoutes = [run, jobs, job, campaigns, newCampaign, campaign, backups, compare] as const;

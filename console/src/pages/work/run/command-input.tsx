@@ -1,0 +1,126 @@
+import { useId, useState } from 'react';
+import { completionsOf } from './command-line.ts';
+import { COMMANDS } from './menus.ts';
+
+interface Props {
+  value: string;
+  onChange: (value: string) => void;
+  /** Newest first. */
+  history: readonly string[];
+}
+
+/**
+ * The box for a command. Tab takes the first completion; with the list open, up and down choose from it; with an empty or untouched box they
+ * go through the history. Escape closes the list.
+ */
+export function CommandInput({ value, onChange, history }: Props) {
+  const id = useId();
+  const { options, chosen, type, take, close, onKeyDown } = useCompletion({ value, onChange, history });
+  return (
+    <div className="command-box">
+      <label htmlFor={id} className="sr">
+        Command
+      </label>
+      <input
+        id={id}
+        className="control mono"
+        type="text"
+        role="combobox"
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        aria-autocomplete="list"
+        aria-expanded={options.length > 0}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={chosen >= 0 && chosen < options.length ? `${id}-${chosen}` : undefined}
+        placeholder="/interface/print"
+        value={value}
+        onChange={(event) => type(event.target.value)}
+        onKeyDown={onKeyDown}
+        onBlur={close}
+      />
+      <ul id={`${id}-list`} role="listbox" aria-label="Commands" className="completions" hidden={options.length === 0}>
+        {options.map((option, index) => (
+          // The box keeps the focus and handles the keys.
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
+          <li
+            key={option}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            className="mono"
+            onPointerDown={(event) => {
+              event.preventDefault();
+              take(option);
+            }}
+          >
+            {option}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface Completion {
+  options: readonly string[];
+  /** Place of the chosen option; -1 is none. */
+  chosen: number;
+  type: (text: string) => void;
+  take: (text: string) => void;
+  close: () => void;
+  onKeyDown: (event: React.KeyboardEvent<HTMLInputElement>) => void;
+}
+
+function useCompletion({ value, onChange, history }: Props): Completion {
+  const [isOpen, setOpen] = useState(false);
+  /** Chosen in the list; -1 is what was typed. */
+  const [chosen, setChosen] = useState(-1);
+  /** Place in the history; -1 is what was typed. */
+  const [past, setPast] = useState(-1);
+  const options = isOpen ? completionsOf(value, COMMANDS, history) : [];
+
+  function type(text: string): void {
+    onChange(text);
+    setOpen(true);
+    setChosen(-1);
+    setPast(-1);
+  }
+
+  function take(text: string): void {
+    onChange(text.endsWith('/print') ? text : `${text} `);
+    setOpen(false);
+    setChosen(-1);
+  }
+
+  function back(step: 1 | -1): void {
+    const next = Math.min(history.length - 1, Math.max(-1, past + step));
+    setPast(next);
+    setOpen(false);
+    if (next >= 0) onChange(history[next]!);
+    else if (past >= 0) onChange('');
+  }
+
+  function close(): void {
+    setOpen(false);
+    setChosen(-1);
+  }
+
+  function onKeyDown(event: React.KeyboardEvent<HTMLInputElement>): void {
+    const { key } = event;
+    if (key === 'ArrowDown' || key === 'ArrowUp') {
+      event.preventDefault();
+      const step = key === 'ArrowDown' ? 1 : -1;
+      if (options.length === 0) back(step === 1 ? -1 : 1);
+      else setChosen(((chosen + 1 + step + options.length + 1) % (options.length + 1)) - 1);
+    } else if (key === 'Tab' && !event.shiftKey && options.length > 0) {
+      event.preventDefault();
+      take(options[Math.max(0, chosen)]!);
+    } else if (key === 'Enter' && chosen >= 0 && options[chosen] !== undefined) {
+      event.preventDefault();
+      take(options[chosen]);
+    } else if (key === 'Escape') close();
+  }
+
+  return { options, chosen, type, take, close, onKeyDown };
+}

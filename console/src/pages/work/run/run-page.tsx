@@ -1,0 +1,61 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { useFleet } from '../../../data/use-fleet.ts';
+import { useMay } from '../../../session/use-may.ts';
+import { countOf } from '../words.ts';
+import { CommandPanel } from './command-panel.tsx';
+import { ScriptPanel } from './script-panel.tsx';
+import { TargetPicker, useTargets } from './targets.tsx';
+import '../work.css';
+
+/** A command or a script for one router or many. The routers, the filter and the kind of work are in the address. */
+export function RunPage() {
+  const search = useSearch({ from: '/run' });
+  const navigate = useNavigate({ from: '/run' });
+  const targets = useTargets(search);
+  const { routers } = useFleet();
+  const mayRun = useMay('operator');
+  if (!mayRun) return <PageHead title="Run" sentence="People with the role operator run commands and scripts. Yours is viewer." />;
+  if (routers.size === 0) return <PageHead title="Run" sentence="No agent has told of a router yet. What you run here runs on routers." />;
+  const [first] = targets.routers;
+  const isScript = search.mode === 'script';
+  const where = targets.routers.length === 1 ? first!.identity : countOf(targets.routers.length, 'router');
+  return (
+    <>
+      <PageHead title={targets.routers.length === 0 ? 'Run on routers' : `Run on ${where}`} />
+      <TargetPicker
+        targets={targets}
+        search={search}
+        onChange={({ q, routers: named }) =>
+          void navigate({
+            search: ({ q: _q, routers: _routers, ...rest }) => ({ ...rest, ...(q ? { q } : {}), ...(named ? { routers: named } : {}) }),
+            replace: q !== undefined,
+          })
+        }
+      />
+      <nav className="tabs" aria-label="What to run">
+        <Link
+          to="/run"
+          search={({ mode: _mode, from: _from, ...rest }) => rest}
+          className={isScript ? '' : 'on'}
+          aria-current={isScript ? undefined : 'page'}
+        >
+          Command
+        </Link>
+        <Link
+          to="/run"
+          search={(before) => ({ ...before, mode: 'script' })}
+          className={isScript ? 'on' : ''}
+          aria-current={isScript ? 'page' : undefined}
+        >
+          Script
+        </Link>
+      </nav>
+      {isScript ? (
+        <ScriptPanel routers={targets.routers} from={search.from} isCampaign={targets.routers.length > 1} />
+      ) : (
+        <CommandPanel key={search.command} routers={targets.routers} first={search.command ?? ''} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { useState } from 'react';
+import { ConnectionError, ProblemError, randomKey } from '../../../../../client/browser.ts';
+import type { ApiClient } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
+import type { TypedCommand } from './command-line.ts';
+
+export type Row = Record<string, string>;
+
+/** What became of a command on one router. */
+export type Answer =
+  | { kind: 'asking' }
+  | { kind: 'rows'; rows: readonly Row[]; ms: number }
+  /** The router understood and refused, or the request is wrong. Nothing was done. */
+  | { kind: 'refused'; message: string }
+  /** It never reached the router. */
+  | { kind: 'not_sent'; message: string }
+  /** It may have taken effect. */
+  | { kind: 'unknown'; message: string }
+  /** The control plane's answer was lost; asking again with the same key does nothing twice. */
+  | { kind: 'lost'; key: string };
+
+export interface Asked {
+  line: string;
+  typed: TypedCommand;
+  at: number;
+  /** By the id of the router, in the order asked. */
+  answers: ReadonlyMap<string, Answer>;
+}
+
+/** Commands that are on their way at the same time, for many routers. */
+const AT_ONCE = 4;
+
+interface Commands {
+  asked: Asked | undefined;
+  isAsking: boolean;
+  ask: (line: string, typed: TypedCommand, routerIds: readonly string[]) => Promise<void>;
+  /** Repeats the request whose answer was lost, with its key. */
+  lookAgain: (routerId: string, key: string) => Promise<void>;
+}
+
+/** Sends one command to routers and gathers their answers as they come. */
+export function useCommands(): Commands {
+  const { api } = useFleet();
+  const [asked, setAsked] = useState<Asked>();
+  const note = (id: string, answer: Answer): void =>
+    setAsked((before) => (before ? { ...before, answers: new Map(before.answers).set(id, answer) } : before));
+  return {
+    asked,
+    isAsking: asked !== undefined && [...asked.answers.values()].some(({ kind }) => kind === 'asking'),
+    ask: async (line, typed, routerIds) => {
+      setAsked({ line, typed, at: Date.now(), answers: new Map(routerIds.map((id) => [id, { kind: 'asking' }])) });
+      const waiting = [...routerIds];
+      const one = async (): Promise<void> => {
+        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) note(id, await run(api, id, typed, randomKey()));
+      };
+      await Promise.all(Array.from({ length: Math.min(AT_ONCE, routerIds.length) }, one));
+    },
+    lookAgain: async (routerId, key) => {
+      if (!asked) return;
+      note(routerId, { kind: 'asking' });
+      note(routerId, await run(api, routerId, asked.typed, key));
+    },
+  };
+}
+
+async function run(api: ApiClient, routerId: string, { command, parameters }: TypedCommand, key: string): Promise<Answer> {
+  const began = performance.now();
+  try {
+    const body = { command, ...(parameters === '' ? {} : { parameters }) };
+    const { data } = await api.call('runCommand', { path: { router_id: routerId }, body }, { idempotencyKey: key });
+    return { kind: 'rows', rows: data, ms: performance.now() - began };
+  } catch (error) {
+    return answerOf(error, key);
+  }
+}
+
+function answerOf(error: unknown, key: string): Answer {
+  if (error instanceof ConnectionError && !error.maybeDone) return { kind: 'not_sent', message: 'The control plane does not answer.' };
+  if (!(error instanceof ProblemError)) return { kind: 'lost', key };
+  if (error.code === 'outcome_unknown') return { kind: 'unknown', message: error.message };
+  if (error.status === 502 || error.status === 504) return { kind: 'lost', key };
+  if (error.status === 503 || error.status === 429) return { kind: 'not_sent', message: error.message };
+  return { kind: 'refused', message: error.message };
+}

@@ -1,0 +1,52 @@
+import { useNavigate } from '@tanstack/react-router';
+import type { NewCampaign, Router } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import type { WriteState } from '../../../data/use-write.ts';
+import { campaignOf, jobOf } from './script-form.ts';
+import type { ScriptDraft } from './script-form.ts';
+
+interface Props {
+  draft: ScriptDraft;
+  isRisky: boolean;
+  routers: readonly Router[];
+  isCampaign: boolean;
+}
+
+interface Sending {
+  state: WriteState;
+  /** Sends a job or a campaign, and leads to its page. */
+  send: () => void;
+  /** After a lost answer: asks with the same key. */
+  lookAgain: () => void;
+  newCampaign: NewCampaign;
+  toCampaign: (id: string) => void;
+}
+
+/** The two ways of a script: a job for one router, a campaign for many. */
+export function useSending({ draft, isRisky, routers, isCampaign }: Props): Sending {
+  const navigate = useNavigate();
+  const job = useWrite('submitJob', ['jobs', 'overview']);
+  const campaign = useWrite('createCampaign', ['campaigns', 'jobs', 'overview']);
+  const ids = routers.map(({ id }) => id);
+  const newCampaign = campaignOf(draft, isRisky, ids);
+  const toCampaign = (id: string): void => void navigate({ to: '/campaigns/$campaignId', params: { campaignId: id }, search: {} });
+
+  async function sendJob(isAgain: boolean): Promise<void> {
+    const routerId = ids[0]!;
+    const answer = await (isAgain ? job.lookAgain() : job.send({ path: { router_id: routerId }, body: jobOf(draft, isRisky) }));
+    // The receipt names the router even when the choice has changed meanwhile.
+    if (answer) void navigate({ to: '/jobs/$routerId/$jobId', params: { routerId: answer.data.target, jobId: answer.data.job_id } });
+  }
+  async function sendCampaign(isAgain: boolean): Promise<void> {
+    const answer = await (isAgain ? campaign.lookAgain() : campaign.send({ body: newCampaign }));
+    if (answer) toCampaign(answer.data.id);
+  }
+  const either = (isAgain: boolean): void => void (isCampaign ? sendCampaign(isAgain) : sendJob(isAgain));
+  return {
+    state: isCampaign ? campaign.state : job.state,
+    send: () => either(false),
+    lookAgain: () => either(true),
+    newCampaign,
+    toCampaign,
+  };
+}

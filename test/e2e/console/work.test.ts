@@ -1,0 +1,305 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import type { World } from '../../harness/world.ts';
+
+/** Commands, scripts, jobs, campaigns and backups as people use them in the web application. */
+
+/** One more than the person may mean without typing their number. */
+const ROUTERS = 21;
+
+let world: World;
+let ids: string[];
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ routers: Array.from({ length: ROUTERS }, () => ({})) });
+  ids = await world.routerIds();
+});
+afterAll(() => world?.close());
+
+const JOB = { description: 'Made by the test', make_backup: false, express_execute: true, needs_acknowledgement: true };
+
+/** @returns the id of a job that a key has submitted */
+async function submit(index: number, script: string, change: object = {}): Promise<string> {
+  const path = `/api/asynchronous/${ids[index]}`;
+  const { status, body } = await world.caller.call<{ data: { job_id: string } }>('POST', path, { ...JOB, script, ...change });
+  expect(status).toBe(200);
+  return body.data.job_id;
+}
+
+async function jobIs(index: number, jobId: string, isSo: (job: { status: string; guard: object | null }) => boolean): Promise<void> {
+  await waitUntil('the job is so', async () => {
+    const path = `/api/routers/${ids[index]}/jobs/${jobId}`;
+    const { body } = await world.caller.call<{ data: { status: string; guard: object | null } }>('GET', path);
+    return isSo(body.data) ? true : undefined;
+  });
+}
+
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+
+  describe('a command', () => {
+    it('is completed from the menus, shows its rows as a table, and comes back from the history', async () => {
+      await visit.signIn('operator', '/run?routers=router-0');
+      const box = page.getByRole('combobox', { name: 'Command' });
+      await box.fill('/ip addr');
+      await page.getByRole('option', { name: '/ip/address/print' }).waitFor();
+      await box.press('Tab');
+      await waitUntil('it is completed', async () => ((await box.inputValue()) === '/ip/address/print' ? true : undefined));
+      await box.press('Enter');
+      await page.getByRole('cell', { name: '192.168.88.1/24' }).waitFor();
+      await box.fill('');
+      await box.press('ArrowUp');
+      expect(await box.inputValue()).toBe('/ip/address/print');
+    });
+
+    it('shows the words of a router that refuses it', async () => {
+      await visit.signIn('operator', '/run?routers=router-0&command=%2Fip%2Faddress%2Fadd%20address%3Dnonsense');
+      await page.getByText('a command has no undo').waitFor();
+      await button('Run').click();
+      await page.getByText('the router refused').waitFor();
+      visit.forgiveFailedRequests();
+    });
+
+    it('goes to several routers, each with its own answer, and to twenty at most', async () => {
+      await visit.signIn('operator', '/run?routers=router-0,router-1&command=%2Fsystem%2Fidentity%2Fprint');
+      await button('Run on 2 routers').click();
+      await page.getByRole('cell', { name: 'router-0' }).waitFor();
+      await page.getByRole('cell', { name: 'router-1' }).waitFor();
+      await visit.goto('/run?q=router&command=%2Fsystem%2Fidentity%2Fprint');
+      await page.getByText('A command goes to 20 routers at most').waitFor();
+      expect(await button(/^Run/).isDisabled()).toBe(true);
+    });
+  });
+
+  describe('a script for one router', () => {
+    it('has its undo guard on when it touches addresses, says why, and becomes a job', async () => {
+      await visit.signIn('operator', '/run?routers=router-1&mode=script');
+      const guard = page.getByRole('checkbox', { name: /Undo guard/ });
+      await page.getByLabel('What it does').fill('A second address');
+      await page.getByRole('textbox', { name: 'Script' }).fill(':put hello');
+      expect(await guard.isChecked()).toBe(false);
+      await page
+        .getByRole('textbox', { name: 'Script' })
+        .fill('/ip address add address=10.9.9.1/24 interface=ether2\n:put "address is there"');
+      expect(await guard.isChecked()).toBe(true);
+      await page.getByText('The guard is on because the script changes addresses').waitFor();
+      await button('Run the script').click();
+      await page.getByRole('heading', { level: 1, name: /A second address.*Done/ }).waitFor();
+      await page.getByRole('table', { name: 'Timeline' }).getByText('undo guard taken away').waitFor();
+      await page.getByText('address is there').last().waitFor();
+    });
+
+    it('shows the reasons of the server beside the fields', async () => {
+      await visit.signIn('operator', '/run?routers=router-1&mode=script');
+      await page.getByLabel('What it does').fill('Impossible');
+      await page.getByRole('textbox', { name: 'Script' }).fill('/ip address print');
+      await page.getByRole('checkbox', { name: /Undo guard/ }).check();
+      await page.getByLabel('Undo after, seconds').fill('5');
+      await button('Run the script').click();
+      await waitUntil('the field is marked', async () =>
+        (await page.getByLabel('Undo after, seconds').getAttribute('aria-invalid')) === 'true' ? true : undefined,
+      );
+      visit.forgiveFailedRequests();
+    });
+
+    it('counts down while its guard is armed', async () => {
+      const jobId = await submit(2, ':delay 30s', { undo_unless_reachable_seconds: 300 });
+      await visit.signIn('viewer', `/jobs/${ids[2]}/${jobId}`);
+      await page
+        .getByRole('timer', { name: 'Time left' })
+        .getByText(/^[34]:\d\d$/)
+        .waitFor();
+      await page.getByText('undoes the script by itself at').waitFor();
+    });
+  });
+
+  describe('a job', () => {
+    it('whose router rebooted says what is certain, what is not, and where to look', async () => {
+      const jobId = await submit(3, '/ip firewall filter add chain=input action=accept\n:delay 30s');
+      await jobIs(3, jobId, ({ status }) => status === 'running');
+      await visit.signIn('operator', `/jobs/${ids[3]}/${jobId}`);
+      await page.getByRole('heading', { name: /The script runs/ }).waitFor();
+      await world.simulators[3]!.reboot();
+      await page.getByRole('heading', { name: /Nobody knows the outcome/ }).waitFor();
+      const known = page.getByRole('group', { name: 'What is known of the outcome' });
+      await known.getByText('The router rebooted while the script ran').waitFor();
+      await known.getByText('Whether line 1 took effect wholly, partly or not at all').waitFor();
+      expect(await button('Retry').count()).toBe(0);
+      await known.getByRole('link', { name: '/ip/firewall/filter/print' }).click();
+      await waitUntil('the check is ready', async () =>
+        (await page.getByRole('combobox', { name: 'Command' }).inputValue()) === '/ip/firewall/filter/print' ? true : undefined,
+      );
+    });
+
+    it('that waits can be canceled, and run again', async () => {
+      await submit(4, ':delay 20s');
+      const jobId = await submit(4, ':put later', { description: 'It waits' });
+      await visit.signIn('operator', `/jobs/${ids[4]}/${jobId}`);
+      await button('Cancel the job').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
+      await page.getByRole('heading', { name: /Canceled/ }).waitFor();
+      await page.getByRole('link', { name: 'Run again' }).click();
+      await waitUntil('the script is there', async () =>
+        (await page.getByRole('textbox', { name: 'Script' }).inputValue()) === ':put later' ? true : undefined,
+      );
+    });
+
+    it('is found in the list of the team by its status and router, with the filter in the address', async () => {
+      const jobId = await submit(5, ':error "no space left"', { description: 'It fails' });
+      await jobIs(5, jobId, ({ status }) => status === 'failed');
+      await visit.signIn('viewer', '/jobs?q=status%3Afailed%20router-5');
+      const row = page.getByRole('row').filter({ hasText: 'It fails' });
+      await row.getByText('the script ended with an error').waitFor();
+      await page.getByText('1 jobs').waitFor();
+      await page.getByRole('searchbox').fill('status:gone');
+      await page.getByText('There is no status gone').waitFor();
+      await page.getByRole('searchbox').fill('status:failed');
+      await row.getByRole('link', { name: 'It fails' }).click();
+      await page.getByText('no space left').first().waitFor();
+    });
+  });
+
+  describe('a campaign', () => {
+    it('on more than twenty routers starts only after their number was typed, and runs through the list', async () => {
+      await visit.signIn('operator', '/campaigns/new?q=router');
+      await page.getByText(`All of them answer now`).waitFor();
+      await page.getByLabel('What it does').fill('Names of all');
+      await page.getByRole('textbox', { name: 'Script' }).fill(':put [/system identity get name]');
+      await page.getByRole('checkbox', { name: 'Take a backup first' }).uncheck();
+      await page.getByLabel('Begin in a minute').fill('');
+      await button(`Start on ${ROUTERS} routers`).click();
+      const dialog = page.getByRole('dialog');
+      const start = dialog.getByRole('button', { name: `Start on ${ROUTERS} routers` });
+      expect(await start.isDisabled()).toBe(true);
+      await dialog.getByLabel(`Type ${ROUTERS} to confirm`).fill(String(ROUTERS));
+      await start.click();
+      await page.getByRole('heading', { name: /Names of all.*(runs|run|Finished)/ }).waitFor();
+      await page.getByRole('img', { name: /Targets: / }).waitFor();
+      await page.getByRole('group', { name: 'Routers by result' }).getByText('waiting').waitFor();
+      await button('Cancel the campaign').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the campaign' }).click();
+      await page.getByRole('heading', { name: /It was canceled/ }).waitFor();
+    });
+
+    it('says in words that its canary stopped it, and which router', async () => {
+      const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', {
+        ...JOB,
+        description: 'Stopped by its canary',
+        router_ids: ids.slice(6, 10),
+        script: ':error "no space left"',
+        canary_count: 1,
+      });
+      await visit.signIn('viewer', `/campaigns/${body.data.id}`);
+      await page.getByRole('heading', { name: /It stopped itself/ }).waitFor();
+      await page.getByRole('heading', { name: /3 were never started/ }).waitFor();
+      await page.getByRole('link', { name: 'router-6' }).first().waitFor();
+      await page
+        .getByText(/no space left/)
+        .first()
+        .waitFor();
+      expect(await button(/Pause|Cancel|Go on/).count()).toBe(0);
+    });
+  });
+
+  describe('backups', () => {
+    it('are taken, compared in one column and side by side, and downloaded', async () => {
+      await visit.signIn('operator', `/routers/${ids[10]}/backups`);
+      await page.getByText('No backup has been taken').waitFor();
+      const take = async (count: number): Promise<void> => {
+        await button('Take one now').click();
+        await page.getByRole('dialog').getByRole('checkbox', { name: 'With the binary' }).uncheck();
+        await page.getByRole('dialog').getByRole('button', { name: 'Take it' }).click();
+        await page
+          .getByRole('button', { name: /^export/ })
+          .nth(count - 1)
+          .waitFor();
+      };
+      await take(1);
+      const jobId = await submit(10, '/ip dns set servers=192.0.2.53');
+      await jobIs(10, jobId, ({ status }) => status === 'completed');
+      await take(2);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page
+          .getByRole('button', { name: /^export/ })
+          .first()
+          .click(),
+      ]);
+      expect(file.suggestedFilename()).toMatch(/^router-10-.*-export\.rsc$/);
+      await button('Compare the newest two').click();
+      const differences = page.getByRole('group', { name: 'Differences' });
+      await differences.getByText(/set servers=192\.0\.2\.53/).waitFor();
+      await page.getByRole('link', { name: 'Side by side' }).click();
+      await differences.getByText(/set servers=192\.0\.2\.53/).waitFor();
+      expect(new URL(page.url()).search).toBe('?view=sides');
+    });
+
+    it('shows admins the schedule, and viewers no button', async () => {
+      await visit.signIn('admin', `/routers/${ids[11]}/backups`);
+      await button('Set a time').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
+      await page.getByText('Exported at').waitFor();
+      await button('Remove').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No schedule exports this router').waitFor();
+    });
+  });
+
+  it('shows viewers no dead button', async () => {
+    await visit.signIn('viewer', '/run');
+    await page.getByText('People with the role operator run').waitFor();
+    for (const path of ['/jobs', '/campaigns', `/routers/${ids[12]}/backups`]) {
+      await visit.goto(path);
+      await page.getByRole('main').getByRole('heading').first().waitFor();
+      expect(await page.getByRole('main').locator('.btn').filter({ hasNotText: 'Copy' }).count(), path).toBe(0);
+    }
+  });
+
+  it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s', async (colorScheme) => {
+    const jobId = await submit(13, '/ip dns set servers=192.0.2.53\n:put done', { make_backup: true });
+    await jobIs(13, jobId, ({ status }) => status === 'completed');
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('admin');
+    const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/campaigns');
+    const paths = [
+      '/run',
+      '/run?routers=router-0&command=%2Fip%2Faddress%2Fadd',
+      '/run?q=router&mode=script',
+      '/jobs',
+      '/jobs?q=status%3Aexpired',
+      '/jobs?q=status%3Agone',
+      `/jobs/${ids[13]}/${jobId}`,
+      '/campaigns',
+      '/campaigns/new',
+      ...body.data.slice(0, 1).map(({ id }) => `/campaigns/${id}?show=done`),
+      `/routers/${ids[13]}/backups`,
+      `/routers/${ids[14]}/backups`,
+      `/jobs/${ids[13]}/${ids[13]}`,
+    ];
+    for (const path of paths) {
+      await visit.goto(path);
+      await page.getByRole('main').getByText(/\w/).first().waitFor();
+      expect(await visit.accessibilityViolations(), path).toEqual([]);
+    }
+    // The answer about a job that is not there.
+    visit.forgiveFailedRequests();
+  });
+});

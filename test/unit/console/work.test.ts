@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import type { CampaignTarget, JobTimelineItem, Router } from '../../../client/index.ts';
+import { hunksOf, pairsOf } from '../../../console/src/pages/work/backups/diff.ts';
+import { readPair } from '../../../console/src/pages/work/backups/pair.ts';
+import { cellOf, indexAt, planOf } from '../../../console/src/pages/work/campaign/matrix-plan.ts';
+import { wavesOf } from '../../../console/src/pages/work/campaign/waves.ts';
+import { axisOf, linesOf } from '../../../console/src/pages/work/job/timeline.ts';
+import { jobsFilter } from '../../../console/src/pages/work/jobs/search.ts';
+import { cautionOf, checksOf } from '../../../console/src/pages/work/run/caution.ts';
+import { completionsOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
+import { COMMANDS } from '../../../console/src/pages/work/run/menus.ts';
+import { routersNamed } from '../../../console/src/pages/work/run/search.ts';
+import { EMPTY_DRAFT, campaignOf, isGuarded, jobOf } from '../../../console/src/pages/work/run/script-form.ts';
+
+describe('a script that can lock somebody out', () => {
+  it.each([
+    ['/ip address add address=10.0.0.1/24 interface=ether1', ['addresses']],
+    ['/ip/address/remove [find]', ['addresses']],
+    ['/ip route\nadd gateway=10.0.0.1', ['routes']],
+    [':foreach i in=[/ip firewall filter find] do={ /ip firewall filter remove $i }', ['the firewall']],
+    ['/interface vlan add name=v vlan-id=3 interface=ether1; /ip service set api disabled=yes', ['interfaces', 'services and logins']],
+    ['/system reset-configuration no-defaults=yes', ['the whole configuration']],
+    ['/import file-name=x.rsc', ['the whole configuration']],
+    ['/routing bgp connection disable 0', ['routes']],
+  ])('is recognised: %s', (script, touches) => {
+    expect(cautionOf(script).touches).toEqual(touches);
+  });
+
+  it.each([
+    ':put [/ip address print as-value]',
+    '/ip dns set servers=192.0.2.53',
+    ':local address [/ip address get [find interface=ether1] address]',
+    '# /ip address remove [find]',
+    '/ip address print; :log info "add nothing"',
+    '/system identity set name=gw',
+  ])('is not suspected without a reason: %s', (script) => {
+    expect(cautionOf(script).touches).toEqual([]);
+  });
+
+  it('marks the lines that go on after a backslash, and no others', () => {
+    const script = ':put a\n/ip firewall filter add chain=input \\\n  action=drop \\\n  place-before=0\n:put b';
+    expect([...cautionOf(script).lines]).toEqual([2, 3, 4]);
+  });
+
+  it('names the menus to look at', () => {
+    const script =
+      '/interface vlan add name=v vlan-id=3 interface=ether1\n/ip dns set servers=192.0.2.53\n/ip address\nadd address=10.0.0.1/24';
+    expect(checksOf(script)).toEqual(['/interface/vlan/print', '/ip/dns/print', '/ip/address/print']);
+  });
+
+  it('has its guard on by default, and as a person decides otherwise', () => {
+    expect(isGuarded({ guard: 'auto' }, true)).toBe(true);
+    expect(isGuarded({ guard: 'auto' }, false)).toBe(false);
+    expect(isGuarded({ guard: 'off' }, true)).toBe(false);
+    expect(jobOf({ ...EMPTY_DRAFT, script: 'x' }, true)).toMatchObject({ undo_unless_reachable_seconds: 120 });
+    expect(jobOf({ ...EMPTY_DRAFT, script: 'x' }, false)).not.toHaveProperty('undo_unless_reachable_seconds');
+  });
+
+  it('sends what is no number as it is, so that the server names the field', () => {
+    const campaign = campaignOf({ ...EMPTY_DRAFT, canaries: 'two', ratePerMinute: '' }, false, ['r']);
+    expect(campaign).toMatchObject({ canary_count: 'two', rate_per_minute: null, abort_after_failures: 3, abort_at_percent: null });
+  });
+});
+
+describe('a typed command', () => {
+  it.each([
+    ['/ip address print', '/ip address print', ''],
+    ['/interface/print where type=ether', '/interface/print', 'where type=ether'],
+    ['ip address add address=10.0.0.1/24 interface=ether2', 'ip address add', 'address=10.0.0.1/24 interface=ether2'],
+    ['/ip/route print detail', '/ip/route print', 'detail'],
+    ['/ping address=192.0.2.1 count=3', '/ping', 'address=192.0.2.1 count=3'],
+    ['/export', '/export', ''],
+  ])('is split into its two fields: %s', (line, command, parameters) => {
+    expect(splitCommand(line)).toEqual({ command, parameters });
+  });
+
+  it('is completed by menus with spaces or slashes, printing first, and by what was run before', () => {
+    expect(completionsOf('/ip addr', COMMANDS, [])[0]).toBe('/ip/address/print');
+    expect(completionsOf('ip/addr', COMMANDS, [])[0]).toBe('/ip/address/print');
+    expect(completionsOf('/ip addr', COMMANDS, ['/ip address print where dynamic=no'])[0]).toBe('/ip address print where dynamic=no');
+    expect(completionsOf('lease', COMMANDS, [])).toContain('/ip/dhcp-server/lease/print');
+    expect(completionsOf('', COMMANDS, ['/ip address print'])).toEqual([]);
+    expect(completionsOf('/', COMMANDS, []).length).toBeLessThanOrEqual(8);
+  });
+
+  it('is remembered once, the newest first', () => {
+    expect(withHistory(['b', 'a'], 'a')).toEqual(['a', 'b']);
+  });
+});
+
+const router = (id: string, identity: string): Router => ({ id, identity }) as Router;
+
+describe('addresses', () => {
+  const routers = [router('1', 'Core-1'), router('2', 'core-2')];
+
+  it('name routers by id or identity, and say which there are not', () => {
+    expect(routersNamed('2,core-1,2,gone', routers)).toEqual({ routers: [routers[1], routers[0]], missing: ['gone'] });
+  });
+
+  it('filter jobs with the words of the lamps or of the interface', () => {
+    expect(jobsFilter('status:failed status:waiting core-1', routers)).toEqual({
+      query: { router_id: '1', status: ['failed', 'pending'] },
+    });
+    expect(jobsFilter('-status:done', routers)).toEqual({ query: { status: ['!completed'] } });
+    expect(jobsFilter('status:gone', routers).wrong).toContain('no status gone');
+    expect(jobsFilter('nobody', routers).wrong).toContain('No router is called nobody');
+    expect(jobsFilter('core-1 core-2', routers).wrong).toContain('one router');
+  });
+
+  it('name two backups', () => {
+    expect(readPair('a..b')).toEqual({ from: 'a', to: 'b' });
+    expect(readPair('a')).toBeUndefined();
+    expect(readPair('a..b..c')).toBeUndefined();
+  });
+});
+
+describe('the timeline of a job', () => {
+  const at = (seconds: number): string => new Date(seconds * 1000).toISOString();
+  const item = (kind: JobTimelineItem['kind'], seconds: number, change: Partial<JobTimelineItem> = {}): JobTimelineItem => ({
+    kind,
+    at: at(seconds),
+    until: null,
+    phase: null,
+    epoch: null,
+    by: null,
+    reason: null,
+    waits_for: null,
+    ...change,
+  });
+  const items = [
+    item('created', 0, { phase: 'queued' }),
+    item('waiting', 0, { until: at(7200), waits_for: 'agent', reason: 'network' }),
+    item('accepted', 7200, { phase: 'accepted' }),
+    item('guard_armed', 7201),
+    item('began', 7201, { phase: 'running' }),
+    item('guard_disarmed', 7203),
+    item('ended', 7203, { phase: 'done' }),
+  ];
+
+  it('gives waits, runs and guards their lengths', () => {
+    const lines = linesOf(items, 9_000_000);
+    expect(lines.map(({ drawn, until, at: from }) => [drawn, (until - from) / 1000])).toEqual([
+      ['moment', 0],
+      ['wait', 7200],
+      ['wait', 1],
+      ['guard', 2],
+      ['run', 2],
+      ['moment', 0],
+      ['moment', 0],
+    ]);
+    expect(lines[1]).toMatchObject({ says: 'waits for its agent', why: 'network', isGoingOn: false });
+  });
+
+  it('folds a wait of hours, so that a run of seconds can be seen', () => {
+    const axis = axisOf(linesOf(items, 9_000_000));
+    expect(axis.folds).toMatchObject([{ left: 0, width: 12, ms: 7_200_000 }]);
+    expect(axis.place(0)).toBe(0);
+    expect(axis.place(7_200_000)).toBe(12);
+    expect(axis.place(7_203_000)).toBe(100);
+    expect(axis.place(7_201_000)).toBeCloseTo(12 + 88 / 3);
+  });
+
+  it('never folds a run', () => {
+    const long = linesOf([item('created', 0), item('began', 1, { phase: 'running' }), item('ended', 7200, { phase: 'done' })], 0);
+    expect(axisOf(long).folds).toEqual([]);
+  });
+
+  it('goes on until now, and hatches what nobody knew', () => {
+    const [, running] = linesOf([item('created', 0), item('began', 1, { phase: 'running' })], 60_000);
+    expect(running).toMatchObject({ until: 60_000, isGoingOn: true, drawn: 'run' });
+    const lost = linesOf([item('began', 1, { phase: 'running' }), item('gave_up', 50, { phase: 'unknown' })], 90_000);
+    expect(lost[0]).toMatchObject({ until: 50_000, isGoingOn: false, drawn: 'unknown' });
+  });
+});
+
+describe('two exports compared', () => {
+  const diff = [
+    '--- before',
+    '+++ after',
+    '@@ -10,3 +10,3 @@ /ip address',
+    ' add address=10.0.0.1/24',
+    '-add address=10.0.0.2/24',
+    '+add address=10.0.0.3/24',
+    ' /ip dns',
+    '@@ -40 +40,2 @@ /system identity',
+    ' set name=gw',
+    '+set comment=--- no head',
+    '',
+  ].join('\n');
+
+  it('name the section and number the lines of both', () => {
+    const hunks = hunksOf(diff);
+    expect(hunks.map(({ menu }) => menu)).toEqual(['/ip address', '/system identity']);
+    expect(hunks[0]!.lines.map(({ kind, before, after }) => [kind, before, after])).toEqual([
+      ['same', 10, 10],
+      ['removed', 11, null],
+      ['added', null, 11],
+      ['same', 12, 12],
+    ]);
+    expect(hunks[1]!.lines[1]).toMatchObject({ kind: 'added', text: 'set comment=--- no head' });
+  });
+
+  it('stand side by side, what was removed beside what came instead', () => {
+    const pairs = pairsOf(hunksOf(diff)[0]!.lines);
+    expect(pairs.map(({ before, after }) => [before?.text, after?.text])).toEqual([
+      ['add address=10.0.0.1/24', 'add address=10.0.0.1/24'],
+      ['add address=10.0.0.2/24', 'add address=10.0.0.3/24'],
+      ['/ip dns', '/ip dns'],
+    ]);
+  });
+});
+
+describe('the picture of a campaign', () => {
+  it.each([
+    [5, 1, 800],
+    [212, 3, 800],
+    [5000, 10, 800],
+    [5000, 0, 340],
+  ])('gives each of %i targets with %i canaries a place of its own on %i pixels', (count, canaries, width) => {
+    const plan = planOf(count, canaries, width);
+    expect(plan.columns * plan.pitch).toBeLessThanOrEqual(width);
+    const places = new Set<string>();
+    for (let index = 0; index < count; index += 1) {
+      const { column, row } = cellOf(plan, index, canaries);
+      places.add(`${column} ${row}`);
+      const middle = { x: (column + 0.5) * plan.pitch, y: (row + 0.5) * plan.pitch };
+      expect(indexAt(plan, middle, canaries, count)).toBe(index);
+    }
+    expect(places.size).toBe(count);
+  });
+
+  const target = (position: number, change: Partial<CampaignTarget> = {}): CampaignTarget => ({
+    router_id: String(position),
+    position,
+    canary: position === 0,
+    status: 'waiting',
+    job_id: null,
+    reason: null,
+    started_at: null,
+    settled_at: null,
+    ...change,
+  });
+  const done = (position: number, from: number, until: number): CampaignTarget =>
+    target(position, { status: 'completed', started_at: new Date(from).toISOString(), settled_at: new Date(until).toISOString() });
+
+  it('shows the canaries and stretches of the others with what came of them', () => {
+    const targets = [
+      done(0, 0, 5_000),
+      ...Array.from({ length: 10 }, (_none, index) => (index < 4 ? done(index + 1, 10_000, 20_000) : target(index + 1))),
+    ];
+    const waves = wavesOf(targets, { ratePerMinute: 60, isGoingOn: true, now: 20_000 });
+    expect(waves.map(({ name }) => name)).toEqual([
+      'Canaries',
+      'Routers 2 to 3',
+      'Routers 4 to 5',
+      'Routers 6 to 7',
+      'Routers 8 to 9',
+      'Routers 10 to 11',
+    ]);
+    expect(waves[1]).toMatchObject({ from: 10_000, until: 20_000, counts: { done: 2 }, expected: null });
+    // Four results in ten seconds: one in 2.5 s.
+    expect(waves[3]!.expected).toEqual({ from: 20_000, until: 25_000 });
+    expect(waves[5]!.expected).toEqual({ from: 30_000, until: 35_000 });
+  });
+
+  it('expects nothing of a campaign that has ended', () => {
+    const waves = wavesOf([done(0, 0, 5_000), target(1), target(2)], { ratePerMinute: 60, isGoingOn: false, now: 20_000 });
+    expect(waves.slice(1).map(({ expected }) => expected)).toEqual([null, null]);
+  });
+});
