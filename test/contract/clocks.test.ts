@@ -359,14 +359,7 @@ const SERVER: Record<string, Scenario> = {
   'measurements: time until they are stored': (run) => {
     let isStored = false;
     const upsert = async (): Promise<void> => void (isStored = true);
-    const steps = new StepWriter({
-      clock: run.clock,
-      log: silentLog,
-      kind: 'link_steps',
-      newSums: () => 0,
-      rowOf: () => ({ id: '' }),
-      upsert,
-    });
+    const steps = new StepWriter({ clock: run.clock, log: silentLog, kind: 'link_steps', newSums: () => 0, rowOf: () => ({}), upsert });
     steps.start();
     steps.sumsOf('agent');
     return run.until(10 * SECOND, async () => {

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import { inChunks } from '../../platform/storage/columns.ts';
+import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import type { DeviceScope } from './types.ts';
@@ -34,29 +35,13 @@ export async function selectDeviceScope(db: DbOrTx, teamId: string, routerId: st
 }
 
 /** Counts no further than `most`. */
-export async function countDevices(db: DbOrTx, teamId: string, most: number): Promise<number> {
-  const some = db.selectFrom('devices').select('id').where('team_id', '=', teamId).limit(most).as('some');
-  return Number(
-    (
-      await db
-        .selectFrom(some)
-        .select((eb) => eb.fn.countAll().as('count'))
-        .executeTakeFirstOrThrow()
-    ).count,
-  );
+export function countDevices(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('devices').select('id').where('team_id', '=', teamId), most);
 }
 
 /** Counts no further than `most`. */
-export async function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
-  const some = db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId).limit(most).as('some');
-  return Number(
-    (
-      await db
-        .selectFrom(some)
-        .select((eb) => eb.fn.countAll().as('count'))
-        .executeTakeFirstOrThrow()
-    ).count,
-  );
+export function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId), most);
 }
 
 /** Those of these MAC addresses that are known in this scope. At most 500 at once. */

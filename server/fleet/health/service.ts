@@ -1,12 +1,12 @@
-import { randomInt } from 'node:crypto';
 import type { Health } from '../../../protocol/index.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { sweepSteps } from '../../platform/core/step-sweep.ts';
 import { StepWriter } from '../../platform/core/step-writer.ts';
 import type { StepKey } from '../../platform/core/step-writer.ts';
-import { FINE_STEP_MS, HOUR_STEP_MS, stepStart } from '../../platform/core/time-steps.ts';
+import { FINE_STEP_MS } from '../../platform/core/time-steps.ts';
 import type { StepRange, StepRetention } from '../../platform/core/time-steps.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { RoutersService } from '../routers/service.ts';
@@ -18,9 +18,6 @@ import type { HealthPoint, HealthStepRow, Measurement, Spread } from './types.ts
 
 /** Agents report every minute. One that reports more often does not weigh more, and its sums stay within the columns. */
 const LEAST_APART_MS = 10_000;
-/** Routers of one write of a sweep: 80 steps become 20 hours. */
-const ROUTERS_AT_ONCE = 20;
-const MOST_PARTS = 2 ** 31 - 1;
 
 interface Deps {
   storage: Storage;
@@ -31,14 +28,10 @@ interface Deps {
   keep: StepRetention;
 }
 
-interface Row extends HealthStepRow {
-  id: string;
-}
-
 /** What agents report of routers' health, over time. */
 export class RouterHealth {
   readonly #deps: Deps;
-  readonly #steps: StepWriter<HealthSums, Row>;
+  readonly #steps: StepWriter<HealthSums, HealthStepRow>;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -50,13 +43,7 @@ export class RouterHealth {
       kind: 'health_steps',
       newSums: () => new HealthSums(),
       rowOf,
-      upsert: (rows) =>
-        storage.writes.write((tx) =>
-          upsertHealthSteps(
-            tx,
-            rows.map(({ id: _id, ...row }) => row),
-          ),
-        ),
+      upsert: (rows) => storage.writes.write((tx) => upsertHealthSteps(tx, rows)),
     });
   }
 
@@ -87,23 +74,23 @@ export class RouterHealth {
   }
 
   /** Joins older steps to hours, and deletes old hours. */
-  async sweep(): Promise<void> {
+  sweep(): Promise<void> {
     const { storage, clock, keep } = this.#deps;
-    const fineBefore = stepStart(clock.now() - keep.fineMs, HOUR_STEP_MS);
-    const hoursBefore = clock.now() - keep.hourlyMs;
-    for (let ids = await selectRouterIds(storage.db, '', ROUTERS_AT_ONCE); ids.length > 0;) {
-      const routerIds = ids;
-      await storage.writes.write(async (tx) => {
-        await joinToHours(tx, routerIds, fineBefore, randomInt(MOST_PARTS));
-        await deleteHours(tx, routerIds, hoursBefore);
-      });
-      ids = await selectRouterIds(storage.db, routerIds.at(-1)!, ROUTERS_AT_ONCE);
-    }
+    return sweepSteps({
+      clock,
+      keep,
+      selectIds: (after, limit) => selectRouterIds(storage.db, after, limit),
+      join: (routerIds, { fineBefore, part, hoursBefore }) =>
+        storage.writes.write(async (tx) => {
+          await joinToHours(tx, routerIds, fineBefore, part);
+          await deleteHours(tx, routerIds, hoursBefore);
+        }),
+    });
   }
 }
 
-function rowOf({ subject, at, part }: StepKey, sums: HealthSums): Row {
-  return { id: `${subject} ${at} ${part}`, router_id: subject, span_s: FINE_STEP_MS / 1000, at, part, ...sums.columns };
+function rowOf({ subject, at, part }: StepKey, sums: HealthSums): HealthStepRow {
+  return { router_id: subject, span_s: FINE_STEP_MS / 1000, at, part, ...sums.columns };
 }
 
 function pointOf(row: MergedStep, stepMs: number): HealthPoint {

@@ -1,20 +1,16 @@
-import { randomInt } from 'node:crypto';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { RoundTrips } from '../../platform/core/round-trips.ts';
+import { sweepSteps } from '../../platform/core/step-sweep.ts';
 import { StepWriter } from '../../platform/core/step-writer.ts';
 import type { StepKey } from '../../platform/core/step-writer.ts';
-import { FINE_STEP_MS, HOUR_STEP_MS, stepStart } from '../../platform/core/time-steps.ts';
+import { FINE_STEP_MS, stepStart } from '../../platform/core/time-steps.ts';
 import type { StepRange, StepRetention } from '../../platform/core/time-steps.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { columnsOf, mergeSteps } from './merge.ts';
 import { deleteHours, joinToHours, selectAgentIds, selectLinkSteps, upsertLinkSteps } from './store.ts';
 import type { LinkPoint, LinkStepRow } from './types.ts';
-
-/** Agents of one write of a sweep: 80 steps become 20 hours; after ten days without a control plane 20,000 do. */
-const AGENTS_AT_ONCE = 20;
-const MOST_PARTS = 2 ** 31 - 1;
 
 interface Deps {
   storage: Storage;
@@ -29,14 +25,10 @@ interface Sums {
   lost: number;
 }
 
-interface Row extends LinkStepRow {
-  id: string;
-}
-
 /** How good the lines of agents are: round trips and losses of the pings that find dead links, over time. */
 export class LinkQuality {
   readonly #deps: Deps;
-  readonly #steps: StepWriter<Sums, Row>;
+  readonly #steps: StepWriter<Sums, LinkStepRow>;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -48,13 +40,7 @@ export class LinkQuality {
       kind: 'link_steps',
       newSums: () => ({ trips: new RoundTrips(), lost: 0 }),
       rowOf,
-      upsert: (rows) =>
-        storage.writes.write((tx) =>
-          upsertLinkSteps(
-            tx,
-            rows.map(({ id: _id, ...row }) => row),
-          ),
-        ),
+      upsert: (rows) => storage.writes.write((tx) => upsertLinkSteps(tx, rows)),
     });
   }
 
@@ -83,23 +69,23 @@ export class LinkQuality {
   }
 
   /** Joins older steps to hours, and deletes old hours. */
-  async sweep(): Promise<void> {
+  sweep(): Promise<void> {
     const { storage, clock, keep } = this.#deps;
-    const fineBefore = stepStart(clock.now() - keep.fineMs, HOUR_STEP_MS);
-    const hoursBefore = clock.now() - keep.hourlyMs;
-    for (let ids = await selectAgentIds(storage.db, '', AGENTS_AT_ONCE); ids.length > 0;) {
-      const agentIds = ids;
-      await storage.writes.write(async (tx) => {
-        await joinToHours(tx, agentIds, fineBefore, randomInt(MOST_PARTS));
-        await deleteHours(tx, agentIds, hoursBefore);
-      });
-      ids = await selectAgentIds(storage.db, agentIds.at(-1)!, AGENTS_AT_ONCE);
-    }
+    return sweepSteps({
+      clock,
+      keep,
+      selectIds: (after, limit) => selectAgentIds(storage.db, after, limit),
+      join: (agentIds, { fineBefore, part, hoursBefore }) =>
+        storage.writes.write(async (tx) => {
+          await joinToHours(tx, agentIds, fineBefore, part);
+          await deleteHours(tx, agentIds, hoursBefore);
+        }),
+    });
   }
 }
 
-function rowOf({ subject, at, part }: StepKey, { trips, lost }: Sums): Row {
-  return { id: `${subject} ${at} ${part}`, agent_id: subject, span_s: FINE_STEP_MS / 1000, at, part, ...columnsOf(trips, lost) };
+function rowOf({ subject, at, part }: StepKey, { trips, lost }: Sums): LinkStepRow {
+  return { agent_id: subject, span_s: FINE_STEP_MS / 1000, at, part, ...columnsOf(trips, lost) };
 }
 
 function pointOf(at: number, stepMs: number, parts: readonly LinkStepRow[]): LinkPoint {

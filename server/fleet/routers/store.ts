@@ -1,5 +1,6 @@
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import { versionKey } from '../../../routeros-text/versions.ts';
+import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Presence, RouterRecord } from './types.ts';
 
@@ -68,37 +69,19 @@ export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: stri
 }
 
 /** Counts no further than `most`. */
-export async function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
-  const some = db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null).limit(most).as('some');
-  return countOf(
-    await db
-      .selectFrom(some)
-      .select((eb) => eb.fn.countAll().as('count'))
-      .executeTakeFirstOrThrow(),
-  );
+export function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
+  return countUpTo(db, db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null), most);
 }
 
 /** Counts all routers that an agent was the last to have, up to `most`. */
-export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
-  const some = db
+export function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
+  const routers = db
     .selectFrom('routers')
     .select('id')
     .where('agent_id', '=', agentId)
     .where('team_id', '=', teamId)
-    .where('removed_at', 'is', null)
-    .limit(most)
-    .as('some');
-  return countOf(
-    await db
-      .selectFrom(some)
-      .select((eb) => eb.fn.countAll().as('count'))
-      .executeTakeFirstOrThrow(),
-  );
-}
-
-/** PostgreSQL counts in bigint, which comes as text. */
-function countOf({ count }: { count: string | number | bigint }): number {
-  return Number(count);
+    .where('removed_at', 'is', null);
+  return countUpTo(db, routers, most);
 }
 
 export interface RouterSighting {

@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10_000;
 /** Rows that wait while the database is unavailable: the steps of 20,000 subjects in an hour; 500 bytes each. */
 const MOST_WAITING = 80_000;
 /** Numbers of parts fit an integer of every database. */
-const MOST_PARTS = 2 ** 31 - 1;
+export const MOST_PARTS = 2 ** 31 - 1;
 
 /** One step of a subject. A control plane that starts, or whose clock is set back, begins another part of the same step. */
 export interface StepKey {
@@ -28,6 +28,11 @@ interface Present<Sums> extends StepKey {
   sums: Sums;
   /** When it got what is not stored yet, in monotonic time. */
   changedAt: number | undefined;
+}
+
+interface Waiting<Row> {
+  id: string;
+  row: Row;
 }
 
 export interface StepWriterOptions<Sums, Row> {
@@ -45,16 +50,17 @@ export interface StepWriterOptions<Sums, Row> {
  * Gathers measurements of many subjects in memory, in steps of a quarter of an hour, and writes them to the database. What measures
  * never waits. The wall clock only names the steps: when it is set, the present step of each subject ends where it is.
  */
-export class StepWriter<Sums, Row extends { id: string }> {
+export class StepWriter<Sums, Row> {
   readonly #options: StepWriterOptions<Sums, Row>;
   readonly #present = new Map<string, Present<Sums>>();
-  readonly #rows: RecordWriter<Row>;
+  readonly #rows: RecordWriter<Waiting<Row>>;
   readonly #looks: Periodic;
 
   constructor(options: StepWriterOptions<Sums, Row>) {
     this.#options = options;
-    const { clock, log, counters, kind, upsert } = options;
-    this.#rows = new RecordWriter({ clock, log, counters, kind, upsert, most: MOST_WAITING });
+    const { clock, log, counters, kind } = options;
+    const upsert = (waiting: readonly Waiting<Row>[]): Promise<void> => options.upsert(waiting.map(({ row }) => row));
+    this.#rows = new RecordWriter<Waiting<Row>>({ clock, log, counters, kind, upsert, most: MOST_WAITING });
     this.#looks = new Periodic({
       clock,
       log,
@@ -111,6 +117,7 @@ export class StepWriter<Sums, Row extends { id: string }> {
   #put(step: Present<Sums>): void {
     if (step.changedAt === undefined) return;
     step.changedAt = undefined;
-    this.#rows.put(this.#options.rowOf(step, step.sums));
+    const { subject, at, part, sums } = step;
+    this.#rows.put({ id: `${subject} ${at} ${part}`, row: this.#options.rowOf(step, sums) });
   }
 }

@@ -30,41 +30,29 @@ export async function selectCampaignAhead(tx: Tx, teamId: string, routerIds: rea
   return row?.id;
 }
 
+/** What tells and describes the hardware of a router. */
+const HARDWARE = [
+  'hardware_id',
+  'agent_id',
+  'agent_router',
+  'serial_number',
+  'software_id',
+  'identity',
+  'software_version',
+  'version_key',
+  'model',
+  'board_name',
+  'hardware_board',
+  'architecture',
+  'time_zone',
+] as const satisfies readonly (keyof RouterRecord)[];
+
 /** The old record takes over the new hardware. Mark the new record as removed first: a hardware id belongs to one router. */
 export async function takeHardware(tx: Tx, { old, fresh, now }: Pair): Promise<RouterRecord> {
-  const {
-    hardware_id,
-    agent_id,
-    agent_router,
-    serial_number,
-    software_id,
-    identity,
-    software_version,
-    version_key,
-    model,
-    board_name,
-    hardware_board,
-    architecture,
-    time_zone,
-  } = fresh;
+  const hardware = Object.fromEntries(HARDWARE.map((column) => [column, fresh[column]]));
   return tx
     .updateTable('routers')
-    .set({
-      hardware_id,
-      agent_id,
-      agent_router,
-      serial_number,
-      software_id,
-      identity,
-      software_version,
-      version_key,
-      model,
-      board_name,
-      hardware_board,
-      architecture,
-      time_zone,
-      updated_at: now,
-    })
+    .set({ ...hardware, updated_at: now })
     .where('team_id', '=', old.team_id)
     .where('id', '=', old.id)
     .returningAll()

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { TERMINAL_LEVELS } from '../../../../protocol/index.ts';
 import type { App } from '../../../platform/http/app.ts';
-import { principalOf } from '../../../platform/http/authentication.ts';
-import { commonErrors, dateTime, toDateTime, toDateTimeOrNull } from '../../../platform/http/envelope.ts';
+import { dateTime, toDateTime, toDateTimeOrNull } from '../../../platform/http/envelope.ts';
 import { uuidField } from '../../../platform/http/fields.ts';
-import { answerList, listEnvelope, listQuery, readListPage, readRecordFilter, recordFilters } from '../../../platform/http/list-query.ts';
-import type { ListShape } from '../../../platform/http/list-query.ts';
+import { recordListRoute } from '../../../platform/http/record-list.ts';
 import type { TerminalsService } from '../service.ts';
 import { TERMINAL_ENDS } from '../types.ts';
 import type { TerminalView } from '../types.ts';
@@ -58,41 +56,24 @@ export const terminalSchema = z
   })
   .meta({ id: 'Terminal', examples: [terminalExample] });
 
-const shape = {
-  name: 'terminals',
-  sorts: { created_at: 'number' },
-  defaultSort: '-created_at',
-  item: terminalSchema,
-} as const satisfies ListShape<'created_at', string>;
-
-const query = listQuery(shape).extend({
-  ...recordFilters,
-  status: z.enum(['open', 'ended']).optional(),
-  opened_by: uuidField.optional().describe('Terminals of this person or API key'),
-});
-
 /** The terminals of all routers. */
 export function teamTerminalsRoute(app: App, { terminals }: { terminals: TerminalsService }): void {
-  app.get(
-    '/api/terminals',
-    {
-      schema: {
-        tags: ['terminals'],
-        operationId: 'listTerminals',
-        summary: 'List the terminals of every router of the team, newest first',
-        querystring: query,
-        response: { 200: listEnvelope(terminalSchema), ...commonErrors },
-      },
+  recordListRoute(app, {
+    path: '/api/terminals',
+    tag: 'terminals',
+    operationId: 'listTerminals',
+    summary: 'List the terminals of every router of the team, newest first',
+    name: 'terminals',
+    item: terminalSchema,
+    filters: {
+      status: z.enum(['open', 'ended']).optional(),
+      opened_by: uuidField.optional().describe('Terminals of this person or API key'),
     },
-    async (request, reply) => {
-      const { query: given } = request;
-      const page = readListPage(shape, given);
-      const filter = { ...readRecordFilter(given), status: given.status, openedBy: given.opened_by };
-      const found = await terminals.list(principalOf(request).teamId, filter, page, given.total === 'true');
-      const keyOf = ({ record }: (typeof found.rows)[number]) => ({ value: record.created_at, id: record.id });
-      return answerList({ request, reply, shape, page }, found, keyOf, presentTerminal);
-    },
-  );
+    find: ({ teamId, filter, given, page, wantsTotal }) =>
+      terminals.list(teamId, { ...filter, status: given.status, openedBy: given.opened_by }, page, wantsTotal),
+    recordOf: ({ record }) => record,
+    present: presentTerminal,
+  });
 }
 
 export function presentTerminal({ record, attached, away }: TerminalView): z.infer<typeof terminalSchema> {
