@@ -518,12 +518,12 @@ export interface HealthStep {
 
 export interface HistoryItem {
   id: string;
-  kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action';
+  kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action' | 'unknown';
   /** When it began */
   at: string;
   /** Null: it continues, it has no duration, or its end is unknown */
   until: string | null;
-  /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer */
+  /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer; unknown: `unknown` */
   status: string;
   /** In words. Of an action the method and the route, of a job its description */
   title: string;
@@ -1765,6 +1765,8 @@ export interface Operations {
   inviteMember: { input: { body: NewMember }; result: Success<InvitedMember> };
   /** Leave the team of this session */
   leaveTeam: { input: Nothing; result: undefined };
+  /** List the sessions of an agent and the times in which no control plane ran, newest first */
+  listAgentHistory: { input: { path: { agent_id: string }; query?: { limit?: number; cursor?: string; kind?: ('session' | 'unknown')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
   /** List the router entries of an agent's configuration, each with the reason why it does not answer or cannot be read */
   listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
@@ -1809,8 +1811,8 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
-  /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups and people's actions */
-  listRouterHistory: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; kind?: ('state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
+  /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups, people's actions and unknown times */
+  listRouterHistory: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; kind?: ('state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action' | 'unknown')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
   /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
@@ -1998,6 +2000,7 @@ export const ROUTES = {
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
   inviteMember: { method: 'POST', path: '/api/members' },
   leaveTeam: { method: 'DELETE', path: '/api/me/membership' },
+  listAgentHistory: { method: 'GET', path: '/api/agents/{agent_id}/history' },
   listAgentRouters: { method: 'GET', path: '/api/agents/{agent_id}/routers' },
   listAgents: { method: 'GET', path: '/api/agents' },
   listAgentSessions: { method: 'GET', path: '/api/agents/{agent_id}/sessions' },

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
+import { AgentsService } from '../../server/fleet/agents/service.ts';
 import { AuditService } from '../../server/access/audit/service.ts';
 import { historyRoutes } from '../../server/fleet/history/routes.ts';
 import { HistoryService } from '../../server/fleet/history/service.ts';
-import { selectNames, SOURCES } from '../../server/fleet/history/store.ts';
-import { HISTORY_KINDS } from '../../server/fleet/history/types.ts';
+import { AGENT_SOURCES, selectNames, SOURCES } from '../../server/fleet/history/store.ts';
+import { AGENT_HISTORY_KINDS, HISTORY_KINDS } from '../../server/fleet/history/types.ts';
 import type { HistoryKind } from '../../server/fleet/history/types.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
@@ -33,6 +35,17 @@ interface Item {
   title: string;
   by: string | null;
   link: string | null;
+}
+
+/** Runs of the control plane with and without a time between them, one that was killed, and the present one. */
+async function seedRuns(storage: Storage): Promise<void> {
+  const runs = Array.from({ length: 81 }, (_, index) => {
+    const from = START + index * 10;
+    // Every fourth run follows at once, as after a step of the clock.
+    const to = from + (index % 4 === 3 ? 10 : 7);
+    return { id: newId(from), started_at: from, alive_at: to, stopped_at: index === 5 || index === 80 ? null : to };
+  });
+  await storage.db.insertInto('server_runs').values(runs).execute();
 }
 
 /** Records of all kinds of a team, several in the same millisecond. */
@@ -116,8 +129,9 @@ describeEachDatabase('the history of a router', (open) => {
     const clock = new ManualClock(START);
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 60_000 } });
     const audit = new AuditService({ storage, clock, log: silentLog });
-    const history = new HistoryService({ storage, routers, recorders: { action: audit } });
+    const history = new HistoryService({ storage, routers, agents: new AgentsService(storage), recorders: { action: audit } });
     app = new TeamApp((scope) => historyRoutes(scope, { history }));
+    await seedRuns(storage);
     [mine, other] = [await seedManyRouters(storage, ROUTERS), await seedManyRouters(storage, ROUTERS)];
     for (const team of [mine, other]) {
       const keyId = newId(START);
@@ -181,6 +195,7 @@ describeEachDatabase('the history of a router', (open) => {
       forward: 15,
       backup: 15,
       action: 1,
+      unknown: 60,
     });
     const moments = items.map(({ at }) => Date.parse(at));
     expect(moments).toEqual(moments.toSorted((one, another) => another - one));
@@ -255,10 +270,55 @@ describeEachDatabase('the history of a router', (open) => {
     );
   });
 
+  test('the time between two runs of the control plane is unknown, neither up nor down', async () => {
+    const items = await whole('&kind=unknown');
+    expect(items.slice(-4).map(({ at, until }) => [Date.parse(at) - START, Date.parse(until!) - START])).toEqual([
+      [47, 50],
+      [27, 30],
+      [17, 20],
+      [7, 10],
+    ]);
+    expect(items.at(-1)).toMatchObject({ status: 'unknown', title: 'no control plane was running', by: null, link: null });
+    // The killed one is unknown since its last sign of life; the present one has no end.
+    expect(items.map(({ at }) => Date.parse(at) - START)).toContain(57);
+    expect(Date.parse(items[0]!.until!) - START).toBe(790);
+    await sql`update routers set created_at = ${START + 100} where id = ${mine.routers[2]}`.execute(storage.db);
+    const young = await whole('&kind=unknown', { routerId: mine.routers[2] });
+    expect(young).toEqual(items.filter(({ at }) => Date.parse(at) >= START + 100));
+  });
+
+  test('an agent has its sessions and the same unknown times, and another team has no such agent', async () => {
+    const agentId = mine.agents[0]!;
+    const read = async (query: string, teamId = mine.teamId) => {
+      const { status, body } = await app.ask(teamId, 'GET', `/api/agents/${agentId}/history${query}`, undefined, 'viewer');
+      return { status, items: (body['data'] ?? []) as Item[] };
+    };
+    const { items } = await read('?limit=1000');
+    expect(items.filter(({ kind }) => kind === 'session')).toEqual(await whole('&kind=session'));
+    expect(items.filter(({ kind }) => kind === 'unknown')).toEqual(await whole('&kind=unknown'));
+    expect(items.map(({ at }) => at)).toEqual(
+      items
+        .map(({ at }) => at)
+        .toSorted()
+        .reverse(),
+    );
+    expect((await read('?kind=unknown&limit=1000')).items).toEqual(await whole('&kind=unknown'));
+    expect((await read('?kind=job')).status).toBe(422);
+    expect((await read('', other.teamId)).status).toBe(404);
+    for (const kind of AGENT_HISTORY_KINDS) {
+      const ask = { teamId: mine.teamId, agentId, createdAt: START, removedAt: null, from: undefined, to: undefined };
+      const plans = await plansOf(storage, (db) => AGENT_SOURCES[kind](db, { ...ask, page: { limit: 5, before: undefined } }));
+      for (const { reads, sorted, text } of plans) {
+        expect(sorted, text).toBe(0);
+        for (const { index } of reads) expect(index, text).not.toBeNull();
+      }
+    }
+  });
+
   test("another team's router has no history", async () => {
     expect((await get('', { teamId: other.teamId })).status).toBe(404);
     const theirs = await whole('', { routerId: other.routers[0]!, teamId: other.teamId });
-    const ours = new Set((await whole()).map((item) => item.id));
+    const ours = new Set((await whole()).filter(({ kind }) => kind !== 'unknown').map((item) => item.id));
     expect(theirs.some((item) => ours.has(item.id))).toBe(false);
   });
 
@@ -279,18 +339,19 @@ describeEachDatabase('the history of a router', (open) => {
     await learnSizes(storage);
     for (const before of [undefined, { at: START + 50, id: newId(START) }]) {
       const page = { limit: 5, before };
-      const ask = { teamId: mine.teamId, routerId: id, agentId: mine.agents[0]!, removedAt: null, page };
+      const ask = { teamId: mine.teamId, routerId: id, agentId: mine.agents[0]!, createdAt: START, removedAt: null, page };
       const plans = [
         ...(await plansOf(storage, (db) => SOURCES[kind](db, { ...ask, from: undefined, to: undefined }))),
         ...(await plansOf(storage, (db) => SOURCES[kind](db, { ...ask, from: START, to: START + 100 }))),
       ];
       expect(plans).toHaveLength(2);
       for (const plan of plans) {
-        expect(plan.statement).toContain('team_id');
         expect(plan.reads.length, plan.text).toBeGreaterThan(0);
-        for (const { index, condition } of plan.reads) {
-          expect(index, plan.text).not.toBeNull();
-          expect(condition, plan.text).toMatch(/router_id|agent_id/);
+        for (const { index } of plan.reads) expect(index, plan.text).not.toBeNull();
+        // Runs of the control plane are no team's.
+        if (kind !== 'unknown') {
+          expect(plan.statement).toContain('team_id');
+          for (const { condition } of plan.reads) expect(condition, plan.text).toMatch(/router_id|agent_id/);
         }
         expect(plan.sorted, plan.text).toBe(0);
       }

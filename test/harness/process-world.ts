@@ -32,6 +32,8 @@ export interface ProcessWorldOptions {
   server?: Record<string, string>;
   /** Leads the agent's connections through {@link ProcessWorld.line}, which costs speed. */
   line?: boolean;
+  /** Of the control plane; a file of its own when missing. */
+  databaseUrl?: string;
 }
 
 /** A forward as the API shows it. */
@@ -80,7 +82,7 @@ export class ProcessWorld {
   apiKey = '';
   /** In the order of the routers. */
   routerIds: string[] = [];
-  readonly #options: Required<ProcessWorldOptions>;
+  readonly #options: Required<Omit<ProcessWorldOptions, 'databaseUrl'>> & Pick<ProcessWorldOptions, 'databaseUrl'>;
 
   private constructor(folder: string, options: ProcessWorldOptions) {
     this.folder = folder;
@@ -184,7 +186,7 @@ export class ProcessWorld {
   async #startAll(): Promise<void> {
     const port = await freePort();
     this.url = `http://127.0.0.1:${port}`;
-    this.databaseUrl = `sqlite:${path.join(this.folder, 'signalbox.db')}`;
+    this.databaseUrl = this.#options.databaseUrl ?? `sqlite:${path.join(this.folder, 'signalbox.db')}`;
     this.server = new Program('server/main.ts', ['serve'], {
       SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
       SIGNALBOX_SANDBOX_LISTEN: '',

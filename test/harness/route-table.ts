@@ -137,6 +137,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/agents'),
   row('viewer', 'record', 'GET /api/agents/{agent_id}'),
   row('viewer', 'record', 'GET /api/agents/{agent_id}/sessions'),
+  row('viewer', 'record', 'GET /api/agents/{agent_id}/history'),
   row('viewer', 'record', 'GET /api/agents/{agent_id}/link'),
   row('admin', 'record', 'PATCH /api/agents/{agent_id}', { name: 'Renamed' }),
   row('admin', 'record', 'DELETE /api/agents/{agent_id}'),

@@ -12,6 +12,7 @@ const SHAPES: Record<Kind, React.ReactNode> = {
   fault_resolved: <path d="M3 3h10v10H3z" fill="none" stroke="currentColor" strokeWidth="1.8" />,
   state: <circle cx="8" cy="8" r="4.9" fill="none" stroke="currentColor" strokeWidth="1.8" />,
   action: <circle cx="8" cy="8" r="2.1" fill="currentColor" />,
+  unknown: <circle cx="8" cy="8" r="4.9" fill="none" stroke="currentColor" strokeWidth="1.8" strokeDasharray="2.6 2.5" />,
 };
 
 export function Sign({ kind }: { kind: Kind }) {

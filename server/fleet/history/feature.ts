@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import type { AgentsService } from '../agents/service.ts';
 import type { FaultsService } from '../faults/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { SessionsService } from '../sessions/service.ts';
@@ -10,6 +11,7 @@ import type { Recorder } from './service.ts';
 
 interface Needs extends Pick<Platform, 'storage'> {
   routers: RoutersService;
+  agents: AgentsService;
   states: StatesService;
   sessions: SessionsService;
   faults: FaultsService;
@@ -18,10 +20,11 @@ interface Needs extends Pick<Platform, 'storage'> {
 
 /** Behind everything that keeps a history and writes it late. */
 export const history = feature({
-  create: ({ storage, routers, states, sessions, faults, audit }: Needs) => ({
+  create: ({ storage, routers, agents, states, sessions, faults, audit }: Needs) => ({
     history: new HistoryService({
       storage,
       routers,
+      agents,
       recorders: { state: states.history, session: sessions, fault: faults, action: audit },
     }),
   }),

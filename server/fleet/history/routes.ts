@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, routerParams, success, toDateTime, toDateTimeOrNull } from '../../platform/http/envelope.ts';
-import { momentField } from '../../platform/http/fields.ts';
+import { momentField, pathId } from '../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { HistoryService, NamedItem } from './service.ts';
-import { HISTORY_KINDS } from './types.ts';
+import { AGENT_HISTORY_KINDS, HISTORY_KINDS } from './types.ts';
 
 /** About what a screen shows: every kind is read up to this number. */
 const USUAL_LIMIT = 100;
@@ -20,7 +20,7 @@ const itemSchema = z
       .string()
       .describe(
         'state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; ' +
-          'backup: its state; action: the HTTP status of the answer',
+          'backup: its state; action: the HTTP status of the answer; unknown: `unknown`',
       ),
     title: z.string().describe('In words. Of an action the method and the route, of a job its description'),
     by: z
@@ -47,19 +47,27 @@ const itemSchema = z
     ],
   });
 
-const query = pageQuery.extend({
-  kind: z
-    .preprocess(
-      (value) => (typeof value === 'string' ? value.split(',') : value),
-      z.array(z.enum(HISTORY_KINDS)).min(1).max(HISTORY_KINDS.length),
-    )
-    .optional()
-    .describe('Kinds, separated by commas; all when missing. `action` needs the role admin'),
+const listOf = <Kind extends string>(kinds: readonly Kind[]) =>
+  z
+    .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(kinds)).min(1).max(kinds.length))
+    .optional();
+
+const times = {
   from: momentField.optional().describe('Only records that began at that time or later'),
   to: momentField.optional().describe('Only records that began before that time'),
+};
+
+const routerQuery = pageQuery.extend({
+  kind: listOf(HISTORY_KINDS).describe('Kinds, separated by commas; all when missing. `action` needs the role admin'),
+  ...times,
 });
 
-export function historyRoutes(app: App, { history }: { history: Pick<HistoryService, 'list'> }): void {
+const agentQuery = pageQuery.extend({
+  kind: listOf(AGENT_HISTORY_KINDS).describe('Kinds, separated by commas; all when missing'),
+  ...times,
+});
+
+export function historyRoutes(app: App, { history }: { history: Pick<HistoryService, 'list' | 'listOfAgent'> }): void {
   app.get(
     '/api/routers/:router_id/history',
     {
@@ -67,21 +75,47 @@ export function historyRoutes(app: App, { history }: { history: Pick<HistoryServ
         tags: ['routers'],
         operationId: 'listRouterHistory',
         summary:
-          "List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups and people's actions",
+          "List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups, people's actions and unknown times",
         params: routerParams,
-        querystring: query,
+        querystring: routerQuery,
         response: { 200: envelope(z.array(itemSchema)), ...commonErrors },
       },
     },
     async (request, reply) => {
-      const { kind: kinds = [], from, to, limit = USUAL_LIMIT, cursor } = request.query;
-      const page = readPage({ limit, cursor });
-      const filter = { kinds, from: momentOf(from), to: momentOf(to) };
-      const items = await history.list(principalOf(request), request.params.router_id, filter, page);
+      const { kind: kinds = [], ...range } = request.query;
+      const { page, from, to } = readRange(range);
+      const items = await history.list(principalOf(request), request.params.router_id, { kinds, from, to }, page);
       linkNext(request, reply, page, items, ({ at, id }) => ({ at, id }));
       return success(items.map(present));
     },
   );
+
+  app.get(
+    '/api/agents/:agent_id/history',
+    {
+      schema: {
+        tags: ['agents'],
+        operationId: 'listAgentHistory',
+        summary: 'List the sessions of an agent and the times in which no control plane ran, newest first',
+        params: z.object({ agent_id: pathId }),
+        querystring: agentQuery,
+        response: { 200: envelope(z.array(itemSchema)), ...commonErrors },
+      },
+    },
+    async (request, reply) => {
+      const { kind: kinds = [], ...range } = request.query;
+      const { page, from, to } = readRange(range);
+      const items = await history.listOfAgent(principalOf(request), request.params.agent_id, { kinds, from, to }, page);
+      linkNext(request, reply, page, items, ({ at, id }) => ({ at, id }));
+      return success(items.map(present));
+    },
+  );
+}
+
+type Range = Partial<Record<'from' | 'to' | 'cursor', string | undefined>> & { limit?: number | undefined };
+
+function readRange({ from, to, limit = USUAL_LIMIT, cursor }: Range) {
+  return { page: readPage({ limit, cursor }), from: momentOf(from), to: momentOf(to) };
 }
 
 function momentOf(text: string | undefined): number | undefined {

@@ -4,9 +4,10 @@ import { hasRole } from '../../platform/core/principal.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { RoutersService } from '../routers/service.ts';
-import { selectNames, SOURCES } from './store.ts';
-import { HISTORY_KINDS } from './types.ts';
-import type { HistoryFilter, HistoryItem, HistoryKind } from './types.ts';
+import type { AgentsService } from '../agents/service.ts';
+import { AGENT_SOURCES, selectNames, SOURCES } from './store.ts';
+import { AGENT_HISTORY_KINDS, HISTORY_KINDS } from './types.ts';
+import type { AgentHistoryKind, HistoryFilter, HistoryItem, HistoryKind } from './types.ts';
 
 /** Keeps records in memory for a moment before it writes them. */
 export interface Recorder {
@@ -17,6 +18,7 @@ export interface Recorder {
 export interface HistoryDeps {
   storage: Storage;
   routers: Pick<RoutersService, 'getRouter'>;
+  agents: Pick<AgentsService, 'get'>;
   /** What writes the records of a kind. */
   recorders: Partial<Record<HistoryKind, Recorder>>;
 }
@@ -48,13 +50,34 @@ export class HistoryService {
     const router = await routers.getRouter(teamId, routerId, { orRemoved: true });
     const kinds = readableKinds(caller, filter.kinds);
     for (const kind of kinds) await recorders[kind]?.stored();
-    const { id, agent_id: agentId, removed_at: removedAt } = router;
-    const ask = { teamId, routerId: id, agentId, removedAt, from: filter.from, to: filter.to, page };
+    const { id, agent_id: agentId, removed_at: removedAt, created_at: createdAt } = router;
+    const ask = { teamId, routerId: id, agentId, createdAt, removedAt, from: filter.from, to: filter.to, page };
     const items: HistoryItem[] = [];
     for (const kind of kinds) items.push(...(await SOURCES[kind](storage.db, ask)));
     const shown = items.toSorted(newestFirst).slice(0, page.limit);
     const names = hasRole(caller, READS_AUDIT) ? await selectNames(storage.db, teamId, idsOf(shown)) : new Map<string, string>();
     return shown.map((item) => ({ ...item, by: item.byId === null ? null : (names.get(item.byId) ?? null) }));
+  }
+
+  /** One page of an agent's own history, newest first. @throws AppError `not_found`, also for another team's agent */
+  async listOfAgent(
+    { teamId }: Principal,
+    agentId: string,
+    { kinds, from, to }: HistoryFilter & { kinds: readonly AgentHistoryKind[] },
+    page: Page,
+  ): Promise<NamedItem[]> {
+    const { storage, agents, recorders } = this.#deps;
+    const { id, createdAt, removedAt } = await agents.get(teamId, agentId);
+    const asked = kinds.length === 0 ? AGENT_HISTORY_KINDS : AGENT_HISTORY_KINDS.filter((kind) => kinds.includes(kind));
+    const items: HistoryItem[] = [];
+    for (const kind of asked) {
+      await recorders[kind]?.stored();
+      items.push(...(await AGENT_SOURCES[kind](storage.db, { teamId, agentId: id, createdAt, removedAt, from, to, page })));
+    }
+    return items
+      .toSorted(newestFirst)
+      .slice(0, page.limit)
+      .map((item) => ({ ...item, by: null }));
   }
 }
 

@@ -4,23 +4,31 @@ import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { JOB_STATUS_SQL } from '../../platform/storage/job-status.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
-import type { HistoryFilter, HistoryItem, HistoryKind } from './types.ts';
+import type { AgentHistoryKind, HistoryFilter, HistoryItem, HistoryKind } from './types.ts';
 
-/** A page of one router's history. */
-export interface Ask extends Omit<HistoryFilter, 'kinds'> {
+/** A page of the history of an agent. */
+export interface AgentAsk extends Omit<HistoryFilter, 'kinds'> {
   teamId: string;
-  routerId: string;
-  /** The agent that has the router now. */
   agentId: string;
-  /** Sessions of its agent that began later are none of its history; null while it is not removed. */
+  /** What began earlier is not part of this history, milliseconds. */
+  createdAt: number;
+  /** Nor what began later; null: it was not removed. */
   removedAt: number | null;
   page: Page;
 }
 
-type Source = (db: DbOrTx, ask: Ask) => Promise<HistoryItem[]>;
+/** A page of the history of a router. `agentId`: the agent that has the router now. */
+export interface Ask extends AgentAsk {
+  routerId: string;
+}
+
+type Source<A> = (db: DbOrTx, ask: A) => Promise<HistoryItem[]>;
 
 /** One query for each kind, newest first. Each finds its page by an index on the router, the moment and the id. */
-export const SOURCES: Record<HistoryKind, Source> = {
+export const SOURCES: Record<HistoryKind, Source<Ask>> = {
+  session: sessionsOf,
+  unknown: unknownTimes,
+
   state: async (db, ask) => {
     const rows = await db
       .selectFrom('router_state_changes')
@@ -38,26 +46,6 @@ export const SOURCES: Record<HistoryKind, Source> = {
       byId: null,
       link: null,
       title: reason === null ? state : `${state}: ${reason}`,
-    }));
-  },
-
-  session: async (db, ask) => {
-    const rows = await db
-      .selectFrom('agent_sessions')
-      .select(['id', 'opened_at', 'closed_at', 'address', 'ended_by'])
-      .where('team_id', '=', ask.teamId)
-      .where('agent_id', '=', ask.agentId)
-      .$call(begunIn({ ...ask, to: earlier(ask.to, ask.removedAt) }, 'opened_at'))
-      .execute();
-    return rows.map(({ id, opened_at: at, closed_at: until, address, ended_by: endedBy }) => ({
-      kind: 'session',
-      id,
-      at,
-      until,
-      status: endedBy ?? 'open',
-      byId: null,
-      link: `/api/agents/${ask.agentId}/sessions`,
-      title: `the agent connected from ${address}`,
     }));
   },
 
@@ -158,17 +146,73 @@ export const SOURCES: Record<HistoryKind, Source> = {
   },
 };
 
+async function sessionsOf(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
+  const rows = await db
+    .selectFrom('agent_sessions')
+    .select(['id', 'opened_at', 'closed_at', 'address', 'ended_by'])
+    .where('team_id', '=', ask.teamId)
+    .where('agent_id', '=', ask.agentId)
+    .$call(begunIn(inItsTime(ask), 'opened_at'))
+    .execute();
+  return rows.map(({ id, opened_at: at, closed_at: until, address, ended_by: endedBy }) => ({
+    kind: 'session',
+    id,
+    at,
+    until,
+    status: endedBy ?? 'open',
+    byId: null,
+    link: `/api/agents/${ask.agentId}/sessions`,
+    title: `the agent connected from ${address}`,
+  }));
+}
+
+/**
+ * The times between two runs of the control plane. A forward step of its clock also ends a run: nobody saw the time that it skipped. After
+ * a backward step there is no time between the two runs.
+ */
+async function unknownTimes(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
+  const rows = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('server_runs')
+        .select('server_runs.id')
+        .select(sql<number>`coalesce(stopped_at, alive_at)`.as('at'))
+        .select(
+          sql<number>`(select started_at from server_runs as later where later.id > server_runs.id order by later.id limit 1)`.as('until'),
+        )
+        .as('runs'),
+    )
+    .select(['id', 'at', 'until'])
+    .where('until', '>', (eb) => eb.ref('at'))
+    .$call(begunIn(inItsTime({ ...ask, from: Math.max(ask.from ?? 0, ask.createdAt) }), 'at'))
+    .execute();
+  return rows.map(({ id, at, until }) => ({
+    kind: 'unknown',
+    id,
+    at,
+    until,
+    status: 'unknown',
+    title: 'no control plane was running',
+    byId: null,
+    link: null,
+  }));
+}
+
+/** Sources of an agent's own history. */
+export const AGENT_SOURCES: Record<AgentHistoryKind, Source<AgentAsk>> = { session: sessionsOf, unknown: unknownTimes };
+
 /** A job or forward that was made is shown as such. */
 const isNoRecordOfItsOwn = sql<SqlBool>`not (result < 300 and action in (
   'POST /api/asynchronous/:router_id', 'POST /api/routers/:router_id/transient-forwarding'))`;
 
-function earlier(to: number | undefined, removedAt: number | null): number | undefined {
-  return removedAt === null ? to : Math.min(to ?? removedAt, removedAt);
+/** Without what began after it was removed. */
+function inItsTime({ removedAt, to, ...ask }: AgentAsk): AgentAsk {
+  return { ...ask, removedAt, to: removedAt === null ? to : Math.min(to ?? removedAt, removedAt) };
 }
 
 /** For `$call`: the page of what began in the time that was asked for. */
 function begunIn<Tables, Table extends keyof Tables, Row>(
-  { from, to, page }: Ask,
+  { from, to, page }: Pick<AgentAsk, 'from' | 'to' | 'page'>,
   at: string,
 ): (query: SelectQueryBuilder<Tables, Table, Row>) => SelectQueryBuilder<Tables, Table, Row> {
   const moment = sql.ref(at);

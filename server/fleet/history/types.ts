@@ -1,5 +1,10 @@
-export const HISTORY_KINDS = ['state', 'session', 'fault', 'job', 'forward', 'backup', 'action'] as const;
+/** `unknown`: time in which nobody knew anything, because no control plane ran. */
+export const HISTORY_KINDS = ['state', 'session', 'fault', 'job', 'forward', 'backup', 'action', 'unknown'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
+
+/** Kinds of an agent's own history. */
+export const AGENT_HISTORY_KINDS = ['session', 'unknown'] as const satisfies readonly HistoryKind[];
+export type AgentHistoryKind = (typeof AGENT_HISTORY_KINDS)[number];
 
 /** One thing that happened to a router or was done with it. */
 export interface HistoryItem {

@@ -41,6 +41,7 @@ import { backupSchedules } from './0040-backup-schedules.ts';
 import { views } from './0041-views.ts';
 import { terminals } from './0042-terminals.ts';
 import { smallerJobIndexes } from './0043-smaller-job-indexes.ts';
+import { unknownTimes } from './0044-unknown-times.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   views,
   terminals,
   smallerJobIndexes,
+  unknownTimes,
 ];

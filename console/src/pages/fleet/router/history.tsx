@@ -101,6 +101,12 @@ function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
       );
     case 'backup':
       return <>Backup, {wordOf(status)}</>;
+    case 'unknown':
+      return (
+        <>
+          Nobody knew<span className="dim">, {title}</span>
+        </>
+      );
     case 'action':
       return (
         <>

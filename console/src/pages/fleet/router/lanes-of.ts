@@ -31,6 +31,7 @@ export function hrefOf(routerId: string, { kind, id }: Pick<HistoryItem, 'kind' 
       return `${base}/backups`;
     case 'session':
     case 'state':
+    case 'unknown':
       return `${base}/tunnel`;
     case 'action':
       return base;
