@@ -23,6 +23,8 @@ const FOR_API_USERS = new Set([
   'backups',
   'backup',
   'forward',
+  'terminal',
+  'terminals',
   'events',
   'agents',
   'members',

@@ -22,6 +22,14 @@ export class Signalbox extends ApiClient {
     return Buffer.from(await answer.arrayBuffer());
   }
 
+  /** A shell of a router: the ticket works once. Refusals are its `error` event. See docs/terminal.md. */
+  attachTerminal({ attach_path: path, ticket }: { attach_path: string; ticket: string }): WebSocket {
+    return new WebSocket(`${this.#server}${path}`, ['signalbox.terminal.v1', `signalbox.ticket.${ticket}`], {
+      perMessageDeflate: false,
+      handshakeTimeout: HANDSHAKE_MS,
+    });
+  }
+
   /** A TCP connection of a forward: binary messages, an empty one is a half-close. Refusals are its `error` event. See docs/forwards.md. */
   connectForward(routerId: string, forwardId: string): WebSocket {
     const path = `/api/routers/${encodeURIComponent(routerId)}/transient-forwarding/${encodeURIComponent(forwardId)}/connect`;

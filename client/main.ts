@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { runCli } from './cli/run.ts';
 import { ownEnvironment } from './config.ts';
-import { processScreen } from './terminal.ts';
+import { processScreen, processTerminal } from './terminal.ts';
 
 /** `signalbox` for API users: see cli/. */
 const ended = new AbortController();
@@ -24,6 +24,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   signal: ended.signal,
   columns: process.stdout.columns || Infinity,
   screen: processScreen(ownEnvironment(), () => ended.abort()),
+  terminal: processTerminal(ended.signal),
 });
 // Waits until a pipe has taken everything.
 for (const stream of [process.stdout, process.stderr]) await new Promise((resolve) => stream.write('', resolve));

@@ -1,5 +1,6 @@
 import process from 'node:process';
-import type { Screen } from './cli/command.ts';
+import { createInterface } from 'node:readline/promises';
+import type { RawTerminal, Screen } from './cli/command.ts';
 import type { Environment } from './config.ts';
 
 const CTRL_C = '\u0003';
@@ -30,5 +31,31 @@ export function processScreen({ TERM: term, NO_COLOR: noColour }: Environment, o
     },
     // https://no-color.org
     hasColour: noColour === undefined || noColour === '',
+  };
+}
+
+/** The terminal of this process for a shell; undefined when input or output is no terminal. */
+export function processTerminal(signal: AbortSignal): RawTerminal | undefined {
+  const { stdin, stdout } = process;
+  if (!stdin.isTTY || !stdout.isTTY) return undefined;
+  return {
+    size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
+    onResize: (listener) => {
+      stdout.on('resize', listener);
+      return () => void stdout.off('resize', listener);
+    },
+    write: (bytes) => void stdout.write(bytes),
+    readBytes: (onBytes) => {
+      stdin.setRawMode(true).on('data', onBytes).resume();
+      return () => void stdin.off('data', onBytes).setRawMode(false).pause();
+    },
+    ask: async (question) => {
+      const lines = createInterface({ input: stdin, output: stdout });
+      try {
+        return await lines.question(question, { signal });
+      } finally {
+        lines.close();
+      }
+    },
   };
 }

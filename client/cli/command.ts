@@ -13,6 +13,20 @@ export interface Surroundings {
   columns: number;
   /** For commands that draw; undefined when the output is no terminal, or one that cannot move its cursor. */
   screen?: Screen | undefined;
+  /** For a shell; undefined when input or output is no terminal. */
+  terminal?: RawTerminal | undefined;
+}
+
+/** A terminal whose bytes pass through unchanged, Ctrl-C included. */
+export interface RawTerminal {
+  size: () => { columns: number; rows: number };
+  /** @returns ends the subscription */
+  onResize: (listener: () => void) => () => void;
+  write: (bytes: Buffer) => void;
+  /** Each byte at once and without echo. @returns gives the keyboard back */
+  readBytes: (onBytes: (bytes: Buffer) => void) => () => void;
+  /** Asks for one line of text. */
+  ask: (question: string) => Promise<string>;
 }
 
 /** A terminal whose cursor can be moved. */

@@ -135,6 +135,6 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
     const ofTeam = series.filter(({ labels }) => labels['team'] === team);
     expect(ofTeam.length).toBe(series.filter(({ labels }) => labels['team'] === other.teamId).length);
     // docs/monitoring.md names this number.
-    expect(ofTeam.length).toBe(35);
+    expect(ofTeam.length).toBe(36);
   });
 });

@@ -95,6 +95,7 @@ const agentExamples: AgentMessage[] = [
   { type: 'job.refused', job_id: JOB },
   { type: 'job.guard', job_id: JOB, state: 'armed', fires_in_ms: 60_000 },
   { type: 'job.guard', job_id: JOB, state: 'disarmed', fires_in_ms: null },
+  { type: 'terminal.ended', terminal_id: FORWARD, reason: 'idle', message: 'there was no input for too long' },
   { type: 'forward.lost', forward_id: FORWARD, reason: 'SSH session ended' },
 ];
 
@@ -142,6 +143,28 @@ const serverExamples: ServerMessage[] = [
   { type: 'job.revoke', job_id: JOB },
   { type: 'channel.dial', forward_id: FORWARD, count: 4 },
   { type: 'router.waiting', router: 'depot', hardware_id: 'HB1', reason: 'another agent has it' },
+  {
+    type: 'request',
+    id: 4,
+    remaining_ms: 1000,
+    method: 'terminal.open',
+    params: {
+      router: 'depot',
+      hardware_id: 'HB1',
+      terminal_id: FORWARD,
+      level: 'read',
+      channel_token: 'token',
+      cols: 80,
+      rows: 24,
+      resume: false,
+      from: 0,
+      expires_in_ms: 7_200_000,
+      idle_ms: 600_000,
+      keep_ms: 300_000,
+    },
+  },
+  { type: 'request', id: 5, remaining_ms: 1000, method: 'terminal.close', params: { terminal_id: FORWARD } },
+  { type: 'terminal.resize', terminal_id: FORWARD, cols: 132, rows: 43 },
 ];
 
 describe('every message is unchanged after encoding and decoding', () => {
