@@ -1,92 +1,53 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TerminalClient } from '../harness/terminal-client.ts';
-import type { OpenedTerminal } from '../harness/terminal-client.ts';
+import { hasSession, Terminals } from '../harness/terminal-world.ts';
+import type { ShownTerminal } from '../harness/terminal-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
-interface Shown extends OpenedTerminal {
-  status: string;
-  end_reason: string | null;
-  recording: string;
-}
-
 let world: World;
+let terminals: Terminals;
 let routerId: string;
 beforeAll(async () => {
   world = await World.start({ terminal: 'full', routers: [{ version: '7.18.2' }] });
+  terminals = new Terminals(world);
   [routerId = ''] = await world.routerIds();
 });
 afterAll(() => world.close());
 
-async function open(level: 'read' | 'full' = 'read', of = routerId): Promise<Shown> {
-  const { status, body } = await world.caller.call<{ data: Shown }>('POST', `/api/routers/${of}/terminals`, {
-    level,
-    reason: 'a test looks at it',
-  });
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body.data;
-}
-
-async function read(id: string): Promise<Shown> {
-  return (await world.caller.call<{ data: Shown }>('GET', `/api/terminals/${id}`)).body.data;
-}
-
-async function end(id: string): Promise<void> {
-  expect((await world.caller.call('DELETE', `/api/terminals/${id}`)).status).toBe(204);
-}
-
-async function attach(opened: OpenedTerminal): Promise<TerminalClient> {
-  const client = await TerminalClient.attach(world.server.url, opened);
-  expect(client.refused).toBeUndefined();
-  return client;
-}
-
-/** Another ticket, as a page gets one after a reload. */
-async function ticketOf(id: string): Promise<Shown> {
-  const { status, body } = await world.caller.call<{ data: Shown }>('POST', `/api/terminals/${id}/tickets`);
-  expect(status, JSON.stringify(body)).toBe(200);
-  return body.data;
-}
-
-async function recordingOf(id: string): Promise<string> {
-  const answer = await world.caller.call<string>('GET', `/api/terminals/${id}/recording`);
-  expect(answer.status).toBe(200);
-  return answer.body;
-}
-
 describe('a terminal on a simulated router', () => {
   test('shows a prompt within a second, echoes keys, runs commands and ends with quit', async () => {
     const before = performance.now();
-    const opened = await open();
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const client = await terminals.attach(opened);
     await client.sees('[term-read@router-0] >');
     const promptMs = performance.now() - before;
     client.type(':put "two and two"\r');
     await client.sees(/\r\ntwo and two\r\n/);
     client.type('quit\r');
     expect(await client.ending()).toMatchObject({ ended: true, reason: 'exited' });
-    await waitUntil('the record says so', async () => (await read(opened.id)).status === 'ended');
-    expect(await read(opened.id)).toMatchObject({ end_reason: 'exited', recording: 'kept' });
+    await waitUntil('the record says so', async () => (await terminals.read(opened.id)).status === 'ended');
+    expect(await terminals.read(opened.id)).toMatchObject({ end_reason: 'exited', recording: 'kept' });
     expect(client.closed?.code ?? 1000).toBe(1000);
     // The bar on a quiet machine; others may be busy beside it.
     expect(promptMs).toBeLessThan(1000);
   });
 
   test('Ctrl-C ends a command that would run for ever', async () => {
-    const opened = await open('full');
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId, 'full');
+    const client = await terminals.attach(opened);
     await client.sees('[term-full@router-0] >');
     client.type(':while (true) do={:put "on and on"; :delay 10ms}\r');
     await client.sees(/on and on\r\non and on/);
     client.type('\u0003');
     client.type(':put "still here"\r');
     await client.sees(/\r\nstill here\r\n/);
-    await end(opened.id);
+    await terminals.end(opened.id);
   });
 
   test('the router learns the size of the window, at the opening and later', async () => {
-    const opened = await open();
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const client = await terminals.attach(opened);
     await client.sees('>');
     client.resize(40, 10);
     client.type('/system \t');
@@ -99,56 +60,56 @@ describe('a terminal on a simulated router', () => {
     const lengthOf = (text: string): number => Math.max(...text.split('\r\n').map((line) => line.length));
     expect(lengthOf(narrow.slice(narrow.indexOf('/system')))).toBeLessThanOrEqual(60);
     expect(lengthOf(client.plain.slice(narrow.length))).toBeGreaterThan(100);
-    await end(opened.id);
-    expect(await recordingOf(opened.id)).toContain('"r","200x50"');
+    await terminals.end(opened.id);
+    expect(await terminals.recordingOf(opened.id)).toContain('"r","200x50"');
   });
 
   test('a page that is reloaded sees what was there and goes on', async () => {
-    const opened = await open();
-    const first = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const first = await terminals.attach(opened);
     await first.sees('>');
     first.type(':put "before the reload"\r');
     await first.sees(/\r\nbefore the reload\r\n/);
     await first.close();
-    const second = await attach(await ticketOf(opened.id));
+    const second = await terminals.attach(await terminals.ticketOf(opened.id));
     await second.sees('before the reload');
     expect(second.messages[0]).toMatchObject({ replay: { bytes: expect.any(Number) } });
     second.type(':put "after it"\r');
     await second.sees(/\r\nafter it\r\n/);
-    await end(opened.id);
+    await terminals.end(opened.id);
   });
 
   test('a second page takes the terminal over', async () => {
-    const opened = await open();
-    const first = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const first = await terminals.attach(opened);
     await first.sees('>');
-    const second = await attach(await ticketOf(opened.id));
+    const second = await terminals.attach(await terminals.ticketOf(opened.id));
     await second.sees('>');
     await waitUntil('the first is sent away', async () => first.closed);
     expect(first.closed?.code).toBe(4409);
-    await end(opened.id);
+    await terminals.end(opened.id);
   });
 
   test('a ticket works once', async () => {
-    const opened = await open();
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const client = await terminals.attach(opened);
     const again = await TerminalClient.attach(world.server.url, opened);
     expect(again.refused).toBe(401);
     const wrong = await TerminalClient.attach(world.server.url, { ...opened, ticket: 'x'.repeat(48) });
     expect(wrong.refused).toBe(401);
     // Neither disturbs the one that is attached.
     await client.sees('>');
-    await end(opened.id);
+    await terminals.end(opened.id);
     const late = await TerminalClient.attach(world.server.url, opened);
     expect(late.refused).toBe(401);
   });
 
   test('an administrator ends it within a second', async () => {
-    const opened = await open();
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const client = await terminals.attach(opened);
     await client.sees('>');
     const before = performance.now();
-    await end(opened.id);
+    await terminals.end(opened.id);
     expect(await client.ending()).toMatchObject({ reason: 'closed' });
     expect(performance.now() - before).toBeLessThan(1000);
     await waitUntil('the router has no session of it', async () =>
@@ -157,31 +118,31 @@ describe('a terminal on a simulated router', () => {
   });
 
   test('one for each key and router: the second attempt names the first', async () => {
-    const opened = await open();
+    const opened = await terminals.open(routerId);
     const second = await world.caller.call('POST', `/api/routers/${routerId}/terminals`, { level: 'full', reason: 'once more' });
     expect(second).toMatchObject({ status: 409, body: { code: 'conflict', terminal_id: opened.id } });
-    await end(opened.id);
-    await end((await open()).id);
+    await terminals.end(opened.id);
+    await terminals.end((await terminals.open(routerId)).id);
   });
 
   test('a control plane that restarts loses neither the shell nor any output', async () => {
-    const opened = await open('full');
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId, 'full');
+    const client = await terminals.attach(opened);
     await client.sees('>');
     client.type(':for i from=1 to=400 do={:put "line $i"; :delay 5ms}\r');
     await client.sees(/\r\nline 20\r\n/);
     await world.restartServer();
     expect((await waitUntil('the client is told', async () => client.closed)).code).toBe(1001);
     const back = await waitUntil('the terminal gives a ticket', async () => {
-      const { status, body } = await world.caller.call<{ data: Shown & { away: boolean } }>('POST', `/api/terminals/${opened.id}/tickets`);
+      const { status, body } = await world.caller.call<{ data: ShownTerminal }>('POST', `/api/terminals/${opened.id}/tickets`);
       return status === 200 && !body.data.away ? body.data : undefined;
     });
-    const second = await attach(back);
+    const second = await terminals.attach(back);
     await second.sees(/\r\nline 400\r\n/);
     second.type(':put "and on"\r');
     await second.sees(/\r\nand on\r\n/);
-    await end(opened.id);
-    const recording = (await recordingOf(opened.id))
+    await terminals.end(opened.id);
+    const recording = (await terminals.recordingOf(opened.id))
       .split('\n')
       .slice(1)
       .filter(Boolean)
@@ -191,15 +152,15 @@ describe('a terminal on a simulated router', () => {
   });
 
   test('a client that does not read holds back the router; nothing is buffered without bound', async () => {
-    const opened = await open('full');
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId, 'full');
+    const client = await terminals.attach(opened);
     await client.sees('>');
     client.ws.pause();
     const before = world.server.services.terminals;
     client.type(':local s "0123456789012345678901234567890123456789"; :for i from=1 to=100000 do={:put ($s . $s . $s . $s . $s)}\r');
     let last = -1;
     const stalled = await waitUntil('the output stands still', async () => {
-      const { output_bytes: now } = (await read(opened.id)) as unknown as { output_bytes: number };
+      const { output_bytes: now } = await terminals.read(opened.id);
       const isStill = now === last && now > 0;
       last = now;
       await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -209,18 +170,18 @@ describe('a terminal on a simulated router', () => {
     // The kernel's buffers, ours, and the window of SSH.
     expect(stalled).toBeLessThan(16 * 1024 * 1024);
     client.ws.resume();
-    await waitUntil('it goes on', async () => ((await read(opened.id)) as unknown as { output_bytes: number }).output_bytes > stalled);
-    await end(opened.id);
+    await waitUntil('it goes on', async () => (await terminals.read(opened.id)).output_bytes > stalled);
+    await terminals.end(opened.id);
   });
 
   test('everything printed is recorded, with the lines that were typed only as the router echoes them', async () => {
-    const opened = await open();
-    const client = await attach(opened);
+    const opened = await terminals.open(routerId);
+    const client = await terminals.attach(opened);
     await client.sees('>');
     client.type(':put "grüße"\r');
     await client.sees(/\r\ngrüße\r\n/);
-    await end(opened.id);
-    const [header = '', ...events] = (await recordingOf(opened.id)).trim().split('\n');
+    await terminals.end(opened.id);
+    const [header = '', ...events] = (await terminals.recordingOf(opened.id)).trim().split('\n');
     expect(JSON.parse(header)).toMatchObject({ version: 2, width: 80, height: 24, timestamp: expect.any(Number) });
     const outputs = events.map((line) => JSON.parse(line) as [number, string, string]);
     expect(outputs.every(([at, kind]) => at >= 0 && (kind === 'o' || kind === 'r'))).toBe(true);
@@ -254,9 +215,12 @@ describe('who may', () => {
     ['admin', 'full', 200],
   ] as const)('the role %s opens the level %s: %i', async (role, level, expected) => {
     const key = await keyOf(role);
-    const { status, body } = await key.call<{ data: Shown }>('POST', `/api/routers/${routerId}/terminals`, { level, reason: 'a try' });
+    const { status, body } = await key.call<{ data: ShownTerminal }>('POST', `/api/routers/${routerId}/terminals`, {
+      level,
+      reason: 'a try',
+    });
     expect(status).toBe(expected);
-    if (status === 200) await end(body.data.id);
+    if (status === 200) await terminals.end(body.data.id);
   });
 
   test('a reason is needed', async () => {
@@ -266,7 +230,7 @@ describe('who may', () => {
   });
 
   test('another operator neither attaches to it, nor ends it, nor reads its recording; the other team does not see it', async () => {
-    const opened = await open();
+    const opened = await terminals.open(routerId);
     const colleague = await keyOf('operator');
     expect((await colleague.call('POST', `/api/terminals/${opened.id}/tickets`)).status).toBe(403);
     expect((await colleague.call('DELETE', `/api/terminals/${opened.id}`)).status).toBe(403);
@@ -280,14 +244,17 @@ describe('who may', () => {
       ['POST', `/api/terminals/${opened.id}/tickets`],
     ] as const)
       expect((await other.call(method, path)).status, `${method} ${path}`).toBe(404);
-    expect((await read(opened.id)).status).toBe('open');
-    await end(opened.id);
+    expect((await terminals.read(opened.id)).status).toBe('open');
+    await terminals.end(opened.id);
   });
 
   test('a key that is revoked loses its terminal within a second', async () => {
     const key = await keyOf('operator');
-    const { body } = await key.call<{ data: Shown }>('POST', `/api/routers/${routerId}/terminals`, { level: 'read', reason: 'a try' });
-    const client = await attach(body.data);
+    const { body } = await key.call<{ data: ShownTerminal }>('POST', `/api/routers/${routerId}/terminals`, {
+      level: 'read',
+      reason: 'a try',
+    });
+    const client = await terminals.attach(body.data);
     await client.sees('>');
     const before = performance.now();
     expect((await world.caller.call('DELETE', `/api/api-keys/${key.id}`)).status).toBe(204);

@@ -209,37 +209,50 @@ export class TerminalsService {
     }
   }
 
+  /** @throws AppError `conflict` when the caller has a terminal open on this router */
   async #store(opener: Opener, where: { routerId: string; agentId: string }, wanted: NewTerminal): Promise<TerminalRecord> {
-    const { storage, clock } = this.#deps;
-    const { teamId } = opener;
-    const { routerId, agentId } = where;
-    const now = clock.now();
     try {
-      return await storage.writes.write(async (tx) => {
-        // A removal holds the team, too.
-        await lockTeam(tx, teamId);
-        if (!(await isRouterThere(tx, { teamId, routerId }))) throw notFound('router');
-        return insertTerminal(tx, {
-          id: newId(now),
-          team_id: teamId,
-          router_id: routerId,
-          agent_id: agentId,
-          ...wanted,
-          opened_by: opener.id,
-          opened_by_kind: opener.kind,
-          opened_via: opener.clientId ?? null,
-          signed_in_at: opener.signedInAt ?? null,
-          source: opener.source,
-          created_at: now,
-        });
-      });
+      return await this.#insert(opener, where, wanted);
     } catch (error) {
       if (!isUnique(error)) throw error;
-      const open = await selectOpenOf(storage.db, { teamId, routerId, openedBy: opener.id });
-      throw new AppError('conflict', 'you have a terminal open on this router: attach to it, or end it', {
-        extra: { terminal_id: open?.id },
-      });
+      const open = await selectOpenOf(this.#deps.storage.db, { teamId: opener.teamId, routerId: where.routerId, openedBy: opener.id });
+      const ending = open && this.#live.storedEnd(open.id);
+      if (ending) {
+        await ending;
+        return this.#insert(opener, where, wanted);
+      }
+      const extra = { terminal_id: open?.id };
+      throw new AppError('conflict', 'you have a terminal open on this router: attach to it, or end it', { extra });
     }
+  }
+
+  /** @throws a unique violation when the caller has a terminal open on this router */
+  async #insert(
+    opener: Opener,
+    { routerId, agentId }: { routerId: string; agentId: string },
+    wanted: NewTerminal,
+  ): Promise<TerminalRecord> {
+    const { storage, clock } = this.#deps;
+    const { teamId } = opener;
+    const now = clock.now();
+    return storage.writes.write(async (tx) => {
+      // A removal holds the team, too.
+      await lockTeam(tx, teamId);
+      if (!(await isRouterThere(tx, { teamId, routerId }))) throw notFound('router');
+      return insertTerminal(tx, {
+        id: newId(now),
+        team_id: teamId,
+        router_id: routerId,
+        agent_id: agentId,
+        ...wanted,
+        opened_by: opener.id,
+        opened_by_kind: opener.kind,
+        opened_via: opener.clientId ?? null,
+        signed_in_at: opener.signedInAt ?? null,
+        source: opener.source,
+        created_at: now,
+      });
+    });
   }
 
   /** An API key has no sign-in; its role decides alone. */

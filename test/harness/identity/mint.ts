@@ -4,9 +4,7 @@ import type { JWK } from 'jose';
 import { systemClock } from '../../../server/platform/core/clock.ts';
 import { ProviderKeyring } from '../../../server/access/identity/keys/service.ts';
 import { CONSOLE_CLIENT_ID } from '../../../server/access/identity/types.ts';
-import { openStorage } from '../../../server/platform/storage/open.ts';
 import { openSecrets } from '../../../server/platform/storage/secrets.ts';
-import { silentLog } from '../silent-log.ts';
 import type { World } from '../world.ts';
 
 /** Access tokens with the server's own signing key: right ones, and ones that are wrong in exactly one way. */
@@ -19,16 +17,10 @@ export class TokenMint {
     this.#key = key;
   }
 
-  /** @param world one on SQLite */
   static async open(world: World): Promise<TokenMint> {
-    const storage = await openStorage(`sqlite:${path.join(world.folder, 'signalbox.db')}`, { log: silentLog });
-    try {
-      const secrets = await openSecrets(path.join(world.folder, 'secret.key'));
-      const { signing } = await new ProviderKeyring({ storage, clock: systemClock, secrets }).load();
-      return new TokenMint(world.server.url, signing[0]!);
-    } finally {
-      await storage.close();
-    }
+    const secrets = await openSecrets(path.join(world.folder, 'secret.key'));
+    const { signing } = await new ProviderKeyring({ storage: world.server.services.storage, clock: systemClock, secrets }).load();
+    return new TokenMint(world.server.url, signing[0]!);
   }
 
   async token(claims: Record<string, unknown>, header: Record<string, unknown> = {}): Promise<string> {

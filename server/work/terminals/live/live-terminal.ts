@@ -56,6 +56,8 @@ export class LiveTerminal implements LegOwner {
   /** Monotonic time of its end. */
   readonly endsAt: number;
   size: WindowSize;
+  /** The agent has not answered yet: there is no shell to carry on with. */
+  isOpening: boolean;
   readonly #options: LiveTerminalOptions;
   readonly #clock: Clock;
   #history = new ByteRing(REPLAY_BYTES);
@@ -98,6 +100,7 @@ export class LiveTerminal implements LegOwner {
     this.#detachedSince = now;
     this.#awaySince = now;
     this.#wasConnected = options.wasConnected;
+    this.isOpening = !options.wasConnected;
   }
 
   get ended(): Ending | undefined {

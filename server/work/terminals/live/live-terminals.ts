@@ -47,6 +47,8 @@ export class LiveTerminals {
   readonly shares = new FairShares(OPEN_TERMINALS);
   readonly #deps: LiveTerminalsDeps;
   readonly #live = new Map<string, LiveTerminal>();
+  /** Ends that are being stored, by terminal. */
+  readonly #endings = new Map<string, Promise<void>>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #ticks: Periodic;
   #recheckedAt: number;
@@ -150,17 +152,25 @@ export class LiveTerminals {
       },
       { timeoutMs: limits.openTimeoutMs },
     );
+    live.isOpening = false;
     live.expectOutput(from);
     // A dial that fails is not reported.
     if (live.needsChannel) this.#resumeIn(live, limits.channelWaitMs);
   }
 
   /** Ends it here and at the agent at once, then stores it. Never rejects: what could not be stored is tried again. */
-  async end(live: LiveTerminal, ending: Ending): Promise<void> {
-    if (!live.end(ending)) return;
+  async end(live: LiveTerminal, why: Ending): Promise<void> {
+    if (!live.end(why)) return;
     this.shares.giveBack({ party: live.teamId, member: live.routerId });
     void this.#track(this.#closeAtAgent(live));
-    await this.#track(this.#finish(live, ending));
+    const ending = this.#track(this.#finish(live, why)).finally(() => this.#endings.delete(live.id));
+    this.#endings.set(live.id, ending);
+    await ending;
+  }
+
+  /** Settles once the end of a terminal that has ended here is stored; undefined for one that is open. */
+  storedEnd(id: string): Promise<void> | undefined {
+    return this.#endings.get(id);
   }
 
   /** Stores the end of a terminal. @throws a storage error */
@@ -187,7 +197,7 @@ export class LiveTerminals {
   /** The agent is online again: its shells go on. */
   onAgentReady(agentId: string): void {
     for (const live of this.#live.values()) {
-      if (live.agentId !== agentId) continue;
+      if (live.agentId !== agentId || live.isOpening) continue;
       // The old line may be dead: what is typed into it would wait until that is noticed.
       live.leaveChannel('the agent has a new tunnel');
       this.#resume(live);
