@@ -1,17 +1,19 @@
 /**
  * `npm run demo`: a control plane, two simulated routers (RouterOS 6 and 7) and an agent on this machine, as real
  * processes over real sockets. Runs until Ctrl-C and leaves only its folder behind, which the next run replaces: `.demo/`,
- * or `.demo-PORT/` while another demo of the same checkout runs in `.demo/`.
+ * or `.demo-PORT/` while another demo of the same checkout runs in `.demo/`. With `--routers N`, a large simulated fleet (docs/fleet.md)
+ * and an invented past are in the same team.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { parseArgs, promisify } from 'node:util';
 import { stringify as toYaml } from 'yaml';
 import { Children } from './demo/children.ts';
 import { claimFolder } from './demo/claim-folder.ts';
+import { LargeFleet } from './demo/large-fleet.ts';
 import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/ports.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -20,6 +22,10 @@ const run = promisify(execFile);
 /** Longest start of all programs together, milliseconds. */
 const START_TIMEOUT_MS = 90_000;
 
+/** Most simulated routers: more would take all of a small machine. */
+const LARGEST = 10_000;
+
+const size = sizeOrExit();
 const firstPort = firstPortOrExit();
 const folder = await claimFolderOrExit();
 const ports = portsOf(firstPort);
@@ -40,6 +46,8 @@ const serverEnv = {
   // Allows loopback as source, as target and as receiver of webhooks.
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
+  // One key makes a whole fleet.
+  ...(size > 0 ? { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' } : {}),
 };
 
 const routers = [
@@ -71,8 +79,13 @@ async function startDemo(): Promise<void> {
   await checkPorts(firstPort);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
+  say(`Signalbox: ${baseUrl}/, in a moment. Sign in as ${admin.email} with the password ${admin.password}.\n`);
   say('Building the web application, unless it is there ...');
   await node('scripts/build-console.ts', []);
+  await node('scripts/build-agent.ts', []);
+  const fleet = size > 0 ? new LargeFleet(size, { root, folder, server: baseUrl, env: serverEnv, node, until }) : undefined;
+  if (fleet) say(`Making ${size} simulated routers and their past; this takes a minute ...`);
+  const made = await fleet?.prepare(createTeam);
   say('Starting two simulated routers and the control plane ...');
   for (const router of routers) {
     children.start({
@@ -93,21 +106,26 @@ async function startDemo(): Promise<void> {
   await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok);
 
   say('Creating a team, an admin, an API key and an agent ...');
-  const team = await signalbox('team', 'create', 'Demo');
-  const passwordFile = path.join(folder, 'admin-password');
-  await writeFile(passwordFile, admin.password, { mode: 0o600 });
-  await signalbox('user', 'create', admin.email, '--team', text(team, 'id'), '--role', 'admin', '--password-file', passwordFile);
-  const key = await signalbox('key', 'create', '--team', text(team, 'id'), '--name', 'demo');
-  const token = await signalbox('enrol-token', 'create', '--team', text(team, 'id'));
+  const { teamId, apiKey } = made ?? (await createTeam('Demo'));
+  const token = await signalbox('enrol-token', 'create', '--team', teamId);
   const service = await signalbox('service-token', 'create', 'demo');
   await startAgent(text(token, 'token'));
+  if (fleet) children.start(fleet.program(apiKey));
 
   say('Waiting for both routers ...');
-  const apiKey = text(key, 'api_key');
   const listed = await until('both routers are listed', () => listRouters(apiKey));
   const internalToken = text(service, 'token');
   await writeDemoFile(apiKey, internalToken, listed);
   printHelp(apiKey, listed);
+  await fleet?.play(apiKey, stopRequested.promise);
+}
+
+async function createTeam(name: string): Promise<{ teamId: string; apiKey: string }> {
+  const teamId = text(await signalbox('team', 'create', name), 'id');
+  const passwordFile = path.join(folder, 'admin-password');
+  await writeFile(passwordFile, admin.password, { mode: 0o600 });
+  await signalbox('user', 'create', admin.email, '--team', teamId, '--role', 'admin', '--password-file', passwordFile);
+  return { teamId, apiKey: text(await signalbox('key', 'create', '--team', teamId, '--name', 'demo'), 'api_key') };
 }
 
 async function startAgent(token: string): Promise<void> {
@@ -221,6 +239,15 @@ function text(object: Record<string, unknown>, field: string): string {
   const value = object[field];
   if (typeof value !== 'string') throw new Error(`signalbox answered no ${field}`);
   return value;
+}
+
+/** Of the large fleet; 0 without it. */
+function sizeOrExit(): number {
+  const { values } = parseArgs({ options: { routers: { type: 'string' } } });
+  const number = Number(values.routers ?? 0);
+  if (Number.isInteger(number) && number >= 0 && number <= LARGEST) return number;
+  process.stderr.write(`demo: --routers must be a number up to ${LARGEST}\n`);
+  process.exit(2);
 }
 
 function firstPortOrExit(): number {

@@ -19,6 +19,7 @@ The key of an administrator is in SIGNALBOX_KEY. Agents speak the real protocol;
   --flapping SHARE        share of agents whose tunnel breaks within a minute, again and again (0 to 1)
   --silent SHARE          share that connects and then says nothing
   --slow SHARE            share that answers after seconds
+  --absent N              the last N agents never dial (0)
   --life                  outages, reboots, changes and faults come and go
   --seed N                another fleet, and other events (1)
 `;
@@ -50,6 +51,7 @@ const { values } = parseArgs({
     silent: text,
     slow: text,
     seed: text,
+    absent: text,
     sites: { type: 'boolean' },
     life: { type: 'boolean' },
     help: { type: 'boolean' },
@@ -78,7 +80,8 @@ const shares = {
   silent: number(values.silent, 0, 'silent', 1),
   slow: number(values.slow, 0, 'slow', 1),
 };
-const fleet = new Fleet({ server, plan, credentials, shares, seed, now: Date.now });
+const absent = Math.floor(number(values.absent, 0, 'absent', agents));
+const fleet = new Fleet({ server, plan: plan.slice(0, agents - absent), credentials, shares, seed, now: Date.now });
 const timers: NodeJS.Timeout[] = [];
 const startedAt = performance.now();
 fleet.start(number(values.spread, 0, 'spread', 3600) * 1000);
@@ -92,11 +95,11 @@ const tell = (): void => {
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   const megabytes = Math.round(process.memoryUsage().rss / 1e6);
   process.stdout.write(
-    `${seconds} s: ${ready} of ${agents} agents ready, ${dials} dials, ${refused} refused, ${requests} requests, ${megabytes} MB\n`,
+    `${seconds} s: ${ready} of ${fleet.agents.length} agents ready, ${dials} dials, ${refused} refused, ${requests} requests, ${megabytes} MB\n`,
   );
 };
 const allReady = setInterval(() => {
-  if (fleet.counts.ready < agents) return;
+  if (fleet.counts.ready < fleet.agents.length) return;
   clearInterval(allReady);
   tell();
 }, 100);

@@ -24,9 +24,11 @@ export class Fleet {
   constructor({ server, plan, credentials, shares, seed, now }: FleetOptions) {
     const random = seeded(seed);
     const behaviour = behaviours(plan.length, shares);
+    const isLoopback = new URL(server).hostname === '127.0.0.1';
     this.agents = plan.map(({ routers }, index) => {
       const light = routers.map((router) => new LightRouter(router, now));
-      const options = { server, credentials: credentials[index]!, routers: light, behaviour: behaviour[index]!, random };
+      const localAddress = isLoopback ? loopbackOf(index) : undefined;
+      const options = { server, credentials: credentials[index]!, routers: light, behaviour: behaviour[index]!, random, localAddress };
       return new LightAgent(options, this.counts);
     });
   }
@@ -48,4 +50,9 @@ export class Fleet {
   stop(): void {
     for (const agent of this.agents) agent.stop();
   }
+}
+
+/** On this machine, each agent comes from an address of its own, as agents do: Linux has all of 127.0.0.0/8. */
+function loopbackOf(index: number): string {
+  return `127.${20 + Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`;
 }

@@ -28,6 +28,8 @@ export interface LightAgentOptions {
   routers: readonly LightRouter[];
   behaviour: Behaviour;
   random: Random;
+  /** From which address it dials; undefined: the system chooses. */
+  localAddress: string | undefined;
 }
 
 /** What a fleet counts of its agents. */
@@ -131,7 +133,7 @@ export class LightAgent {
   #dial(): void {
     if (this.#isStopped) return;
     this.#counts.dials += 1;
-    const { server, credentials, behaviour } = this.#options;
+    const { server, credentials, behaviour, localAddress } = this.#options;
     const url = new URL(server.replace(/^http/, 'ws'));
     url.pathname = url.pathname.replace(/\/+$/, '') + TUNNEL_PATH;
     const socket = new WebSocket(url, SUBPROTOCOL, {
@@ -140,6 +142,7 @@ export class LightAgent {
       maxPayload: MAX_MESSAGE_BYTES,
       autoPong: !behaviour.silent,
       handshakeTimeout: 15_000,
+      ...(localAddress === undefined ? {} : { localAddress }),
       // Nothing is bound to be random in front of a control plane of one's own.
       generateMask: () => undefined,
     });

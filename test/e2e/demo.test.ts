@@ -1,32 +1,11 @@
-import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import net from 'node:net';
-import os from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { copyDemo, demoFile, freeDemoPorts } from '../harness/demo-copy.ts';
 import { childrenOf, commandLine } from '../harness/process-state.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-/** What `scripts/demo.ts` needs: the demo writes beside it, and must not replace one that somebody runs here. */
-const PARTS = [
-  'agent',
-  'client',
-  'console',
-  'package-lock.json',
-  'package.json',
-  'protocol',
-  'routeros-text',
-  'runtime',
-  'scripts',
-  'server',
-  'test/simulator',
-  'tsconfig.json',
-];
-/** API, sandbox, and two of each router. */
-const PORTS = 6;
 const START_MS = 60_000;
 
 interface DemoFile {
@@ -42,11 +21,9 @@ let demo: Program;
 let told: DemoFile;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-demo-'));
-  for (const part of PARTS) await cp(path.join(root, part), path.join(folder, part), { recursive: true });
-  await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'));
-  demo = new Program(path.relative(root, path.join(folder, 'scripts/demo.ts')), [], {
-    DEMO_PORT: String(await freePorts()),
+  folder = await copyDemo();
+  demo = new Program(demoFile(folder, 'scripts/demo.ts'), [], {
+    DEMO_PORT: String(await freeDemoPorts()),
     // It is asked again and again whether it is back.
     SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000',
   });
@@ -61,33 +38,12 @@ afterAll(async () => {
 
 /** In the folder of the first. Without a port it asks for the one that the first demo has. */
 function secondDemo(port: string | undefined): Program {
-  return new Program(path.relative(root, path.join(folder, 'scripts/demo.ts')), [], { DEMO_PORT: port ?? new URL(told.base_url).port });
+  return new Program(demoFile(folder, 'scripts/demo.ts'), [], { DEMO_PORT: port ?? new URL(told.base_url).port });
 }
 
 /** @throws with what it printed when the demo has ended */
 function failIfOver(): undefined {
   return void demo.pid;
-}
-
-/** The first of as many neighbouring ports as the demo listens on, below those that the system hands out. */
-async function freePorts(): Promise<number> {
-  for (let first = 21_000; first < 32_000; first += 500) {
-    const isFree = await Promise.all(Array.from({ length: PORTS }, (_, i) => canListen(first + i)));
-    if (!isFree.includes(false)) return first;
-  }
-  throw new Error('no ports are free for the demo');
-}
-
-async function canListen(port: number): Promise<boolean> {
-  const server = net.createServer().listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch {
-    return false;
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
 }
 
 async function routers(): Promise<{ identity: string; has_pulse: boolean }[]> {
@@ -117,6 +73,10 @@ describe('npm run demo', () => {
       routers: [{ identity: 'edge-berlin' }, { identity: 'edge-zurich' }],
     });
     expect(demo.output).toContain(`Authorization: Bearer ${told.api_key}`);
+    const [first] = demo.output.split('\n');
+    expect(first).toBe(`Signalbox: ${told.base_url}/, in a moment. Sign in as ${told.admin_email} with the password signalbox-demo.`);
+    const release = await fetch(`${told.base_url}/agent/release`);
+    expect(release.status).toBe(200);
     const listed = await routers();
     expect(listed).toHaveLength(2);
     for (const { identity } of told.routers) expect(listed).toContainEqual(expect.objectContaining({ identity, has_pulse: true }));
