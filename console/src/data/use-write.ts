@@ -13,12 +13,15 @@ export type WriteState =
   | { kind: 'maybe_done' }
   | { kind: 'done' };
 
+/** What an operation answers; `true` for one that answers nothing (204), such as most that remove something. */
+export type Answered<Id extends OperationId> = Result<Id> extends undefined ? true : Result<Id>;
+
 export interface Write<Id extends OperationId> {
   state: WriteState;
   /** @returns the answer, or undefined when it was refused or lost: `state` says which */
-  send: (input: Input<Id>) => Promise<Result<Id> | undefined>;
+  send: (input: Input<Id>) => Promise<Answered<Id> | undefined>;
   /** Sends the last input again with its key, for `maybe_done`. */
-  lookAgain: () => Promise<Result<Id> | undefined>;
+  lookAgain: () => Promise<Answered<Id> | undefined>;
   reset: () => void;
 }
 
@@ -37,19 +40,21 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
   const [state, setState] = useState<WriteState>({ kind: 'idle' });
   const attempt = useRef<Attempt<Id>>(undefined);
 
-  async function run(current: Attempt<Id>): Promise<Result<Id> | undefined> {
+  async function run(current: Attempt<Id>): Promise<Answered<Id> | undefined> {
     setState({ kind: 'sending' });
     try {
       const result = await api.call(id, current.input, { idempotencyKey: current.idempotencyKey });
       attempt.current = undefined;
       setState({ kind: 'done' });
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => stale.includes(String(queryKey[0])) });
-      return result;
+      return (result ?? true) as Answered<Id>;
     } catch (error) {
       const failed = stateOf(error);
       if (failed.kind === 'refused') attempt.current = undefined;
       setState(failed);
       return undefined;
+    } finally {
+      // Also without an answer: it may have been done.
+      void queries.invalidateQueries({ predicate: ({ queryKey }) => stale.includes(String(queryKey[0])) });
     }
   }
 

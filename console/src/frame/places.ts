@@ -11,4 +11,5 @@ export const PLACES = [
     { name: 'Jobs', link: linkOptions({ to: '/jobs', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Campaigns', link: linkOptions({ to: '/campaigns', activeOptions: { includeSearch: false } }) },
   ],
+  [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
 ] as const;

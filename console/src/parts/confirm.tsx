@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import type { Input, OperationId, Result } from '../../../client/browser.ts';
+import type { Input, OperationId } from '../../../client/browser.ts';
 import { useWrite } from '../data/use-write.ts';
+import type { Answered } from '../data/use-write.ts';
 import { Dialog } from './dialog.tsx';
 import { Outcome, TextField } from './form.tsx';
 
@@ -18,14 +19,14 @@ interface Props<Id extends OperationId> {
   /** First parts of the keys of queries that it changes. */
   stale: readonly string[];
   onClose: () => void;
-  onDone?: (result: Result<Id>) => void;
+  onDone?: (result: Answered<Id>) => void;
 }
 
 /** Asks before something is done that cannot simply be taken back. */
 export function Confirm<Id extends OperationId>({ title, children, action, typed, operation, input, stale, onClose, onDone }: Props<Id>) {
   const [said, setSaid] = useState('');
   const write = useWrite(operation, stale);
-  async function answered(result: Promise<Result<Id> | undefined>): Promise<void> {
+  async function answered(result: Promise<Answered<Id> | undefined>): Promise<void> {
     const done = await result;
     if (done === undefined) return;
     onDone?.(done);

@@ -18,11 +18,11 @@ const dayToTheSecond = new Intl.DateTimeFormat(undefined, {
 
 const DAY_MS = 86_400_000;
 
-/** As short as it can be without a doubt: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
+/** As short as it can be without a doubt, before or after now: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
 export function shortTime(at: string | null, now = Date.now()): string {
   if (at === null) return '';
   const time = Date.parse(at);
-  const age = now - time;
+  const age = Math.abs(now - time);
   if (age < DAY_MS) return hourMinute.format(time);
   if (age < 6 * DAY_MS) return weekday.format(time);
   return age < 300 * DAY_MS ? dayMonth.format(time) : dayMonthYear.format(time);

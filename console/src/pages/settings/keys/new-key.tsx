@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import type { NewlyMadeApiKey } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import type { Role } from '../../../session/use-may.ts';
+import { ROLE_OPTIONS } from '../roles.ts';
+import { LIFETIMES, expiryOf } from './words.ts';
+import type { Lifetime } from './words.ts';
+
+export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewlyMadeApiKey) => void }) {
+  const [name, setName] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const [lifetime, setLifetime] = useState<Lifetime>('never');
+  const write = useWrite('createApiKey', ['api-keys']);
+  const input = () => {
+    const expiry = expiryOf(lifetime, Date.now());
+    return { body: { name, role, ...(expiry === undefined ? {} : { expires_at: expiry }) } };
+  };
+  return (
+    <Dialog title="Create an API key" onClose={onClose}>
+      <WriteForm
+        write={write}
+        input={input}
+        action="Create API key"
+        fields={['name', 'role', 'expires_at']}
+        isReady={name.trim() !== ''}
+        onCancel={onClose}
+        onDone={({ data }) => {
+          onMade(data);
+          onClose();
+        }}
+      >
+        <TextField
+          label="Name"
+          name="name"
+          hint="What uses it: billing, monitoring, deploy-bot"
+          value={name}
+          onChange={setName}
+          state={write.state}
+          input={{ autoComplete: 'off', 'data-autofocus': true } as React.ComponentProps<'input'>}
+        />
+        <SelectField label="Role" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
+        <SelectField
+          label="Works"
+          name="expires_at"
+          value={lifetime}
+          onChange={setLifetime}
+          options={LIFETIMES}
+          hint="What the key opened before its end goes on; revoking ends it."
+          state={write.state}
+        />
+      </WriteForm>
+    </Dialog>
+  );
+}

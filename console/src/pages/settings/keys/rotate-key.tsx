@@ -1,0 +1,45 @@
+import { useState } from 'react';
+import type { ApiKey, NewlyMadeApiKey } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { OVERLAPS } from './words.ts';
+import type { Overlap } from './words.ts';
+
+interface Props {
+  apiKey: ApiKey;
+  onClose: () => void;
+  onMade: (key: NewlyMadeApiKey) => void;
+}
+
+export function RotateKey({ apiKey: { id, name }, onClose, onMade }: Props) {
+  const [overlap, setOverlap] = useState<Overlap>('60');
+  const write = useWrite('rotateApiKey', ['api-keys']);
+  return (
+    <Dialog title={`Rotate ${name}`} onClose={onClose}>
+      <WriteForm
+        write={write}
+        input={() => ({ path: { key_id: id }, body: { overlap_minutes: Number(overlap) } })}
+        action="Rotate key"
+        fields={['overlap_minutes']}
+        onCancel={onClose}
+        onDone={({ data }) => {
+          onMade(data);
+          onClose();
+        }}
+      >
+        <p className="prose">A new key with the same name, role and end takes its place. What the old one opened goes on.</p>
+        <SelectField
+          label="The old key still works for"
+          name="overlap_minutes"
+          value={overlap}
+          onChange={setOverlap}
+          options={OVERLAPS}
+          hint="Long enough to give the program the new one. A key that has leaked should be revoked instead."
+          state={write.state}
+        />
+      </WriteForm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import type { Role } from '../../../session/use-may.ts';
+import { ROLE_OPTIONS } from '../roles.ts';
+import type { PersonalLink } from './types.ts';
+
+export function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: (link: PersonalLink) => void }) {
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('viewer');
+  const write = useWrite('inviteMember', ['members', 'invitations']);
+  return (
+    <Dialog title="Invite a person" onClose={onClose}>
+      <WriteForm
+        write={write}
+        input={() => ({ body: { email: email.trim(), role } })}
+        action="Make the link"
+        fields={['email', 'role']}
+        isReady={email.trim() !== ''}
+        onCancel={onClose}
+        onDone={({ data }) => {
+          onInvited({ kind: 'invitation', email: data.email, url: data.invitation.url, expiresAt: data.invitation.expires_at });
+          onClose();
+        }}
+      >
+        <TextField
+          label="Email address"
+          name="email"
+          hint="An invitation of the same address that is still open is replaced."
+          value={email}
+          onChange={setEmail}
+          state={write.state}
+          input={{ type: 'email', autoComplete: 'off' }}
+        />
+        <SelectField label="Role" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
+      </WriteForm>
+    </Dialog>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Revocation } from '../../../../../client/browser.ts';
+
+/** One and many of each kind. */
+const KINDS: Record<string, readonly [string, string]> = {
+  forwards: ['forward', 'forwards'],
+  jobs: ['job', 'jobs'],
+  campaigns: ['campaign', 'campaigns'],
+  api_keys: ['API key', 'API keys'],
+};
+
+type Some = Record<string, { count: number }>;
+
+function listOf(some: Some): string {
+  return Object.entries(some)
+    .filter(([, { count }]) => count > 0)
+    .map(([kind, { count }]) => `${count} ${KINDS[kind]![count === 1 ? 0 : 1]}`)
+    .join(', ');
+}
+
+/** What a revocation ended, and what goes on, in a sentence or two. */
+export function reportOf({ ended, goes_on: rest, settled }: Revocation): string {
+  const ends = listOf(ended);
+  const stays = listOf(rest);
+  const first = ends === '' ? (settled ? 'Nothing was open.' : 'Nothing was open so far.') : `Ended: ${ends}.`;
+  return stays === '' ? first : `${first} Goes on: ${stays}.`;
+}
+
+/** What was revoked. */
+export const SUBJECTS: Record<Revocation['kind'], string> = {
+  api_key: 'API key',
+  member: 'member',
+  password: 'password',
+  client: 'application',
+  agent: 'agent',
+};

@@ -1,0 +1,183 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { addUser } from '../../harness/identity/sign-in.ts';
+import type { World } from '../../harness/world.ts';
+
+/** The settings of a team as administrators use them. */
+
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startConsoleWorld({ routers: [{}], server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000' } });
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  const dialog = () => page.getByRole('dialog');
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+  const statusOf = async (apiKey: string) =>
+    (await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${apiKey}` } })).status;
+
+  describe('API keys', () => {
+    async function create(name: string): Promise<string> {
+      await button('Create API key').click();
+      await dialog().getByLabel('Name').fill(name);
+      await dialog().getByLabel('Role').selectOption('operator');
+      await dialog().getByRole('button', { name: 'Create API key' }).click();
+      return page
+        .getByRole('region', { name: `Key ${name}` })
+        .locator('code')
+        .innerText();
+    }
+
+    it('creates a key, shows it once, and the key works', async () => {
+      await visit.signIn('admin', '/settings/keys');
+      const apiKey = await create('billing');
+      expect(await statusOf(apiKey)).toBe(200);
+      await button('I have it').click();
+      await row('billing').getByText('operator').waitFor();
+      await page.reload();
+      await row('billing').waitFor();
+      expect(await page.content()).not.toContain(apiKey.split(':')[2]);
+    });
+
+    it('says beside the field why a name is refused', async () => {
+      await visit.signIn('admin', '/settings/keys');
+      await button('Create API key').click();
+      await dialog().getByLabel('Name').fill('x'.repeat(300));
+      await dialog().getByRole('button', { name: 'Create API key' }).click();
+      await dialog().locator('.hint.c-not').waitFor();
+      expect(await dialog().getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+      visit.forgiveFailedRequests();
+    });
+
+    it('rotates a key: the new one is shown, and the old one ends when that was asked', async () => {
+      await visit.signIn('admin', '/settings/keys');
+      const first = await create('rotated');
+      await button('I have it').click();
+      await row('rotated').getByRole('button', { name: 'Rotate rotated' }).click();
+      await dialog().getByLabel('The old key still works for').selectOption('0');
+      await dialog().getByRole('button', { name: 'Rotate key' }).click();
+      const second = await page.getByRole('region', { name: 'Key rotated' }).locator('code').innerText();
+      expect(second).not.toBe(first);
+      expect([await statusOf(first), await statusOf(second)]).toEqual([401, 200]);
+    });
+
+    it('revokes a key, says what ended with it, and lists it among the ended ones', async () => {
+      await visit.signIn('admin', '/settings/keys');
+      const apiKey = await create('leaked');
+      const [routerId] = await world.routerIds();
+      const forward = { expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
+      const opened = await fetch(`${world.server.url}/api/routers/${routerId}/transient-forwarding`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(forward),
+      });
+      expect(opened.status).toBe(200);
+      await row('leaked').getByRole('button', { name: 'Revoke leaked' }).click();
+      await dialog().getByText('open forwards with their connections').waitFor();
+      await dialog().getByRole('button', { name: 'Revoke key' }).click();
+      await page.getByText('Ended: 1 forward.').waitFor();
+      expect(await statusOf(apiKey)).toBe(401);
+      await page.getByRole('table', { name: 'Ended API keys' }).getByText('leaked').waitFor();
+      await visit.goto('/settings/revocations');
+      await row('key leaked').getByText('Ended: 1 forward.').waitFor();
+    });
+  });
+
+  describe('members', () => {
+    it('invites a person by a link that works, and withdraws it', async () => {
+      await visit.signIn('admin', '/settings/members');
+      await button('Invite a person').click();
+      await dialog().getByLabel('Email address').fill('ada@example.org');
+      await dialog().getByRole('button', { name: 'Make the link' }).click();
+      const url = await page.getByRole('region', { name: 'Invitation of ada@example.org' }).locator('code').innerText();
+      expect(await (await fetch(url)).text()).toContain('ada@example.org');
+      await button('Withdraw the invitation of ada@example.org').click();
+      await dialog().getByRole('button', { name: 'Withdraw invitation' }).click();
+      await row('ada@example.org').getByText('withdrawn').waitFor();
+      expect(await (await fetch(url)).text()).not.toContain('ada@example.org');
+    });
+
+    it('changes a role, switches a member off and on, makes a password link, and removes the member', async () => {
+      const id = await addUser(world, 'grace@example.org', 'viewer');
+      const now = async () => {
+        const { body } = await world.caller.call<{ data: { id: string; role: string; active: boolean }[] }>('GET', '/api/members');
+        return body.data.find((member) => member.id === id);
+      };
+      await visit.signIn('admin', '/settings/members');
+      const change = () => button('Change grace@example.org').click();
+      await change();
+      await dialog().getByLabel('Role').selectOption('operator');
+      await dialog().getByRole('button', { name: 'Change role' }).click();
+      await row('grace@example.org').getByText('operator').waitFor();
+      await change();
+      await button('Switch off').click();
+      await dialog().getByText('Switch off grace@example.org?').waitFor();
+      await dialog().getByRole('button', { name: 'Switch off' }).click();
+      await row('grace@example.org').getByText('switched off').waitFor();
+      expect(await now()).toMatchObject({ role: 'operator', active: false });
+      await change();
+      await button('Switch on').click();
+      await row('grace@example.org').getByText('active').waitFor();
+      await change();
+      await button('Make a password link').click();
+      await dialog().getByRole('button', { name: 'Make the link' }).click();
+      const url = await page.getByRole('region', { name: 'Password link for grace@example.org' }).locator('code').innerText();
+      expect((await fetch(url)).status).toBe(200);
+      await change();
+      await button('Remove from the team').click();
+      const remove = dialog().getByRole('button', { name: 'Remove from the team' });
+      expect(await remove.isDisabled()).toBe(true);
+      await dialog().getByLabel('Type grace@example.org to confirm').fill('grace@example.org');
+      await remove.click();
+      await page.getByText('grace@example.org is removed').waitFor();
+      expect(await now()).toBeUndefined();
+    });
+
+    it('refuses to switch off the last administrator, in words', async () => {
+      await visit.signIn('admin', '/settings/members');
+      await button('Change admin@example.org').click();
+      await button('Switch off').click();
+      await dialog().getByRole('button', { name: 'Switch off' }).click();
+      await dialog().getByRole('alert').waitFor();
+      visit.forgiveFailedRequests();
+    });
+  });
+
+  it.each([
+    ['light', 'rgb(251, 251, 249)'],
+    ['dark', 'rgb(14, 17, 19)'],
+  ] as const)('has the surface of the %s theme', async (colorScheme, surface) => {
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('viewer', '/settings/team');
+    expect(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
+  });
+
+  it('shows a viewer the team and its members without a single button to change them, and says who may do more', async () => {
+    await visit.signIn('viewer', '/settings');
+    await page.getByRole('heading', { name: 'Team' }).waitFor();
+    expect(await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allInnerTexts()).toEqual(['Team', 'Members']);
+    await visit.goto('/settings/members');
+    await row('admin@example.org').waitFor();
+    expect(await page.locator('main').getByRole('button').count()).toBe(0);
+    await visit.goto('/settings/keys');
+    await page.getByText('Ask admin@example.org').waitFor();
+    expect(await page.locator('main').getByRole('button').count()).toBe(0);
+  });
+});
