@@ -37,17 +37,10 @@ export function App({ session }: { session: Session }) {
 }
 
 async function open(session: Session): Promise<Opened | undefined> {
-  if (location.pathname === '/signed-out') return signedOut();
   const path = await session.open();
   if (path === undefined) return undefined;
   history.replaceState(null, '', path);
   return { fleet: await Fleet.open(session), router: createAppRouter() };
-}
-
-/** Signing out ends here; the next look signs in again. */
-function signedOut(): undefined {
-  location.replace('/');
-  return undefined;
 }
 
 function Failed({ reason }: { reason: unknown }) {

@@ -7,6 +7,7 @@ import './look/parts.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { Session } from './session/session.ts';
+import { SignedOut } from './session/signed-out.tsx';
 import { followTheme } from './look/theme.ts';
 import { NeedsHttps } from './session/needs-https.tsx';
 import { Look, nonce } from './look/look.tsx';
@@ -18,9 +19,5 @@ followTheme();
 const root = createRoot(document.getElementById('root')!);
 // Without it there is no PKCE, no clipboard and no locks: better one clear sentence than pages that fail one by one.
 if (window.isSecureContext)
-  root.render(
-    <Look>
-      <App session={new Session()} />
-    </Look>,
-  );
+  root.render(<Look>{location.pathname === '/signed-out' ? <SignedOut /> : <App session={new Session()} />}</Look>);
 else root.render(<NeedsHttps />);

@@ -64,14 +64,20 @@ export class Visit {
 
   /** Signs in as this role's person and waits until the page hears of changes. */
   async signIn(role: Role, path = '/'): Promise<void> {
-    await this.page.goto(`${this.origin}${path}`);
-    await this.fillSignIn(role);
+    await this.signInAs(`${role}@example.org`, path);
+  }
+
+  /** @param path undefined: the page shows the sign-in already */
+  async signInAs(email: string, path: string | undefined, password = PASSWORD): Promise<void> {
+    if (path !== undefined) await this.page.goto(`${this.origin}${path}`);
+    await this.fillSignIn(email, password);
     await this.page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
   }
 
-  async fillSignIn(role: Role): Promise<void> {
-    await this.page.getByLabel('Email address').fill(`${role}@example.org`);
-    await this.page.getByLabel('Password').fill(PASSWORD);
+  /** @param who a role, or an address */
+  async fillSignIn(who: Role | (string & {}), password = PASSWORD): Promise<void> {
+    await this.page.getByLabel('Email address').fill(who.includes('@') ? who : `${who}@example.org`);
+    await this.page.getByLabel('Password').fill(password);
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 

@@ -40,9 +40,9 @@ export function Frame() {
         <a href="/docs">API</a>
         <div className="who">
           <b>{me.team.name}</b>
-          <span>
+          <Link to="/me" className="me" activeProps={CURRENT}>
             {me.email ?? me.id}, {me.role}
-          </span>
+          </Link>
           <button type="button" className="btn quiet sm" onClick={() => void session.signOut()}>
             Sign out
           </button>

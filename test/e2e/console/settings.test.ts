@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
-import { addUser } from '../../harness/identity/sign-in.ts';
+import { PASSWORD, addUser } from '../../harness/identity/sign-in.ts';
 import type { World } from '../../harness/world.ts';
 
 /** The settings of a team as administrators use them. */
@@ -157,6 +157,111 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByRole('button', { name: 'Switch off' }).click();
       await dialog().getByRole('alert').waitFor();
       visit.forgiveFailedRequests();
+    });
+  });
+
+  describe('applications', () => {
+    it('registers one, shows its secret once, changes it, renews the secret and removes it', async () => {
+      await visit.signIn('admin', '/settings/clients');
+      await button('Register application').click();
+      await dialog().getByLabel('Name').fill('Tickets');
+      await dialog().getByLabel('Redirect addresses').fill('http://tickets.example.net/callback');
+      await dialog().getByRole('button', { name: 'Register application' }).click();
+      await dialog().locator('.hint.c-not').waitFor();
+      visit.forgiveFailedRequests();
+      await dialog().getByLabel('Redirect addresses').fill('https://tickets.example.net/callback');
+      await dialog().getByRole('button', { name: 'Register application' }).click();
+      const secret = page.getByRole('region', { name: 'Secret of Tickets' }).locator('code').first();
+      const first = await secret.innerText();
+      await button('Change Tickets').click();
+      await dialog().getByLabel('Role').selectOption('operator');
+      await dialog().getByRole('button', { name: 'Save' }).click();
+      await row('Tickets').getByText('operator').waitFor();
+      await button('New secret Tickets').click();
+      await dialog().getByRole('button', { name: 'Renew secret' }).click();
+      await dialog().waitFor({ state: 'detached' });
+      expect(await secret.innerText()).not.toBe(first);
+      await button('Remove Tickets').click();
+      await dialog().getByRole('button', { name: 'Remove application' }).click();
+      await page.getByText('Tickets is removed').waitFor();
+    });
+  });
+
+  it('makes a webhook secret and shows it once', async () => {
+    await visit.signIn('admin', '/settings/webhook');
+    await button('Make a new secret').click();
+    await dialog().getByRole('button', { name: 'Make a new secret' }).click();
+    expect(await page.getByRole('region', { name: 'Webhook secret' }).locator('code').innerText()).toMatch(/^whsec_/);
+    await page.getByText('The secret is of').waitFor();
+  });
+
+  it('tells the audit log in sentences, filtered by its address', async () => {
+    await world.caller.call('POST', '/api/sites', { name: 'Riga' });
+    await visit.signIn('admin', '/settings/audit');
+    await row('key test made a site').first().waitFor();
+    await row('admin@example.org signed in').first().waitFor();
+    await page.getByLabel('What').selectOption('sign-ins');
+    await row('made a site').first().waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('action')).toBe('login');
+    await page.reload();
+    await row('admin@example.org signed in').first().waitFor();
+    expect(await row('made a site').count()).toBe(0);
+    await visit.goto('/settings/audit?from=2019-01-01&to=2019-01-02');
+    await page.getByText('Nothing matches.').waitFor();
+  });
+
+  it('lists enrolment tokens and revokes an open one', async () => {
+    const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/enrol-tokens', {});
+    await visit.signIn('admin', '/settings/enrolment');
+    await page.getByText('No router waits.').waitFor();
+    await button(`Revoke the token ${body.data.id}`).click();
+    await dialog().getByRole('button', { name: 'Revoke token' }).click();
+    await row(body.data.id).getByText('revoked').waitFor();
+  });
+
+  describe('the own page', () => {
+    it('keeps the chosen theme in the browser', async () => {
+      await visit.signIn('viewer', '/me');
+      await page.getByLabel('Dark').check();
+      await page.reload();
+      await page.getByRole('heading', { name: 'viewer@example.org' }).waitFor();
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    });
+
+    it('changes the password, which ends the session', async () => {
+      await addUser(world, 'linus@example.org', 'viewer');
+      await visit.signInAs('linus@example.org', '/me');
+      await page.getByLabel('Present password').fill('not the password');
+      await page.getByLabel('New password').fill('another long password');
+      await button('Change password').click();
+      await page.locator('.c-not').first().waitFor();
+      await page.getByLabel('Present password').fill(PASSWORD);
+      await button('Change password').click();
+      await visit.signInAs('linus@example.org', undefined, 'another long password');
+      visit.forgiveFailedRequests();
+    });
+
+    it('leaves the team, after its name was typed', async () => {
+      const id = await addUser(world, 'leaving@example.org', 'viewer');
+      await visit.signInAs('leaving@example.org', '/me');
+      await button('Leave the team').click();
+      await dialog().getByLabel('Type Test to confirm').fill('Test');
+      await dialog().getByRole('button', { name: 'Leave the team' }).click();
+      await page.getByLabel('Email address').waitFor();
+      const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/members');
+      expect(body.data.some((member) => member.id === id)).toBe(false);
+      visit.forgiveFailedRequests();
+    });
+
+    it('signs out to a page that asks for nothing', async () => {
+      await visit.signIn('viewer', '/me');
+      await page.locator('main').getByRole('button', { name: 'Sign out' }).click();
+      // The provider asks, because another site could send the browser there.
+      await page.getByRole('heading', { name: 'Sign out?' }).waitFor();
+      await button('Sign out').click();
+      await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      await page.getByRole('link', { name: 'Sign in again' }).click();
+      await page.getByLabel('Email address').waitFor();
     });
   });
 

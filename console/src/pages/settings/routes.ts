@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
+import { readAuditSearch } from './audit/search.ts';
 
 // Each route is a constant of its own: written inside `addChildren`, all types of the tree become `any` without a word.
 const settings = createRoute({
@@ -29,6 +30,32 @@ const revocations = createRoute({
   path: '/revocations',
   component: lazyRouteComponent(() => import('./revocations/revocations-page.tsx'), 'RevocationsPage'),
 });
+const clients = createRoute({
+  getParentRoute: () => settings,
+  path: '/clients',
+  component: lazyRouteComponent(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
+});
+const webhook = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhook',
+  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+});
+const enrolment = createRoute({
+  getParentRoute: () => settings,
+  path: '/enrolment',
+  component: lazyRouteComponent(() => import('./enrolment/enrolment-page.tsx'), 'EnrolmentPage'),
+});
+const audit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  validateSearch: readAuditSearch,
+});
+const me = createRoute({
+  getParentRoute: () => root,
+  path: '/me',
+  component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
+});
 
 /** What is set up: the team, its people and programs, and what was done. */
-export const settingsRoutes = [settings.addChildren([team, members, keys, revocations])] as const;
+export const settingsRoutes = [settings.addChildren([team, members, keys, enrolment, clients, webhook, revocations, audit]), me] as const;

@@ -6,8 +6,8 @@ import { SelectField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import type { Role } from '../../../session/use-may.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
-import { LIFETIMES, expiryOf } from './words.ts';
-import type { Lifetime } from './words.ts';
+import { LIFETIMES, expiryOf } from '../words.ts';
+import type { Lifetime } from '../words.ts';
 
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewlyMadeApiKey) => void }) {
   const [name, setName] = useState('');

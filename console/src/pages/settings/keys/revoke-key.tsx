@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ApiKey } from '../../../../../client/browser.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { CheckField } from '../../../parts/form.tsx';
-import { WHAT_ENDS } from './words.ts';
+import { WHAT_ENDS } from '../words.ts';
 
 interface Props {
   apiKey: ApiKey;

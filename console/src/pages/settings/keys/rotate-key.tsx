@@ -4,8 +4,8 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
-import { OVERLAPS } from './words.ts';
-import type { Overlap } from './words.ts';
+import { OVERLAPS } from '../words.ts';
+import type { Overlap } from '../words.ts';
 
 interface Props {
   apiKey: ApiKey;

@@ -6,7 +6,7 @@ import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
-import { WHAT_ENDS } from '../keys/words.ts';
+import { WHAT_ENDS } from '../words.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
 import type { Ended, PersonalLink } from './types.ts';
 

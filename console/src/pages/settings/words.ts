@@ -19,7 +19,7 @@ export function expiryOf(lifetime: Lifetime, now: number): string | undefined {
   return days === null ? undefined : new Date(now + days * DAY_MS).toISOString();
 }
 
-/** How long the old one of two keys keeps working after a rotation. At most seven days. */
+/** How long the old secret of two keeps working. At most seven days. */
 export const OVERLAPS = [
   { value: '60', name: 'one hour' },
   { value: '1440', name: 'one day' },

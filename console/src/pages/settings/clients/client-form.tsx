@@ -1,0 +1,83 @@
+import { useState } from 'react';
+import type { Client, ClientWithSecret, NewClient } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { SelectField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import type { Role } from '../../../session/use-may.ts';
+import { ROLE_OPTIONS } from '../roles.ts';
+
+const KINDS: readonly { value: NewClient['kind']; name: string }[] = [
+  { value: 'web', name: 'web: a server that keeps a secret' },
+  { value: 'browser', name: 'browser: an application in the browser, without a secret' },
+  { value: 'native', name: 'native: a program on a computer, without a secret' },
+  { value: 'implicit', name: 'implicit: old browser applications' },
+];
+
+interface Props {
+  /** The one that is changed; a new one otherwise. */
+  client?: Client;
+  onClose: () => void;
+  onMade: (client: ClientWithSecret) => void;
+}
+
+export function ClientForm({ client, onClose, onMade }: Props) {
+  const [name, setName] = useState(client?.name ?? '');
+  const [kind, setKind] = useState<NewClient['kind']>(client?.kind ?? 'web');
+  const [role, setRole] = useState<Role>(client?.role ?? 'viewer');
+  const [uris, setUris] = useState((client?.redirect_uris ?? []).join('\n'));
+  const create = useWrite('createClient', ['clients']);
+  const change = useWrite('changeClient', ['clients', 'revocations']);
+  const { state } = client ? change : create;
+  const values = () => ({ name, role, redirect_uris: uris.split(/\s+/).filter((uri) => uri !== '') });
+  const shared = {
+    action: client ? 'Save' : 'Register application',
+    fields: ['name', 'kind', 'role', 'redirect_uris'],
+    isReady: name.trim() !== '' && uris.trim() !== '',
+    onCancel: onClose,
+  };
+  const inputs = (
+    <>
+      <TextField
+        label="Name"
+        name="name"
+        hint="People see it when they are asked for consent."
+        value={name}
+        onChange={setName}
+        state={state}
+      />
+      {client ? null : <SelectField label="Kind" name="kind" value={kind} onChange={setKind} options={KINDS} state={state} />}
+      <SelectField label="Role, at most" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={state} />
+      <TextField
+        label="Redirect addresses, one a line"
+        name="redirect_uris"
+        hint="Compared character by character; https, except for this computer."
+        rows={3}
+        value={uris}
+        onChange={setUris}
+        state={state}
+      />
+    </>
+  );
+  return (
+    <Dialog title={client ? `Change ${client.name}` : 'Register an application'} onClose={onClose}>
+      {client ? (
+        <WriteForm write={change} input={() => ({ path: { client_id: client.id }, body: values() })} onDone={onClose} {...shared}>
+          {inputs}
+        </WriteForm>
+      ) : (
+        <WriteForm
+          write={create}
+          input={() => ({ body: { ...values(), kind } })}
+          onDone={({ data }) => {
+            onMade(data);
+            onClose();
+          }}
+          {...shared}
+        >
+          {inputs}
+        </WriteForm>
+      )}
+    </Dialog>
+  );
+}
