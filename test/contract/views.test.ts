@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { preferenceRoutes } from '../../server/access/views/preferences/routes.ts';
 import { PreferencesService } from '../../server/access/views/preferences/service.ts';
+import { viewRoutes } from '../../server/access/views/routes.ts';
 import { MOST_VIEWS, ViewsService } from '../../server/access/views/service.ts';
 import type { Principal, Role } from '../../server/platform/core/principal.ts';
 import { answerUnchanged } from '../../server/platform/http/unchanged.ts';
@@ -44,6 +45,24 @@ describeEachDatabase('what people save', (open) => {
     (await views.list(caller, undefined, page)).map(({ name }) => name).toSorted((one, other) => (one < other ? -1 : 1));
 
   describe('views', () => {
+    test('hold no more than an address does, so that nobody keeps files in them', async () => {
+      const ada = await person('viewer');
+      const { app } = new TeamApp((scope) => viewRoutes(scope, { views }));
+      const save = async (name: string, query: Record<string, string>) =>
+        app.inject({
+          method: 'POST',
+          url: '/api/views',
+          headers: { authorization: `Bearer ${teamId}/viewer/${ada.id}` },
+          payload: { list: 'routers', name, query },
+        });
+      const long = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`p${'_'.repeat(n)}`, 'x'.repeat(1990)]));
+      const refused = await save('too long', long(5));
+      expect([refused.statusCode, refused.json()]).toMatchObject([422, { errors: { query: [expect.stringContaining('8000 bytes')] } }]);
+      // Counted in bytes, as they are stored.
+      expect((await save('too wide', { p: '€'.repeat(1990), q: '€'.repeat(1990) })).statusCode).toBe(422);
+      expect((await save('long', long(3))).statusCode).toBe(200);
+    });
+
     test('each sees their own and the team’s, a key the team’s, and another team none', async () => {
       const [ada, bob] = [await person('viewer'), await person('operator')];
       const own = await views.create(ada, view('mine'));

@@ -13,10 +13,13 @@ import type { SavedView } from './types.ts';
 const MOST_PARAMETERS = 30;
 /** Some fifty ids, as a filter may have. */
 const PARAMETER_CHARS = 2000;
+/** All together; a longer address of a list is too long for many proxies. 5,000 people with 100 views each have 4 GB. */
+const MOST_QUERY_BYTES = 8000;
 
 const parameters = z
   .record(z.string().regex(/^[a-z_]{1,40}$/, 'must be the name of a parameter'), textField(PARAMETER_CHARS))
   .refine((query) => Object.keys(query).length <= MOST_PARAMETERS, `must have at most ${MOST_PARAMETERS} parameters`)
+  .refine((query) => Buffer.byteLength(JSON.stringify(query)) <= MOST_QUERY_BYTES, `must have at most ${MOST_QUERY_BYTES} bytes as JSON`)
   .describe('Parameters of the list, as in its address')
   .meta({ examples: [{ state: 'agent_away', sort: '-state_since' }] });
 
