@@ -49,6 +49,10 @@ async function readAtOnce(route: string): Promise<{ status: number; length: numb
   return Promise.all(asked);
 }
 
+function hoursAgo(hours: number): string {
+  return new Date(Date.now() - hours * 3_600_000).toISOString();
+}
+
 /** Routes with the least length of their answers, so that a list that has become empty is noticed. */
 const LISTS: [string, (team: LargestTeam) => string, number][] = [
   ['5,000 routers', () => '/api/routers?limit=5000', 2_000_000],
@@ -66,6 +70,11 @@ const LISTS: [string, (team: LargestTeam) => string, number][] = [
   ['jobs of one router with their output', ({ routerId }) => `/api/routers/${routerId}/jobs`, 4_000_000],
   ['open faults', () => '/api/faults?status=open&total=true', 300_000],
   ['resolved faults', () => '/api/faults?status=resolved&severity=info&total=true', 300_000],
+  ['availability of 200 routers by the day', () => `/api/availability?bucket=day&from=${hoursAgo(99 * 24)}`, 2_000_000],
+  ['availability of 200 routers by the hour', () => `/api/availability?bucket=hour&from=${hoursAgo(99)}`, 2_000_000],
+  ['the history of a router', ({ routerId }) => `/api/routers/${routerId}/history?limit=1000`, 50_000],
+  ['a search', () => '/api/search?q=gw', 1000],
+  ['the audit log', () => '/api/audit', 20],
   ['the overview', () => '/api/overview', 300],
   ['the routers of a campaign', ({ campaignId }) => `/api/campaigns/${campaignId}/targets`, 200_000],
   ['what the routers of a campaign printed', ({ campaignId }) => `/api/campaigns/${campaignId}/groups?limit=200`, 4_000_000],

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import { invalidField, notFound } from '../../platform/core/errors.ts';
+import { nextTurn } from '../../platform/core/loop-turns.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { ianaTimeZone } from '../../platform/core/time-zone.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -77,10 +78,8 @@ export class AvailabilityService {
 
   async #read(teamId: string, routers: readonly PlacedRouter[], question: Question, most: number): Promise<Availability[]> {
     const now = this.#deps.clock.now();
-    const plans = routers.map((router) => {
-      const timeZone = question.timeZone ?? zoneOf(router);
-      return { router, timeZone, spans: cut(question, timeZone, now, most) };
-    });
+    const spansIn = await cutInEach(routers, question, now, most);
+    const plans = routers.map((router) => ({ router, ...spansIn.get(zoneFor(router, question))! }));
     if (plans.length === 0) return [];
     const whole = {
       from: Math.min(...plans.map(({ spans }) => spans[0]!.from)),
@@ -100,6 +99,7 @@ export class AvailabilityService {
       const first = before.get(router.id);
       if (first) tally.add(stretchOf(first, now));
       for await (const states of statesDuring(this.#deps.storage.db, teamId, router.id, whole)) {
+        await nextTurn();
         changes += states.length;
         if (changes > mostChanges) throw tooManyChanges(mostChanges);
         for (const state of states) tally.add(stretchOf(state, now));
@@ -120,6 +120,21 @@ export class AvailabilityService {
   }
 }
 
+/** The buckets in each zone that occurs. Days of one zone take a millisecond to find. */
+async function cutInEach(
+  routers: readonly PlacedRouter[],
+  question: Question,
+  now: number,
+  most: number,
+): Promise<Map<string, { timeZone: string; spans: Span[] }>> {
+  const found = new Map<string, { timeZone: string; spans: Span[] }>();
+  for (const timeZone of new Set(routers.map((router) => zoneFor(router, question)))) {
+    if (found.size > 0) await nextTurn();
+    found.set(timeZone, { timeZone, spans: cut(question, timeZone, now, most) });
+  }
+  return found;
+}
+
 function cut({ size, from, to }: Question, timeZone: string, now: number, most: number): Span[] {
   const end = Math.min(to ?? now, now);
   const span = { from: from ?? usualBeginning(end, size, timeZone), to: end };
@@ -134,6 +149,10 @@ function tooManyChanges(most: number) {
     'from',
     `more than ${most} changes of state lie between this and \`to\`: ask for a shorter time or for fewer routers`,
   );
+}
+
+function zoneFor(router: PlacedRouter, { timeZone }: Question): string {
+  return timeZone ?? zoneOf(router);
 }
 
 /** A configured time zone takes precedence over the one that the router reports, which may be invalid. */

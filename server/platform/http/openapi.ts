@@ -44,12 +44,9 @@ const DOCS_POLICY = [
  * Register before the routes.
  */
 export async function describeApi(app: App, document: ApiDocument): Promise<void> {
-  const text = await describeRoutes(app, document);
+  const read = await describeRoutes(app, document);
   const send = async (_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    reply
-      .type('application/json')
-      .serializer(String)
-      .send(await text());
+    reply.type('application/json').send(await read());
   await app.register(async (scope) => {
     // The page's own handlers would serialise the document for every stranger who asks, and write it as YAML. JSON is YAML, too.
     scope.addHook('onRequest', async (request, reply) =>
@@ -66,16 +63,16 @@ type TransformInput = Extract<Parameters<typeof jsonSchemaTransform>[0], { opena
 const PAGE_DOCUMENTS = new Set(['/docs/json', '/docs/yaml']);
 
 /**
- * @returns reads the document as JSON text. It is built at the first call, because it takes some tenths of a second, and in turns of the
+ * @returns reads the document, as the bytes that are sent. It is built at the first call, because it takes some tenths of a second, and in turns of the
  *   event loop: other requests are answered in between.
  */
-async function describeRoutes(app: App, document: ApiDocument): Promise<() => Promise<string>> {
+async function describeRoutes(app: App, document: ApiDocument): Promise<() => Promise<Buffer>> {
   const routes: RouteOptions[] = [];
   const transformed = new Map<RouteOptions, ReturnType<typeof jsonSchemaTransform>>();
   app.addHook('onRoute', (route) => void routes.push(route));
   await app.register(swagger, { openapi: headOf(document), transform: ({ route }) => transformed.get(route)! });
 
-  const build = async (): Promise<string> => {
+  const build = async (): Promise<Buffer> => {
     // Of the document it only wants to know the version.
     const openapiObject = { openapi: OPENAPI_VERSION } as TransformInput['openapiObject'];
     for (const route of routes) {
@@ -88,9 +85,9 @@ async function describeRoutes(app: App, document: ApiDocument): Promise<() => Pr
     await nextTurn();
     const whole = jsonSchemaTransformObject(generated) as unknown as OpenApiDocument;
     await nextTurn();
-    return JSON.stringify(completeDocument(whole, document.ownErrors !== true));
+    return Buffer.from(JSON.stringify(completeDocument(whole, document.ownErrors !== true)));
   };
-  let built: Promise<string> | undefined;
+  let built: Promise<Buffer> | undefined;
   return () => (built ??= build());
 }
 
