@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
+import { copyMigratedPostgres, copyMigratedSqlite } from './migrated-templates.ts';
 import { PgliteShelf } from './pglite.ts';
 import { postgresUrl } from './postgres-server.ts';
 import { silentLog } from './silent-log.ts';
@@ -24,11 +25,20 @@ export interface DatabaseKind {
   /** As shown in test names: `SQLite`, `PostgreSQL` or, where no server is installed, `PGlite`. */
   name: string;
   create(): Promise<TestDatabase>;
+  /** With all tables and no rows. */
+  createMigrated(): Promise<TestDatabase>;
 }
 
-async function createSqlite(): Promise<TestDatabase> {
+async function createSqlite(): Promise<TestDatabase & { file: string }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
-  return { url: `sqlite:${path.join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) };
+  const file = path.join(folder, 'test.db');
+  return { file, url: `sqlite:${file}`, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+async function createMigratedSqlite(): Promise<TestDatabase> {
+  const database = await createSqlite();
+  await copyMigratedSqlite(database.file);
+  return database;
 }
 
 /** Folder of the socket of this run's PostgreSQL server, which starts when it is first asked for. */
@@ -38,15 +48,27 @@ export async function askForServer(port: number): Promise<string> {
   return reply.socketFolder;
 }
 
-async function createPostgres(): Promise<TestDatabase> {
+async function createPostgres(make = createEmpty): Promise<TestDatabase> {
   const socketFolder = await askForServer(inject('postgresPort'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await make(socketFolder, name);
+  // The server's data folder goes with the server.
+  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
+}
+
+async function createEmpty(socketFolder: string, name: string): Promise<void> {
   const admin = new Client({ connectionString: postgresUrl(socketFolder, 'postgres') });
   await admin.connect();
   await admin.query(`create database ${name}`);
   await admin.end();
-  // The server's data folder goes with the server.
-  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
+}
+
+async function createMigratedPglite(): Promise<TestDatabase> {
+  const database = await pglites.take();
+  const storage = await openStorage(database.url, { log: silentLog });
+  await migrate(storage);
+  await storage.close();
+  return database;
 }
 
 // Modules are loaded anew for each test file, so this is the file's own.
@@ -55,9 +77,11 @@ afterAll(() => pglites.close());
 
 /** The databases of this run: always SQLite, and PostgreSQL as a real server where Debian's binaries are installed. */
 export function databaseKinds(): DatabaseKind[] {
-  const postgres =
-    inject('postgresPort') === 0 ? { name: 'PGlite', create: () => pglites.take() } : { name: 'PostgreSQL', create: createPostgres };
-  return [{ name: 'SQLite', create: createSqlite }, postgres];
+  const sqlite = { name: 'SQLite', create: createSqlite, createMigrated: createMigratedSqlite };
+  if (inject('postgresPort') === 0) {
+    return [sqlite, { name: 'PGlite', create: () => pglites.take(), createMigrated: createMigratedPglite }];
+  }
+  return [sqlite, { name: 'PostgreSQL', create: () => createPostgres(), createMigrated: () => createPostgres(copyMigratedPostgres) }];
 }
 
 /**
@@ -89,9 +113,8 @@ export function describeEachDatabase(name: string, suite: (open: () => Promise<S
 }
 
 async function openTestStorage(kind: DatabaseKind): Promise<{ storage: Storage; close: () => Promise<void> }> {
-  const database = await kind.create();
+  const database = await kind.createMigrated();
   const storage = await openStorage(database.url, { log: silentLog });
-  await migrate(storage);
   const close = async (): Promise<void> => {
     await storage.close();
     await database.remove();
