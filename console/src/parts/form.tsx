@@ -113,11 +113,12 @@ export function Outcome({ state, onLookAgain, fields = [] }: OutcomeProps) {
     );
   }
   if (state.kind !== 'refused') return null;
-  const others = Object.entries(state.errors).filter(([name]) => !fields.includes(name));
+  const names = Object.keys(state.errors);
+  // The message names every refused field with its reason: beside the fields that show theirs it would say the same twice.
+  const isSaid = names.length > 0 && names.every((name) => fields.includes(name));
   return (
     <p className="outcome c-not" role="alert">
-      {state.message}
-      {others.length === 0 ? '' : `: ${others.map(([name, reasons]) => `${name} ${reasons.join(', ')}`).join('; ')}`}
+      {isSaid ? 'Nothing was done. Look at the marked fields.' : state.message}
     </p>
   );
 }

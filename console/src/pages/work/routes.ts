@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
 import { readCompareSearch } from './backups/compare-search.ts';
 import { readCampaignSearch } from './campaign/search.ts';
+import { readForwardsSearch, readNewForwardSearch } from './forwards/search.ts';
 import { readJobsSearch } from './jobs/search.ts';
 import { readRunSearch } from './run/search.ts';
 
@@ -39,6 +40,23 @@ const campaign = createRoute({
   validateSearch: readCampaignSearch,
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
 });
+const forwards = createRoute({
+  getParentRoute: () => root,
+  path: '/forwards',
+  validateSearch: readForwardsSearch,
+  component: lazyRouteComponent(() => import('./forwards/forwards-page.tsx'), 'ForwardsPage'),
+});
+const newForward = createRoute({
+  getParentRoute: () => root,
+  path: '/forwards/new',
+  validateSearch: readNewForwardSearch,
+  component: lazyRouteComponent(() => import('./forwards/new-forward-page.tsx'), 'NewForwardPage'),
+});
+const forward = createRoute({
+  getParentRoute: () => root,
+  path: '/forwards/$routerId/$forwardId',
+  component: lazyRouteComponent(() => import('./forwards/forward-page.tsx'), 'ForwardPage'),
+});
 const backups = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId/backups',
@@ -52,4 +70,4 @@ const compare = createRoute({
 });
 
 /** What is done with routers. */
-export const workRoutes = [run, jobs, job, campaigns, newCampaign, campaign, backups, compare] as const;
+export const workRoutes = [run, jobs, job, campaigns, newCampaign, campaign, forwards, newForward, forward, backups, compare] as const;

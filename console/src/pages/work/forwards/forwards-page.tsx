@@ -1,0 +1,116 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { TransientForward } from '../../../../../client/browser.ts';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { useList } from '../../../data/use-list.ts';
+import { FilterBox } from '../../../parts/filter-box.tsx';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { RecordTable } from '../../../parts/record-table.tsx';
+import type { Column } from '../../../parts/record-table.tsx';
+import { RouterLink } from '../../../parts/router-link.tsx';
+import { sizeOf } from '../../../parts/sizes.ts';
+import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { useTicking } from '../../../parts/use-ticking.ts';
+import { WorkLamp } from '../../../parts/work-lamp.tsx';
+import { useMay } from '../../../session/use-may.ts';
+import { countOf } from '../words.ts';
+import { forwardsFilter } from './search.ts';
+import { endpoint, stateOfForward } from './words.ts';
+import '../work.css';
+
+const COLUMNS: readonly Column<TransientForward>[] = [
+  { title: 'State', width: 'minmax(130px, 1fr)', cell: (forward) => <State forward={forward} />, className: 'el' },
+  {
+    title: 'To',
+    width: 'minmax(140px, 1fr)',
+    cell: (forward) => (
+      <Link to="/forwards/$routerId/$forwardId" params={{ routerId: forward.router_id, forwardId: forward.id }} className="hand id">
+        {endpoint(forward.dst_address, forward.dst_port)}
+      </Link>
+    ),
+    className: 'el',
+  },
+  { title: 'Behind', width: 'minmax(110px, .8fr)', cell: (forward) => <RouterLink id={forward.router_id} />, className: 'el' },
+  { title: 'From', width: 'minmax(110px, .8fr)', cell: (forward) => forward.allow_only_cidr, className: 'el dim id', isWide: true },
+  {
+    title: 'Entry',
+    width: 'minmax(140px, 1fr)',
+    cell: (forward) => endpoint(forward.entry_point, forward.port),
+    className: 'el dim id',
+    isWide: true,
+  },
+  { title: 'Open', width: '56px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
+  { title: 'Bytes', width: '72px', cell: (forward) => sizeOf(forward.bytes_in + forward.bytes_out), className: 'num dim', isWide: true },
+  { title: 'Time left', width: '84px', cell: (forward) => <TimeLeft forward={forward} />, className: 'num' },
+];
+
+/** Every forward of the team: open ones, unless the filter says otherwise. */
+export function ForwardsPage() {
+  const search = useSearch({ from: '/forwards' });
+  const navigate = useNavigate({ from: '/forwards' });
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  const { query, wrong } = useMemo(() => {
+    void version;
+    return forwardsFilter(search, routers.values());
+  }, [search, routers, version]);
+  const list = useList('forwards', 'listTeamForwards', { query: { ...query, limit: 200, total: 'true' } });
+  const mayOpen = useMay('operator');
+  const router = query.router_id === undefined ? undefined : routers.get(query.router_id);
+  return (
+    <>
+      <PageHead
+        title={router ? `Forwards behind ${router.identity}` : 'Forwards'}
+        actions={
+          mayOpen && routers.size > 0 ? (
+            <Link to="/forwards/new" search={router ? { router: router.id } : {}} className="btn main-act">
+              Open a forward
+            </Link>
+          ) : null
+        }
+      />
+      <FilterBox
+        value={search.router === undefined ? (search.q ?? '') : `router:${router?.identity ?? search.router} ${search.q ?? ''}`.trim()}
+        onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+        placeholder="The name of a router, or status:closed"
+        hint="status:open, closed or all &nbsp; router:"
+        wrong={wrong}
+        count={list.total === undefined ? undefined : `${countOf(list.total, 'forward')}${query.status === 'open' ? ' open' : ''}`}
+      />
+      <RecordTable
+        label="Forwards"
+        columns={COLUMNS}
+        list={list}
+        keyOf={({ id }) => id}
+        empty={
+          <>
+            <p>
+              <b>{query.status === 'closed' ? 'No forward has ended.' : 'No forwards are open.'}</b> A forward is a door to one port behind
+              one router, for one address, for a time.
+            </p>
+            {mayOpen ? null : <p>People with the role operator open forwards.</p>}
+          </>
+        }
+      />
+    </>
+  );
+}
+
+function State({ forward }: { forward: TransientForward }) {
+  const { work, word, why } = stateOfForward(forward, useTicking(true, 5000));
+  return (
+    <span className="lamp">
+      <WorkLamp work={work} />
+      <span className="el">
+        <b>{word}</b>
+        {why === '' ? null : <span className="dim">, {why}</span>}
+      </span>
+    </span>
+  );
+}
+
+function TimeLeft({ forward }: { forward: TransientForward }) {
+  const now = useTicking(true, 5000);
+  if (!stateOfForward(forward, now).isOpen) return <span className="dim">{shortTime(forward.closed_at ?? forward.expires_at)}</span>;
+  return lengthOf(Date.parse(forward.expires_at) - now);
+}
