@@ -484,7 +484,7 @@ export interface ForwardConnection {
 
 export interface HealthStep {
   from: string;
-  /** Later than asked for where only hours are kept */
+  /** Later than requested where only hours are kept */
   to: string;
   /** Of all processors */
   cpu_load_percent: {
@@ -525,11 +525,11 @@ export interface HistoryItem {
   until: string | null;
   /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer; unknown: `unknown` */
   status: string;
-  /** In words. Of an action the method and the route, of a job its description */
+  /** Text; for an action its method and route, for a job its description */
   title: string;
   /** Name of the API key or agent, or email address of the person that did it; null for callers who may not read the audit log */
   by: string | null;
-  /** Path of this API that has more */
+  /** Path in this API with more details */
   link: string | null;
 }
 
@@ -690,7 +690,7 @@ export interface JobTimelineItem {
 
 export interface LinkStep {
   from: string;
-  /** Later than asked for where only hours are kept */
+  /** Later than requested where only hours are kept */
   to: string;
   /** Answered and lost ones */
   pings_sent: number;
@@ -1126,7 +1126,7 @@ export interface Overview {
     warning: number;
     info: number;
   };
-  /** Jobs made in the last 24 hours, by status */
+  /** Jobs created in the last 24 hours, by status */
   jobs_24h: {
     pending: number;
     running: number;
@@ -1698,7 +1698,7 @@ export interface Operations {
   endTerminal: { input: { path: { terminal_id: string } }; result: undefined };
   /** Read one agent */
   getAgent: { input: { path: { agent_id: string } }; result: Success<Agent> };
-  /** Read how good an agent's line was, in steps of time, oldest first: round trips and losses of the pings of its tunnels */
+  /** Read the link quality of an agent over time, oldest first: round trips and lost pings of its tunnels */
   getAgentLink: { input: { path: { agent_id: string }; query?: { from?: string; to?: string; step?: '15m' | '1h' | '6h' | '1d' } }; result: Success<{
       from: string;
       to: string;
@@ -1734,9 +1734,9 @@ export interface Operations {
   getPreferences: { input: Nothing; result: Success<Preferences> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
-  /** Read how long a router was in which state, in up to 1000 hours, days or weeks */
+  /** Read how long a router was in each state, in up to 1000 hours, days or weeks */
   getRouterAvailability: { input: { path: { router_id: string }; query?: { from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week' } }; result: Success<RouterAvailability> };
-  /** Read how a router did, in steps of time, oldest first: processor, memory, disk, temperature, voltage */
+  /** Read the health of a router over time, oldest first: processor, memory, disk, temperature, voltage */
   getRouterHealth: { input: { path: { router_id: string }; query?: { from?: string; to?: string; step?: '15m' | '1h' | '6h' | '1d' } }; result: Success<{
       from: string;
       to: string;
@@ -1771,13 +1771,13 @@ export interface Operations {
   listAgentRouters: { input: { path: { agent_id: string } }; result: Success<AgentRouters> };
   /** List the agents of the team, newest first, revoked ones included */
   listAgents: { input: { query?: { limit?: number; cursor?: string; removed?: 'true' | 'false' } }; result: Success<Agent[]> };
-  /** List the sessions of an agent, newest first: when it was connected, from where, how well, and how each session ended */
+  /** List the sessions of an agent, newest first, with source address, link quality and how each one ended */
   listAgentSessions: { input: { path: { agent_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<AgentSession[]> };
   /** List the API keys of the team, newest first, without their secrets */
   listApiKeys: { input: { query?: { limit?: number; cursor?: string } }; result: Success<ApiKey[]> };
   /** List audit entries, newest first */
   listAuditEntries: { input: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string } }; result: Success<AuditEntry[]> };
-  /** Read the same for many routers, newest first, in up to 100 hours, days or weeks each */
+  /** Read the availability of many routers, newest first, in up to 100 hours, days or weeks each */
   listAvailability: { input: { query?: { limit?: number; cursor?: string; from?: string; to?: string; time_zone?: string; bucket?: 'hour' | 'day' | 'week'; router_ids?: string[] } }; result: Success<RouterAvailability[]> };
   /** List the backups of a router, newest first */
   listBackups: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Backup[]> };
@@ -1885,7 +1885,7 @@ export interface Operations {
   pauseCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
   /** Measure the round trip to the API of a router */
   pingRouter: { input: { path: { router_id: string }; body?: Ping }; result: Success<PingResult> };
-  /** Replace your preferences; with `If-Match` only if they are still the version that you have read */
+  /** Replace your preferences; with `If-Match` only if they have not changed since you read them */
   putPreferences: { input: { body: Preferences }; result: Success<Preferences> };
   /** Refuse a move: the router stays with its agent, and the same claim is not announced again */
   refuseRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };

@@ -8,7 +8,7 @@ const ITEMS = 50;
 
 export const history: Command = {
   name: 'history',
-  summary: 'list what happened to a router and what was done with it, newest first',
+  summary: 'show the history of a router, newest first',
   positionals: ['ROUTER'],
   options: {
     kind: { value: 'K', help: 'only these, separated by commas: state, session, fault, job, forward, backup, action, unknown' },
@@ -37,7 +37,7 @@ export const history: Command = {
         ['WHAT', whatOf],
         ['BY', (item) => item.by, 1],
       ],
-      'nothing is known in this time',
+      'nothing happened in this time',
       columns,
     );
     const rest = data.length === limit ? `\nthe latest ${limit} items; --limit or --to shows older ones\n` : '';

@@ -62,14 +62,14 @@ const availabilitySchema = z
   });
 
 const question = {
-  from: momentField.optional().describe('24 hours, 28 days or 13 weeks, the present one included, when missing'),
+  from: momentField.optional().describe('Default: the last 24 hours, 28 days or 13 weeks, including the current one'),
   to: momentField.optional().describe('Now when missing or in the future'),
   time_zone: z
     .string()
     .max(100)
     .refine((name) => ianaTimeZone(name) !== undefined, 'is not an IANA time zone')
     .optional()
-    .describe('In which days and weeks begin; the one of the site of each router, else of the router itself, else UTC when missing'),
+    .describe("Zone in which days and weeks begin. Default: the zone of the router's site, else the router's, else UTC"),
   bucket: z
     .enum(BUCKET_SIZES)
     .default('day')
@@ -83,7 +83,7 @@ export function availabilityRoutes(app: App, { availability }: { availability: A
       schema: {
         tags: ['routers'],
         operationId: 'getRouterAvailability',
-        summary: `Read how long a router was in which state, in up to ${MOST_BUCKETS} hours, days or weeks`,
+        summary: `Read how long a router was in each state, in up to ${MOST_BUCKETS} hours, days or weeks`,
         params: routerParams,
         querystring: z.object(question),
         response: { 200: envelope(availabilitySchema), ...commonErrors },
@@ -101,14 +101,14 @@ export function availabilityRoutes(app: App, { availability }: { availability: A
       schema: {
         tags: ['routers'],
         operationId: 'listAvailability',
-        summary: `Read the same for many routers, newest first, in up to ${MOST_BUCKETS_EACH} hours, days or weeks each`,
+        summary: `Read the availability of many routers, newest first, in up to ${MOST_BUCKETS_EACH} hours, days or weeks each`,
         querystring: pageQuery.extend({
           ...question,
           limit: z.coerce.number().int().min(1).max(MOST_ROUTERS).optional().describe(`Routers of one page; ${MOST_ROUTERS} when missing`),
           router_ids: z
             .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(uuidField).min(1).max(MOST_ROUTERS))
             .optional()
-            .describe('Separated by commas; every router of the team that was not removed when missing. Unknown ids are left out'),
+            .describe('Separated by commas; default: every router of the team that was not removed. Unknown ids are ignored'),
         }),
         response: { 200: envelope(z.array(availabilitySchema)), ...commonErrors },
       },

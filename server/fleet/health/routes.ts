@@ -13,7 +13,7 @@ const spread = z.object({ min: z.number(), mean: z.number(), max: z.number() }).
 const pointSchema = z
   .object({
     from: dateTime,
-    to: dateTime.describe('Later than asked for where only hours are kept'),
+    to: dateTime.describe('Later than requested where only hours are kept'),
     cpu_load_percent: spread.describe('Of all processors'),
     memory_used_percent: spread,
     disk_used_percent: spread,
@@ -48,8 +48,8 @@ export function healthRoutes(app: App, { routers, health, now }: HealthRoutesDep
       schema: {
         tags: ['routers'],
         operationId: 'getRouterHealth',
-        summary: 'Read how a router did, in steps of time, oldest first: processor, memory, disk, temperature, voltage',
-        description: 'Steps without a report are left out: the router did not answer, or the control plane was not there.',
+        summary: 'Read the health of a router over time, oldest first: processor, memory, disk, temperature, voltage',
+        description: 'Steps without a report are omitted: the router did not answer, or no control plane ran.',
         params: routerParams,
         querystring: stepQuery,
         response: { 200: envelope(stepsOf(pointSchema)), ...commonErrors },

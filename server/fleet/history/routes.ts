@@ -22,14 +22,14 @@ const itemSchema = z
         'state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; ' +
           'backup: its state; action: the HTTP status of the answer; unknown: `unknown`',
       ),
-    title: z.string().describe('In words. Of an action the method and the route, of a job its description'),
+    title: z.string().describe('Text; for an action its method and route, for a job its description'),
     by: z
       .string()
       .nullable()
       .describe(
         'Name of the API key or agent, or email address of the person that did it; null for callers who may not read the audit log',
       ),
-    link: z.string().nullable().describe('Path of this API that has more'),
+    link: z.string().nullable().describe('Path in this API with more details'),
   })
   .meta({
     id: 'HistoryItem',

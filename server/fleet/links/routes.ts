@@ -14,7 +14,7 @@ const milliseconds = z.number().describe('Milliseconds');
 const pointSchema = z
   .object({
     from: dateTime,
-    to: dateTime.describe('Later than asked for where only hours are kept'),
+    to: dateTime.describe('Later than requested where only hours are kept'),
     pings_sent: z.int().describe('Answered and lost ones'),
     pings_lost: z.int().describe('No answer came before the next ping'),
     loss_percent: z.number(),
@@ -47,8 +47,8 @@ export function linkRoutes(app: App, { agents, links, now }: LinkRoutesDeps): vo
       schema: {
         tags: ['agents'],
         operationId: 'getAgentLink',
-        summary: "Read how good an agent's line was, in steps of time, oldest first: round trips and losses of the pings of its tunnels",
-        description: 'Steps without a ping are left out: the agent was not connected, or the control plane was not there.',
+        summary: 'Read the link quality of an agent over time, oldest first: round trips and lost pings of its tunnels',
+        description: 'Steps without a ping are omitted: the agent was not connected, or no control plane ran.',
         params: z.object({ agent_id: pathId }),
         querystring: stepQuery,
         response: { 200: envelope(stepsOf(pointSchema)), ...commonErrors },

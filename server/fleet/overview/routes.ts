@@ -13,7 +13,7 @@ const overviewSchema = z
     open_faults: z.object({ critical: count, warning: count, info: count }).describe('By severity'),
     jobs_24h: z
       .object({ pending: count, running: count, completed: count, failed: count, deleted: count, expired: count, unknown: count })
-      .describe('Jobs made in the last 24 hours, by status'),
+      .describe('Jobs created in the last 24 hours, by status'),
     jobs_24h_is_exact: z.boolean().describe('False: a status has more; counting stopped there'),
     open_forwards: count,
     running_campaigns: count,

@@ -64,7 +64,7 @@ export function sessionRoutes(app: App, { agents, sessions }: SessionRoutesDeps)
       schema: {
         tags: ['agents'],
         operationId: 'listAgentSessions',
-        summary: 'List the sessions of an agent, newest first: when it was connected, from where, how well, and how each session ended',
+        summary: 'List the sessions of an agent, newest first, with source address, link quality and how each one ended',
         params: z.object({ agent_id: pathId }),
         querystring: pageQuery,
         response: { 200: envelope(z.array(sessionSchema)), ...commonErrors },

@@ -38,7 +38,7 @@ export function preferenceRoutes(app: App, { preferences }: { preferences: Prefe
       schema: {
         tags,
         operationId: 'putPreferences',
-        summary: 'Replace your preferences; with `If-Match` only if they are still the version that you have read',
+        summary: 'Replace your preferences; with `If-Match` only if they have not changed since you read them',
         headers: z.object({ 'if-match': z.string().max(100).optional().describe('The `ETag` of the version that you have read') }),
         body: document,
         response: {
