@@ -16,7 +16,7 @@ const ROUTERS = 'routers';
 
 /** Kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
-  agent: ['overview', 'agents', 'history'],
+  agent: ['overview', 'agents', 'enrol-tokens', 'history'],
   router: ['overview', 'router', 'availability', 'history'],
   job: ['overview', 'jobs', 'campaigns', 'history'],
   campaign: ['overview', 'campaigns'],

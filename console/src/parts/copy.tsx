@@ -11,8 +11,15 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** @param label what is copied, for readers: `the command` */
-export function CopyButton({ text, label }: { text: string; label: string }) {
+interface CopyProps {
+  text: string;
+  /** What is copied, for readers: `the command`. */
+  label: string;
+  /** It is the page's main action. */
+  isMain?: boolean;
+}
+
+export function CopyButton({ text, label, isMain = false }: CopyProps) {
   const [said, setSaid] = useState<'Copied' | 'Not copied'>();
   async function copy(): Promise<void> {
     try {
@@ -24,8 +31,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     }
   }
   return (
-    <button type="button" className="btn quiet sm" onClick={() => void copy()}>
-      <span role="status">{said ?? 'Copy'}</span>
+    <button type="button" className={isMain ? 'btn main-act' : 'btn quiet sm'} onClick={() => void copy()}>
+      {/* Not role=status: its text would be no part of the button's name. */}
+      <span aria-live="polite">{said ?? 'Copy'}</span>
       <span className="sr"> {label}</span>
     </button>
   );

@@ -56,6 +56,15 @@ const me = createRoute({
   path: '/me',
   component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
 });
+const newAgent = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/new',
+  component: lazyRouteComponent(() => import('./first/first-run.tsx'), 'FirstRun'),
+});
 
 /** What is set up: the team, its people and programs, and what was done. */
-export const settingsRoutes = [settings.addChildren([team, members, keys, enrolment, clients, webhook, revocations, audit]), me] as const;
+export const settingsRoutes = [
+  settings.addChildren([team, members, keys, enrolment, clients, webhook, revocations, audit]),
+  newAgent,
+  me,
+] as const;

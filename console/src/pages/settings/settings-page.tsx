@@ -36,7 +36,7 @@ export function ForAdmins({ what }: { what: string }) {
   const admins = records.filter(({ role, active }) => active && role === 'admin').map(({ email }) => email);
   return (
     <p className="empty">
-      {what}: only administrators of {me.team.name} may see this. You are {me.role === 'operator' ? 'an operator' : 'a viewer'}.
+      {what} is for administrators of {me.team.name}. You are {me.role === 'operator' ? 'an operator' : 'a viewer'}.
       {admins.length === 0 ? null : ` Ask ${admins.join(' or ')}.`}
     </p>
   );

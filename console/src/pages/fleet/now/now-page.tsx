@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Suspense, lazy, useState } from 'react';
 import type { Overview } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useStateCounts } from '../../../frame/shelf.tsx';
@@ -11,11 +12,31 @@ import { sentenceOf } from './sentence.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
-/** The fleet at this moment: what does not answer, and what those routers have in common. */
+const FirstRun = lazy(async () => ({ default: (await import('../../settings/first/first-run.tsx')).FirstRun }));
+
+/** The fleet at this moment; for a team without an agent, the way to the first one. */
 export function NowPage() {
-  const counts = useStateCounts();
+  const { routers } = useFleet();
+  const overview = useOverview();
+  // Once begun, the first run stays until the person leaves: it tells what the new agent does.
+  const [isFirst, setFirst] = useState(false);
+  if (!isFirst && overview && routers.size === 0 && sum(overview.agents) === 0) setFirst(true);
+  if (!isFirst) return <Now overview={overview} />;
+  return (
+    <Suspense>
+      <FirstRun />
+    </Suspense>
+  );
+}
+
+function useOverview(): Overview | undefined {
   const { api } = useFleet();
-  const { data: overview } = useQuery({ queryKey: ['overview'], queryFn: async () => (await api.call('getOverview', {})).data });
+  return useQuery({ queryKey: ['overview'], queryFn: async () => (await api.call('getOverview', {})).data }).data;
+}
+
+/** What does not answer, and what those routers have in common. */
+function Now({ overview }: { overview: Overview | undefined }) {
+  const counts = useStateCounts();
   const { strong, weak } = sentenceOf(counts, overview?.common_causes ?? []);
   return (
     <>

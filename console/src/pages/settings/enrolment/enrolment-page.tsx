@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { EnrolToken } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
@@ -15,6 +16,11 @@ export function EnrolmentPage() {
     <SettingsPage
       name="Enrolment"
       note="An agent gets in with a token that works once. A router that another agent reports waits until somebody allows the move."
+      actions={
+        <Link to="/agents/new" className="btn main-act">
+          Connect an agent
+        </Link>
+      }
     >
       <Moves />
       <Tokens />

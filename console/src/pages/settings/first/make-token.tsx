@@ -1,0 +1,37 @@
+import { useState } from 'react';
+import type { NewlyMadeEnrolToken } from '../../../../../client/browser.ts';
+import { useList } from '../../../data/use-list.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { SelectField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+
+/** Name and site of the new agent; the token carries the site. */
+export function MakeToken({ onMade }: { onMade: (token: NewlyMadeEnrolToken, name: string) => void }) {
+  const [name, setName] = useState('');
+  const [site, setSite] = useState('');
+  const { records: sites } = useList('sites', 'listSites', { query: { limit: 200 } });
+  const write = useWrite('createEnrolToken', ['enrol-tokens']);
+  return (
+    <WriteForm
+      write={write}
+      input={() => ({ body: site === '' ? {} : { site_id: site } })}
+      action="Show the lines"
+      isReady={name.trim() !== ''}
+      onDone={({ data }) => onMade(data, name.trim())}
+    >
+      <div className="two-fields">
+        <TextField label="Name of the agent" name="name" hint="Like its place: riga-dc-1" value={name} onChange={setName} />
+        {sites.length === 0 ? null : (
+          <SelectField
+            label="Site"
+            name="site_id"
+            value={site}
+            onChange={setSite}
+            options={[{ value: '', name: 'no site yet' }, ...sites.map(({ id, name: title }) => ({ value: id, name: title }))]}
+            state={write.state}
+          />
+        )}
+      </div>
+    </WriteForm>
+  );
+}

@@ -1,0 +1,147 @@
+import { Link } from '@tanstack/react-router';
+import type { Agent, AgentRouters, EnrolToken } from '../../../../../client/browser.ts';
+import { useQuery } from '@tanstack/react-query';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { Lamp } from '../../../parts/lamp.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { wordOf } from '../../../parts/state-words.ts';
+import { useNow } from '../../../parts/use-now.ts';
+import { REASONS } from './reasons.ts';
+import type { Stage } from './reasons.ts';
+
+/** Silence after this long has a reason, milliseconds. */
+const SILENT_AFTER_MS = 90_000;
+
+interface Props {
+  /** Of the token that was made on this page. */
+  tokenId: string | undefined;
+  madeAt: number | undefined;
+}
+
+interface Seen {
+  token: EnrolToken | undefined;
+  agent: Agent | undefined;
+  routers: AgentRouters['routers'];
+  /** Identities of its routers that answer. */
+  answering: readonly { id: string; identity: string; since: string | null }[];
+}
+
+/** What has happened since the token was made, told by events. */
+export function Progress({ tokenId, madeAt }: Props) {
+  const seen = useSeen(tokenId);
+  const stage = stageOf(seen);
+  const now = useNow(1000);
+  const { token, agent, routers, answering } = seen;
+  const unreached = routers.filter(({ reachable, reason }) => !reachable && reason !== null);
+  return (
+    <div>
+      <Section title="What has happened" small="as it happens">
+        <ol className="progress" aria-live="polite">
+          <Step title="Token used" at={token?.used_at} isNext={stage === 'token' && tokenId !== undefined} />
+          <Step title="Agent connected" at={agent?.connected_at} isNext={stage === 'agent'}>
+            {agent?.connected === true ? [agent.name, agent.version, agent.address].filter(Boolean).join(', ') : undefined}
+          </Step>
+          <Step title="Routers found" at={routers.length > 0 ? agent?.connected_at : undefined} isNext={stage === 'routers'}>
+            {routers.length > 0 ? routers.map(({ name }) => name).join(', ') : undefined}
+          </Step>
+          <Step title="First answer" at={answering[0]?.since ?? undefined} isNext={stage === 'answer'}>
+            {answering[0] === undefined ? undefined : answering[0].identity}
+          </Step>
+        </ol>
+        {stage === 'done' ? (
+          <p className="arrived" role="status">
+            <b>{answering[0]?.identity} answers.</b> This is the first line of your fleet.{' '}
+            <Link to="/routers/$routerId" params={{ routerId: answering[0]!.id }} className="hand under">
+              Its page
+            </Link>
+          </p>
+        ) : null}
+      </Section>
+      {unreached.length === 0 ? null : (
+        <Section title="Not reached yet" small="as the agent says">
+          {unreached.map(({ name, reason }) => (
+            <p className="line why" key={name}>
+              <b className="id el">{name}</b> <span>{wordOf(reason ?? '')}</span>
+            </p>
+          ))}
+        </Section>
+      )}
+      {stage !== 'done' && madeAt !== undefined && now - lastNews(madeAt, seen) > SILENT_AFTER_MS ? <Silent stage={stage} /> : null}
+    </div>
+  );
+}
+
+function useSeen(tokenId: string | undefined): Seen {
+  const { api, routers } = useFleet();
+  useRoutersVersion();
+  const { data: token } = useQuery({
+    queryKey: ['enrol-tokens', tokenId],
+    queryFn: async () => (await api.call('listEnrolTokens', { query: { limit: 100 } })).data.find(({ id }) => id === tokenId) ?? null,
+    enabled: tokenId !== undefined,
+  });
+  const agentId = token?.agent_id ?? undefined;
+  const { data: agent } = useQuery({
+    queryKey: ['agents', agentId],
+    queryFn: async () => (await api.call('getAgent', { path: { agent_id: agentId! } })).data,
+    enabled: agentId !== undefined,
+  });
+  const { data: reported } = useQuery({
+    // Their first word comes with the agent's first look at them, which is no event of a router that does not answer.
+    queryKey: ['router', 'of-agent', agentId],
+    queryFn: async () => (await api.call('listAgentRouters', { path: { agent_id: agentId! } })).data.routers,
+    enabled: agentId !== undefined,
+    refetchInterval: 5000,
+  });
+  const answering = routers
+    .values()
+    .filter(({ agent_id: id, state }) => id === agentId && state === 'answering')
+    .map(({ id, identity, state_since: since }) => ({ id, identity, since }));
+  return { token: token ?? undefined, agent, routers: reported ?? [], answering: agentId === undefined ? [] : answering };
+}
+
+function stageOf({ token, agent, routers, answering }: Seen): Stage {
+  if (answering.length > 0) return 'done';
+  if (routers.length > 0) return 'answer';
+  if (agent?.connected === true) return 'routers';
+  return token?.status === 'used' ? 'agent' : 'token';
+}
+
+/** When the last step was taken, milliseconds since 1970. */
+function lastNews(madeAt: number, { token, agent }: Seen): number {
+  return Math.max(madeAt, Date.parse(token?.used_at ?? '') || 0, Date.parse(agent?.connected_at ?? '') || 0);
+}
+
+interface StepProps {
+  title: string;
+  at: string | null | undefined;
+  /** It is what is waited for. */
+  isNext: boolean;
+  children?: React.ReactNode;
+}
+
+function Step({ title, at, isNext, children }: StepProps) {
+  const isDone = at !== null && at !== undefined;
+  return (
+    <li className={isDone || isNext ? '' : 'faint'}>
+      <Lamp state={isDone ? 'answering' : 'never_seen'} />
+      <span>
+        <b>{title}</b>
+        {children === undefined ? null : <span className="dim el">{children}</span>}
+      </span>
+      <span className="dim num">{isDone ? <Moment at={at} /> : isNext ? 'waits' : <span className="sr">not yet</span>}</span>
+    </li>
+  );
+}
+
+function Silent({ stage }: { stage: Exclude<Stage, 'done'> }) {
+  return (
+    <Section title="It stays silent" small="the usual reasons, most usual first">
+      {REASONS[stage].map(({ name, text }) => (
+        <p className="line why" key={name}>
+          <span className="dim">{name}</span> <span>{text}</span>
+        </p>
+      ))}
+    </Section>
+  );
+}
