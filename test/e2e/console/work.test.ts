@@ -168,7 +168,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await visit.signIn('viewer', '/jobs?q=status%3Afailed%20router-5');
       const row = page.getByRole('row').filter({ hasText: 'It fails' });
       await row.getByText('the script ended with an error').waitFor();
-      await page.getByText('1 jobs').waitFor();
+      await page.getByText('1 job', { exact: true }).waitFor();
       await page.getByRole('searchbox').fill('status:gone');
       await page.getByText('There is no status gone').waitFor();
       await page.getByRole('searchbox').fill('status:failed');

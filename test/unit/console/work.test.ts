@@ -92,19 +92,27 @@ const router = (id: string, identity: string): Router => ({ id, identity }) as R
 
 describe('addresses', () => {
   const routers = [router('1', 'Core-1'), router('2', 'core-2')];
+  const sites = new Map([['s1', 'Main street']]);
 
   it('name routers by id or identity, and say which there are not', () => {
     expect(routersNamed('2,core-1,2,gone', routers)).toEqual({ routers: [routers[1], routers[0]], missing: ['gone'] });
   });
 
   it('filter jobs with the words of the lamps or of the interface', () => {
-    expect(jobsFilter('status:failed status:waiting core-1', routers)).toEqual({
+    expect(jobsFilter('status:failed status:waiting core-1', routers, sites)).toEqual({
       query: { router_id: '1', status: ['failed', 'pending'] },
     });
-    expect(jobsFilter('-status:done', routers)).toEqual({ query: { status: ['!completed'] } });
-    expect(jobsFilter('status:gone', routers).wrong).toContain('no status gone');
-    expect(jobsFilter('nobody', routers).wrong).toContain('No router is called nobody');
-    expect(jobsFilter('core-1 core-2', routers).wrong).toContain('one router');
+    expect(jobsFilter('-status:done', routers, sites)).toEqual({ query: { status: ['!completed'] } });
+    expect(jobsFilter('status:gone', routers, sites).wrong).toContain('no status gone');
+    expect(jobsFilter('nobody', routers, sites).wrong).toContain('No router is called nobody');
+    expect(jobsFilter('core-1 core-2', routers, sites).wrong).toContain('one router');
+  });
+
+  it('filter jobs by the site where their router stood, and wait while a field is being typed', () => {
+    expect(jobsFilter('site:"main street" status:failed', routers, sites)).toEqual({ query: { site_id: 's1', status: ['failed'] } });
+    expect(jobsFilter('site:none', routers, sites)).toEqual({ query: { site_id: 'none' } });
+    expect(jobsFilter('site:hq', routers, sites).wrong).toContain('No site is called hq');
+    expect(jobsFilter('status: -', routers, sites)).toEqual({ query: {} });
   });
 
   it('name two backups', () => {

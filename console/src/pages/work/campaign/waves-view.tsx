@@ -1,6 +1,9 @@
 import { Section } from '../../../parts/section.tsx';
-import { shortTime } from '../../../parts/times.ts';
+import { secondsTime, shortTime } from '../../../parts/times.ts';
 import type { Wave } from './waves.ts';
+
+/** Within so little time minutes do not tell the moments apart. */
+const SHORT_MS = 10 * 60_000;
 
 interface Props {
   waves: readonly Wave[];
@@ -15,6 +18,7 @@ export function Waves({ waves, now, isGoingOn }: Props) {
   const from = Math.min(...begins, now);
   const to = Math.max(...ends, isGoingOn ? now : from, from + 1);
   const place = (at: number): number => Math.min(100, Math.max(0, ((at - from) / (to - from)) * 100));
+  const onAxis = to - from < SHORT_MS ? secondsTime : timeOf;
   const front = place(now);
   return (
     <Section title="Waves" small="the list in the order it runs">
@@ -25,14 +29,14 @@ export function Waves({ waves, now, isGoingOn }: Props) {
           </span>
           <span role="columnheader" className="tl-axis m-no">
             <span className="sr">When</span>
-            <i className="first">{timeOf(from)}</i>
-            {isGoingOn && front > 10 && front < 90 ? (
+            <i className="first">{onAxis(from)}</i>
+            {isGoingOn && front > 12 && front < 84 ? (
               <i style={{ left: `${front}%` }} className="b">
-                {timeOf(now)}
+                {onAxis(now)}
               </i>
             ) : null}
             <i className="last" style={{ left: '100%' }}>
-              {timeOf(to)}
+              {onAxis(to)}
             </i>
           </span>
           <span role="columnheader">

@@ -10,11 +10,12 @@ export const LENGTHS = [
 ] as const;
 export type Minutes = (typeof LENGTHS)[number]['value'];
 
-/** Services of the router itself. */
+/** Ports that people want most. */
 export const TARGETS = [
   { name: 'SSH', port: 22 },
   { name: 'WinBox', port: 8291 },
-  { name: 'WebFig', port: 443 },
+  { name: 'HTTPS', port: 443 },
+  { name: 'PostgreSQL', port: 5432 },
 ] as const;
 
 export interface ForwardDraft {

@@ -128,8 +128,8 @@ function Target({ draft, change, state }: PartProps) {
       <div className="conditions">
         <p className="presets">
           {TARGETS.map(({ name, port }) => (
-            <button key={name} type="button" className="btn sm" onClick={() => change({ address: '127.0.0.1', port: String(port) })}>
-              {name} of the router
+            <button key={name} type="button" className="btn sm" onClick={() => change({ port: String(port) })}>
+              {name}
             </button>
           ))}
         </p>
@@ -137,7 +137,7 @@ function Target({ draft, change, state }: PartProps) {
           <TextField
             label="Address"
             name="dst_address"
-            hint="127.0.0.1 is the router itself"
+            hint="192.168.88.10, or one of the router's own addresses"
             state={state}
             value={draft.address}
             onChange={(address) => change({ address })}
@@ -146,7 +146,7 @@ function Target({ draft, change, state }: PartProps) {
           <TextField
             label="Port"
             name="dst_port"
-            hint="22 SSH, 8291 WinBox, 443 web"
+            hint="1 to 65,535"
             state={state}
             value={draft.port}
             onChange={(port) => change({ port })}

@@ -78,7 +78,7 @@ function Legend() {
     <span className="legend m-no" aria-hidden="true">
       {(['wait', 'run', 'guard', 'unknown'] as const).map((drawn) => (
         <span className="lamp" key={drawn}>
-          <span className="ph key">
+          <span className="ph swatch">
             <i className={CLASSES[drawn]} />
           </span>
           {{ wait: 'waits', run: 'runs', guard: 'guard armed', unknown: 'nobody knew' }[drawn]}

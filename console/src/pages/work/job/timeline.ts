@@ -105,6 +105,8 @@ export interface Axis {
 
 /** A stretch without a run is folded when it is this many times as long as everything else. */
 const FOLD_AT = 4;
+/** Shorter ones are left as they are: beside them a run of milliseconds is short, and may look it. */
+const FOLD_LEAST_MS = 30_000;
 /** Part of the axis that a fold takes, percent. */
 const FOLD_WIDTH = 12;
 /** Ticks nearer to each other than this would touch, percent. */
@@ -121,7 +123,7 @@ export function axisOf(lines: readonly Line[]): Axis {
   for (const piece of pieces.toSorted((one, other) => other.ms - one.ms)) {
     const rest = pieces.reduce((sum, one) => (one === piece || one.isFolded ? sum : sum + one.ms), 0);
     const isIdle = lines.every(({ drawn, at, until }) => drawn === 'moment' || drawn === 'wait' || until <= piece.from || at >= piece.to);
-    if (!isIdle || rest === 0 || piece.ms < FOLD_AT * rest) break;
+    if (!isIdle || rest === 0 || piece.ms < Math.max(FOLD_LEAST_MS, FOLD_AT * rest)) break;
     piece.isFolded = true;
   }
   const drawn = pieces.reduce((sum, { ms, isFolded }) => (isFolded ? sum : sum + ms), 0);
@@ -146,7 +148,9 @@ function apart(moments: readonly number[], place: (at: number) => number): numbe
   const kept: number[] = [];
   for (const moment of moments) {
     const last = kept.at(-1);
-    if (last === undefined || place(moment) - place(last) >= TICK_GAP) kept.push(moment);
+    // Within one second they would read the same.
+    const isSame = last !== undefined && Math.floor(moment / 1000) === Math.floor(last / 1000);
+    if (last === undefined || (!isSame && place(moment) - place(last) >= TICK_GAP)) kept.push(moment);
   }
   return kept;
 }

@@ -14,7 +14,8 @@ import { lengthOf } from '../../../parts/times.ts';
 import { WorkLamp, WorkState } from '../../../parts/work-lamp.tsx';
 import type { Work } from '../../../parts/work.ts';
 import { useMay } from '../../../session/use-may.ts';
-import { endOf, reasonWords, tookWords, workOf } from '../words.ts';
+import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
+import { countOf, endOf, reasonWords, tookWords, workOf } from '../words.ts';
 import { jobsFilter } from './search.ts';
 import '../work.css';
 
@@ -45,12 +46,13 @@ export function JobsPage() {
   const { q = '' } = useSearch({ from: '/jobs' });
   const navigate = useNavigate({ from: '/jobs' });
   const { routers } = useFleet();
+  const sites = useSiteNames();
   const version = useRoutersVersion();
   const asked = useDeferredValue(q);
   const { query, wrong } = useMemo(() => {
     void version;
-    return jobsFilter(asked, routers.values());
-  }, [asked, routers, version]);
+    return jobsFilter(asked, routers.values(), sites);
+  }, [asked, routers, version, sites]);
   const list = useList('jobs', 'listTeamJobs', { query: { ...query, limit: 200, total: 'true' } });
   const mayRun = useMay('operator');
   return (
@@ -70,9 +72,9 @@ export function JobsPage() {
         value={q}
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
         placeholder="status:failed, or the name of a router"
-        hint="status: router: &nbsp; - excludes"
+        hint="status: router: site: &nbsp; - excludes"
         wrong={wrong}
-        count={list.total === undefined ? undefined : `${list.total.toLocaleString('en')}${list.isTotalExact ? '' : '+'} jobs`}
+        count={list.total === undefined ? undefined : list.isTotalExact ? countOf(list.total, 'job') : `over ${countOf(list.total, 'job')}`}
       />
       <RecordTable
         label="Jobs"
