@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
+      // The terminal is a document of its own, with a policy of its own.
+      input: { index: `${import.meta.dirname}/index.html`, terminal: `${import.meta.dirname}/terminal.html` },
       onwarn(warning) {
         // Only tells that this machine is busy.
         if (warning.code === 'PLUGIN_TIMINGS') return;

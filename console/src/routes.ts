@@ -2,9 +2,10 @@ import { createRouter } from '@tanstack/react-router';
 import { fleetRoutes } from './pages/fleet/routes.ts';
 import { settingsRoutes } from './pages/settings/routes.ts';
 import { workRoutes } from './pages/work/routes.ts';
+import { terminalRoutes } from './pages/terminals/routes.ts';
 import { root } from './root-route.ts';
 
-const tree = root.addChildren([...fleetRoutes, ...workRoutes, ...settingsRoutes]);
+const tree = root.addChildren([...fleetRoutes, ...workRoutes, ...settingsRoutes, ...terminalRoutes]);
 
 export function createAppRouter() {
   return createRouter({ routeTree: tree, scrollRestoration: true, parseSearch, stringifySearch });

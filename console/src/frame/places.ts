@@ -11,6 +11,9 @@ export const PLACES = [
     { name: 'Jobs', link: linkOptions({ to: '/jobs', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Campaigns', link: linkOptions({ to: '/campaigns', activeOptions: { includeSearch: false } }) },
   ],
-  [{ name: 'Forwards', link: linkOptions({ to: '/forwards', search: {}, activeOptions: { includeSearch: false } }) }],
+  [
+    { name: 'Forwards', link: linkOptions({ to: '/forwards', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Terminals', link: linkOptions({ to: '/terminals', activeOptions: { includeSearch: false } }) },
+  ],
   [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
 ] as const;

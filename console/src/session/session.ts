@@ -45,6 +45,11 @@ export class Session {
     await this.#manager.signinRedirect({ state: { path } satisfies Return });
   }
 
+  /** Asks for the password again, for what needs a recent sign-in. */
+  async signInAgain(path = location.pathname + location.search): Promise<void> {
+    await this.#manager.signinRedirect({ prompt: 'login', state: { path } satisfies Return });
+  }
+
   async signOut(): Promise<void> {
     await this.#manager.signoutRedirect();
   }

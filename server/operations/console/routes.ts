@@ -2,7 +2,7 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../platform/http/app.ts';
-import { ASSET_POLICY, pageOf } from './service.ts';
+import { ASSET_POLICY, pageOf, TERMINAL_POLICY } from './service.ts';
 import type { ConsoleFiles } from './types.ts';
 
 /** Paths of the interface. A wrong address below them is told so as JSON, also to a browser. */
@@ -16,6 +16,13 @@ export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: 
   }
   // The page renews its token by a request that the provider sends here; it reads the address of the answer only.
   app.get('/silent-callback', { schema: { hide: true } }, async (_request, reply) => reply.code(204).send());
+  app.get('/terminal.html', { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .header('content-security-policy', TERMINAL_POLICY)
+      .header('cache-control', 'no-store')
+      .type('text/html; charset=utf-8')
+      .send(consoleFiles.terminal as never),
+  );
   await app.register(fastifyStatic, {
     root: path.join(consoleFiles.folder, 'assets'),
     prefix: '/assets/',

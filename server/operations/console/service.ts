@@ -10,7 +10,8 @@ const NONCE_PLACE = '__NONCE__';
 /** @returns null without a build: a source checkout in which nobody has built the console */
 export function readConsole(folder = path.join(BUILT, 'console')): ConsoleFiles | null {
   try {
-    return { folder, page: readFileSync(path.join(folder, 'index.html'), 'utf8') };
+    const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
+    return { folder, page: read('index.html'), terminal: read('terminal.html') };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -39,6 +40,8 @@ function pagePolicy(nonce: string): string {
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
+    // Only the terminal.
+    "frame-src 'self'",
     "connect-src 'self'",
     "img-src 'self' data:",
     "font-src 'self'",
@@ -50,6 +53,24 @@ function pagePolicy(nonce: string): string {
     'trusted-types default',
   ].join('; ');
 }
+
+/**
+ * The terminal's document has no nonce, which would switch 'unsafe-inline' off: its library makes style elements and attributes. It has no access
+ * token, only one-use tickets, and only this origin may frame it.
+ */
+export const TERMINAL_POLICY = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
 
 /** A worker has the policy of its own answer and not that of the page. */
 export const ASSET_POLICY =

@@ -4,4 +4,6 @@ export interface ConsoleFiles {
   folder: string;
   /** `index.html`, with a placeholder where each answer has a nonce. */
   page: string;
+  /** `terminal.html`: the document of a terminal, shown in a frame of the page. */
+  terminal: string;
 }

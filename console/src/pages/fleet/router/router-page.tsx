@@ -125,6 +125,7 @@ function tabsOf(routerId: string): readonly Tab[] {
     { name: 'Jobs', link: { to: '/routers/$routerId/jobs', params, search } },
     { name: 'Forwards', link: { to: '/routers/$routerId/forwards', params, search } },
     { name: 'Backups', link: `/routers/${routerId}/backups` },
+    { name: 'Terminal', link: `/routers/${routerId}/terminal` },
     { name: 'Faults', link: { to: '/routers/$routerId/faults', params, search } },
     { name: 'Devices', link: { to: '/routers/$routerId/devices', params, search } },
     { name: 'Health', link: { to: '/routers/$routerId/health', params, search } },

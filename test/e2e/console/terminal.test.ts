@@ -1,0 +1,148 @@
+import type { Browser, FrameLocator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import type { World } from '../../harness/world.ts';
+
+/** Of the browser, whose types this file does not have. */
+interface BrowserGlobals {
+  DataTransfer: new () => { setData(type: string, text: string): void };
+  ClipboardEvent: new (type: string, options: object) => unknown;
+}
+
+/** A terminal in the web application: the page, its frame, the WebSocket, the agent and the router's shell. */
+
+describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let routerId: string;
+
+  beforeAll(async () => {
+    world = await startConsoleWorld({ terminal: 'full' });
+    [routerId = ''] = await world.routerIds();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+  });
+  afterEach(() => visit.end());
+
+  const frame = (): FrameLocator => visit.page.frameLocator('iframe.terminal-screen');
+  const sees = (text: string): Promise<void> => frame().locator('.xterm-rows').getByText(text).first().waitFor();
+  const type = (text: string): Promise<void> => visit.page.keyboard.type(text);
+
+  async function open(role: 'operator' | 'admin' = 'operator'): Promise<void> {
+    await visit.signIn(role, `/routers/${routerId}/terminal`);
+    await visit.page.getByLabel('Reason').fill('the uplink drops');
+    await visit.page.getByRole('button', { name: 'Open the terminal' }).click();
+    await sees('[term-read@router-0] >');
+  }
+
+  async function endIt(): Promise<void> {
+    await visit.page.getByRole('button', { name: 'End the terminal' }).click();
+    await visit.page.getByText('The terminal has ended').waitFor();
+  }
+
+  it('opens with a reason, says that it is recorded, types and prints, and ends', async () => {
+    await open();
+    await visit.page.getByText('Recorded', { exact: true }).waitFor();
+    await visit.page.getByText('the uplink drops').waitFor();
+    await type(':put "typed in the browser"\n');
+    await sees('typed in the browser');
+    await endIt();
+    await visit.page.getByText('its opener ended it').waitFor();
+  });
+
+  it('is there again after a reload, with what it showed', async () => {
+    await open();
+    await type(':put "before the reload"\n');
+    await sees('before the reload');
+    await visit.page.reload();
+    await visit.page.getByRole('button', { name: 'Attach to it' }).click();
+    await sees('before the reload');
+    await type(':put "and after"\n');
+    await sees('and after');
+    await endIt();
+  });
+
+  it('comes back by itself when the control plane restarts', async () => {
+    await open();
+    await world.restartServer();
+    await visit.page.getByText('The connection is lost').waitFor();
+    await visit.page.getByText('The connection is lost').waitFor({ state: 'detached' });
+    await expect
+      .poll(
+        async () => {
+          await type(':put "and on"\n');
+          return frame().locator('.xterm-rows').getByText('and on').count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBeGreaterThan(0);
+    await endIt();
+    // What the browser says of a server that is away.
+    visit.complaints = visit.complaints.filter((complaint) => !/ERR_CONNECTION|503|401|WebSocket|Failed to load resource/.test(complaint));
+  });
+
+  it('shows several lines before it pastes them', async () => {
+    await open();
+    const paste = (text: string) =>
+      frame()
+        .locator('textarea.xterm-helper-textarea')
+        .evaluate((element, pasted) => {
+          const { DataTransfer, ClipboardEvent } = globalThis as unknown as BrowserGlobals;
+          const clipboardData = new DataTransfer();
+          clipboardData.setData('text/plain', pasted);
+          const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+          (element as unknown as { dispatchEvent(event: unknown): void }).dispatchEvent(event);
+        }, text);
+    await paste(':put "line one"\n:put "line two"\n');
+    const dialog = visit.page.getByRole('dialog');
+    await dialog.getByText(':put "line one"').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await paste(':put "one"\n:put "two"\n');
+    await dialog.getByRole('button', { name: 'Paste 2 lines' }).click();
+    await sees(':put "two"');
+    expect(await frame().locator('.xterm-rows').getByText('line one').count()).toBe(0);
+    await endIt();
+  });
+
+  it('is listed; an administrator ends it there and plays its recording', async () => {
+    await open();
+    await type(':put "to be played again"\n');
+    await sees('to be played again');
+    const admin = await Visit.start(browser, world);
+    try {
+      await admin.signIn('admin', '/terminals');
+      await admin.page.getByRole('button', { name: 'End', exact: true }).first().click();
+      await visit.page.getByText('an administrator ended it').waitFor();
+      await admin.page.getByRole('link', { name: 'Recording' }).first().click();
+      await admin.page.getByRole('group', { name: 'Player' }).waitFor();
+      await admin.page.frameLocator('iframe.terminal-screen').locator('.xterm-rows').getByText('to be played again').first().waitFor();
+      expect(await admin.accessibilityViolations()).toEqual([]);
+    } finally {
+      await admin.end();
+    }
+  });
+
+  it('a viewer is offered none', async () => {
+    await visit.signIn('viewer', `/routers/${routerId}/terminal`);
+    await visit.page.getByText('Operators and administrators open terminals.').waitFor();
+    expect(await visit.page.getByRole('button', { name: 'Open the terminal' }).count()).toBe(0);
+  });
+
+  it('the terminal’s document runs nothing inline and can be framed by this origin only', async () => {
+    const answer = await fetch(`${world.server.url}/terminal.html`);
+    const policy = answer.headers.get('content-security-policy')!;
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("frame-ancestors 'self'");
+    expect(policy).toContain("default-src 'none'");
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+});
