@@ -20,14 +20,19 @@ describeEachDatabase('a team whose revocations never end', (open) => {
     const neighbour = (await seedTeam(storage)).teamId;
     const cut: string[] = [];
     const revoked: string[] = [];
+    const forwardsOf: string[] = [];
     const { promise: never, resolve: atLast } = Promise.withResolvers<void>();
     const deps = {
       storage,
       clock,
       log: silentLog,
       gateway: { disconnect: (agentId: string) => void cut.push(agentId) },
+      terminals: { dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined) },
       forwards: {
-        dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined),
+        dropAgent: async (teamId: string, agentId: string) => {
+          forwardsOf.push(agentId);
+          return teamId === hostile ? never : undefined;
+        },
         revoke: async (_teamId: string, _routerId: string, id: string) => void revoked.push(id),
       },
     } as unknown as RevocationsDeps;
@@ -58,7 +63,7 @@ describeEachDatabase('a team whose revocations never end', (open) => {
       });
       return id;
     };
-    return { storage, clock, hostile, neighbour, cut, revoked, openForward, atLast, service: new RevocationsService(deps) };
+    return { storage, clock, hostile, neighbour, cut, revoked, forwardsOf, openForward, atLast, service: new RevocationsService(deps) };
   };
   const revokeAgent = async ({ writes }: Storage, teamId: string, now: number): Promise<string> => {
     const subjectId = newId(now);
@@ -87,7 +92,7 @@ describeEachDatabase('a team whose revocations never end', (open) => {
   });
 
   test('closes its other connections at once, without waiting for the agents of another revocation', async () => {
-    const { storage, clock, hostile, cut, atLast, service, revoked, openForward } = await setUp();
+    const { storage, clock, hostile, cut, atLast, service, revoked, forwardsOf, openForward } = await setUp();
     const first = await revokeAgent(storage, hostile, clock.now());
     void service.enforce(hostile);
     await waitUntil('the first revocation waits for its agent', () => cut.includes(first));
@@ -102,6 +107,8 @@ describeEachDatabase('a team whose revocations never end', (open) => {
     await waitUntil('everything is cut', () => revoked.length === 1 && agents.every((id) => cut.includes(id)));
     expect(revoked).toEqual([forwardId]);
     expect(published).toHaveLength(151);
+    // Nor do forwards wait until the terminals of their agent are closed.
+    expect(forwardsOf.toSorted()).toEqual([first, ...agents].toSorted());
     atLast();
     await service.stop();
     expect(cut.length).toBe(new Set(cut).size);

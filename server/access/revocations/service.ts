@@ -179,8 +179,8 @@ export class RevocationsService {
     const { teamId, kind, subjectId } = revocation;
     if (kind === 'agent') {
       this.#deps.gateway.disconnect(subjectId, 'revoked');
-      await this.#deps.terminals.dropAgent(teamId, subjectId);
-      await this.#deps.forwards.dropAgent(teamId, subjectId);
+      // Neither waits for the other: each writes how its connections ended.
+      await Promise.all([this.#deps.terminals.dropAgent(teamId, subjectId), this.#deps.forwards.dropAgent(teamId, subjectId)]);
       return [];
     }
     return (await this.#keepsRights(revocation)) ? [] : this.#endForwards(revocation);
