@@ -150,8 +150,16 @@ export class Neighbour {
     return this.#heard.find(({ event }) => event.type === type && event.data['job_id'] === jobId)?.at;
   }
 
+  /** A 503 of a full process counts as the time until the request is served, as for every client that tries again. */
   async #must(method: string, url: string, body?: unknown): Promise<unknown> {
-    const answer = await this.#world.caller.call(method, url, body);
+    const answer = await waitUntil(
+      `${method} ${url} is served`,
+      async () => {
+        const one = await this.#world.caller.call(method, url, body);
+        return one.status === 503 ? undefined : one;
+      },
+      STARVED_MS,
+    );
     if (answer.status >= 300)
       throw new Error(`the neighbour was refused: ${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
