@@ -6,6 +6,7 @@ import { MAX_BACKUP_BYTES, MAX_MESSAGE_BYTES, MAX_OUTPUT_BYTES, MAX_REPLY_BYTES,
 import { MAX_NAMES, MAX_STRINGS } from '../../protocol/codec.ts';
 import { DEFAULT_BACKUP_RULES } from '../../server/work/backups/types.ts';
 import { DIFF_LIMITS } from '../../server/work/backups/diff/diff-threads.ts';
+import { MOST_RECORDED_CHARS } from '../../server/work/terminals/limits.ts';
 import { checkConfig } from '../../server/config.ts';
 import { TEAM_FACTOR } from '../../server/platform/http/team-requests.ts';
 import { LIMITS } from '../../server/platform/core/counters.ts';
@@ -55,6 +56,7 @@ const numbers: [string, string][] = [
   ['one comparison of backups', `${DIFF_LIMITS.deadlineMs / 1000} s and ${DIFF_LIMITS.heapMb} MB`],
   [`bytes of answers kept for \`Idempotency-Key\`, longer than ${count(SHORT_ANSWER)} characters`, `${KEPT_ANSWERS.long / MB} MB`],
   ['bytes of all keys and answers kept', `${KEPT_ANSWERS.all / MB} MB`],
+  ['recordings of terminals of one team', `${MOST_RECORDED_CHARS / 1024 ** 3} GB`],
   ['requests of all API keys and people of one team within 60 seconds', count(TEAM_FACTOR * checkConfig({}).rateLimitPerMinute)],
   ['jobs that have not ended, of one team', count(QUOTAS.open_jobs_per_team.most)],
   ['campaigns that have not ended, of one team', count(QUOTAS.campaigns_per_team.most)],

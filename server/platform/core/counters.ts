@@ -32,6 +32,7 @@ export const LIMITS = [
   'kept_records_per_team',
   'backup_bytes_per_team',
   'job_output_bytes_per_team',
+  'terminal_recordings_per_team',
 ] as const;
 
 export type Limit = (typeof LIMITS)[number];

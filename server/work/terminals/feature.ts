@@ -12,7 +12,7 @@ import { TerminalsService } from './service.ts';
 
 export { isAttachRequest } from './attach/routes.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
   audit: AuditService;
   routers: RoutersService;
   gateway: AgentGateway;

@@ -51,6 +51,12 @@ export const TERMINAL_LIMITS: TerminalLimits = {
 };
 
 /**
+ * Recordings of one team, characters of their files: 1,280 of the longest, or 400,000 of a short visit. No recording makes room for another:
+ * whoever wants to hide what was done could otherwise push it out. A team has at most 3.2 GB more, in the terminals that are open then.
+ */
+export const MOST_RECORDED_CHARS = 20 * 1024 ** 3;
+
+/**
  * Open terminals. Each holds 64 KiB of output, at most as much input and {@link UNSTORED_BYTES} of recording: 1.2 MB. A router's limit is
  * that of its agent.
  */

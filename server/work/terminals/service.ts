@@ -1,6 +1,7 @@
 import type { ChannelSocket } from '../../../protocol/index.ts';
 import type { FairShares } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
+import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
@@ -8,13 +9,14 @@ import type { Listeners } from '../../platform/core/listeners.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import type { Tx } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
-import { TERMINAL_LIMITS } from './limits.ts';
+import { MOST_RECORDED_CHARS, TERMINAL_LIMITS } from './limits.ts';
 import type { TerminalLimits } from './limits.ts';
 import type { TerminalFilter } from './list/types.ts';
 import type { LiveTerminal } from './live/live-terminal.ts';
 import { holderOf, LiveTerminals } from './live/live-terminals.ts';
 import type { LiveTerminalsDeps } from './live/live-terminals.ts';
 import { Recordings } from './recording/recordings.ts';
+import { sumRecordings } from './recording/store.ts';
 import {
   endAllOf,
   findTerminals,
@@ -32,6 +34,7 @@ export interface TerminalsDeps extends Omit<LiveTerminalsDeps, 'recordings' | 'l
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   /** How long recordings are kept after the end of their terminals, milliseconds. */
   keepRecordingsMs: number;
+  counters?: Pick<Counters, 'add'>;
   limits?: TerminalLimits;
 }
 
@@ -239,6 +242,7 @@ export class TerminalsService {
       // A removal holds the team, too.
       await lockTeam(tx, teamId);
       if (!(await isRouterThere(tx, { teamId, routerId }))) throw notFound('router');
+      if ((await sumRecordings(tx, teamId)) >= MOST_RECORDED_CHARS) throw this.#tooManyRecordings();
       return insertTerminal(tx, {
         id: newId(now),
         team_id: teamId,
@@ -253,6 +257,11 @@ export class TerminalsService {
         created_at: now,
       });
     });
+  }
+
+  #tooManyRecordings(): AppError {
+    this.#deps.counters?.add('terminal_recordings_per_team');
+    return new AppError('quota_exceeded', 'the recordings of the team have 20 GB, which is the limit: wait until old ones are deleted');
   }
 
   /** An API key has no sign-in; its role decides alone. */

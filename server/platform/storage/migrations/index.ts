@@ -42,6 +42,7 @@ import { views } from './0041-views.ts';
 import { terminals } from './0042-terminals.ts';
 import { smallerJobIndexes } from './0043-smaller-job-indexes.ts';
 import { unknownTimes } from './0044-unknown-times.ts';
+import { keptRecordings } from './0045-kept-recordings.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   terminals,
   smallerJobIndexes,
   unknownTimes,
+  keptRecordings,
 ];

@@ -39,6 +39,18 @@ export async function selectPart(db: DbOrTx, { teamId, id }: TerminalKey, number
   return row?.content;
 }
 
+/** Length of all recordings of a team that are kept, characters. */
+export async function sumRecordings(db: DbOrTx, teamId: string): Promise<number> {
+  const { sum } = await db
+    .selectFrom('terminals')
+    .select((eb) => eb.fn.sum<number | string | null>('recording_chars').as('sum'))
+    .where('team_id', '=', teamId)
+    .where('recording_chunks', '>', 0)
+    .where('recording_deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(sum ?? 0);
+}
+
 /** Deletes recordings of terminals that ended before this time, of every team. @returns the number of recordings, at most `limit` */
 export async function deleteOldRecordings(tx: Tx, before: number, now: number, limit: number): Promise<number> {
   const old = await tx
