@@ -4,6 +4,7 @@ import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { selectFaults } from '../../server/fleet/faults/store.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { NO_STATES } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
@@ -44,6 +45,7 @@ describeEachDatabase('an agent whose routers break and recover thousands of time
       clock,
       log: silentLog,
       rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 },
+      states: NO_STATES,
       routers,
       onFault: ({ fault }) => told.push(fault.team_id),
     });

@@ -11,6 +11,7 @@ import { storeApart } from '../../server/platform/core/store-apart.ts';
 import { ConnectionLog } from '../../server/work/forwards/connections/log.ts';
 import { insertForward } from '../../server/work/forwards/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { NO_STATES } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { RecordedLog } from '../harness/recorded-log.ts';
 import { seedRouter } from '../harness/seed.ts';
@@ -100,7 +101,15 @@ describeEachDatabase('a row that can never be stored', (open) => {
 
   test('does not prevent storing the faults of other routers', async () => {
     const { storage, clock, log, counters, routers, seeded } = await setUp();
-    const faults = new FaultsService({ storage, clock, log, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers, counters });
+    const faults = new FaultsService({
+      storage,
+      clock,
+      log,
+      rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 },
+      states: NO_STATES,
+      routers,
+      counters,
+    });
     await faults.start();
     await removeRouter(storage, seeded[0]!);
     for (const { routerId } of seeded) faults.setCondition(routerId, 'devices_truncated', { message: 'many', cause: 'a test' });

@@ -10,7 +10,7 @@ import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { StepWriter } from '../../server/platform/core/step-writer.ts';
 import { TokenBucket } from '../../server/platform/core/token-bucket.ts';
-import { FaultsService } from '../../server/fleet/faults/service.ts';
+import type { FaultEvent } from '../../server/fleet/faults/types.ts';
 import { FORWARD_LIMITS } from '../../server/work/forwards/limits.ts';
 import { LiveForward } from '../../server/work/forwards/live-forward.ts';
 import { PORT_QUARANTINE_MS, choosePort } from '../../server/work/forwards/entry/ports.ts';
@@ -32,6 +32,7 @@ import { Secrets } from '../../server/platform/storage/secrets.ts';
 import { FailedDials } from '../../server/platform/tunnel/failed-dials.ts';
 import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
@@ -439,19 +440,18 @@ function beatOf({ place }: Run, reachable: boolean) {
   return { type: 'heartbeat' as const, routers: [{ name: `router ${place.routerId}`, reachable, uptime_seconds: null, reason: null }] };
 }
 
-async function untilFault(run: Run, begin: (faults: FaultsService) => void): Promise<number> {
+async function untilFault(run: Run, begin: (faults: FaultsBench) => void): Promise<number> {
   const { storage, clock } = run;
   let opened = false;
   const rules = { heartbeatMs: 30 * SECOND, offlineAfterMs: 75 * SECOND };
-  const onFault = (): void => void (opened = true);
-  const faults = new FaultsService({ storage, clock, log: silentLog, rules, routers: routersOf(run), onFault });
+  // Only of this run's router: those of earlier runs lose their agents.
+  const onFault = ({ fault }: FaultEvent): void => void (opened ||= fault.router_id === run.place.routerId);
+  const faults = new FaultsBench({ storage, clock, log: silentLog, rules, routers: routersOf(run), onFault });
   await faults.start();
-  faults.onReady(run.connection);
+  await faults.onReady(run.connection);
   begin(faults);
   try {
     return await run.until(SECOND, async () => {
-      // Only this run's router; those of earlier runs have their faults already.
-      opened = false;
       await faults.stored();
       return opened || (await faults.listFaults(run.place.teamId, run.place.routerId, { limit: 1, before: undefined })).length > 0;
     });

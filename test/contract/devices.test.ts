@@ -9,6 +9,7 @@ import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { NO_STATES } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
@@ -395,7 +396,14 @@ describeEachDatabase('devices', (open) => {
   });
 
   test('beyond what is kept: a fault says how many there are, and is over when all are kept', async () => {
-    const faults = new FaultsService({ storage, clock, log: silentLog, rules: { heartbeatMs: MINUTE, offlineAfterMs: MINUTE }, routers });
+    const faults = new FaultsService({
+      storage,
+      clock,
+      log: silentLog,
+      rules: { heartbeatMs: MINUTE, offlineAfterMs: MINUTE },
+      states: NO_STATES,
+      routers,
+    });
     await faults.start();
     devices = new DevicesService({
       storage,

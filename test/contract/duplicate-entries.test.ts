@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Inventory } from '../../protocol/index.ts';
 import type { AgentConnection } from '../../server/platform/core/agent-gateway.ts';
-import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { storeInventory } from '../../server/compose/wires/inventory-intake.ts';
 import { announceMoves } from '../../server/compose/wires/move-announcements.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { listEveryRouter } from '../harness/list-routers.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -39,7 +39,7 @@ describeEachDatabase('entries of an agent', (open) => {
     const deps = { storage, clock, log: silentLog };
     const make = async () => {
       const routers = new RoutersService({ ...deps, rules: { offlineAfterMs: 75_000 }, moves: { free: false, afterMs: 600_000 } });
-      const faults = new FaultsService({ ...deps, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers });
+      const faults = new FaultsBench({ ...deps, rules: { heartbeatMs: 30_000, offlineAfterMs: 75_000 }, routers });
       await faults.start();
       const audience = {
         routers,
@@ -58,7 +58,7 @@ describeEachDatabase('entries of an agent', (open) => {
     const connect = async (names: string[]): Promise<void> => {
       connection = { ...connection, routers: names };
       await routers.onReady(connection);
-      faults.onReady(connection);
+      await faults.onReady(connection);
     };
     await connect(['a', 'b']);
     const page = { limit: 100, before: undefined };
@@ -89,7 +89,7 @@ describeEachDatabase('entries of an agent', (open) => {
       another: async (): Promise<AgentConnection> => {
         const other = { agentId: await seedAgent(storage, teamId), teamId, epoch: 1, address: '203.0.113.9', reset: false, routers: ['x'] };
         await routers.onReady(other);
-        faults.onReady(other);
+        await faults.onReady(other);
         return other;
       },
       entries: async () => (await routers.entriesOf(teamId, agentId)).toSorted((one, two) => one.name.localeCompare(two.name)),

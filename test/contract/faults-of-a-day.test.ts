@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { HealthReadings } from '../../protocol/index.ts';
-import { FaultsService } from '../../server/fleet/faults/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -40,7 +40,7 @@ describeEachDatabase('24 hours of a router', (open) => {
     const agentId = await seedAgent(storage, teamId);
     const connection = { agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false };
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75 * SECOND } });
-    const faults = new FaultsService({
+    const faults = new FaultsBench({
       storage,
       clock,
       log: silentLog,
@@ -107,7 +107,7 @@ describeEachDatabase('24 hours of a router', (open) => {
     const at = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 
     await routers.onReady(connection);
-    faults.onReady(connection);
+    await faults.onReady(connection);
     const old = await introduce();
 
     // 02:00 a power cut of ten minutes; the router has no battery, and finds the time again after three.
@@ -152,7 +152,7 @@ describeEachDatabase('24 hours of a router', (open) => {
     until(at('18:00'));
     agentIsThere = true;
     await routers.onReady(connection);
-    faults.onReady(connection);
+    await faults.onReady(connection);
     // 21:00 the router is replaced by another one.
     until(at('21:00'));
     device = { ...well, hardwareId: 'NEW', identity: 'riga-main', bootedAt: clock.now() - MINUTE };

@@ -10,6 +10,7 @@ import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { RouterRecord } from '../../server/fleet/routers/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
@@ -24,15 +25,15 @@ describeEachDatabase('faults', (open) => {
   let storage: Storage;
   let clock: ManualClock;
   let routers: RoutersService;
-  let faults: FaultsService;
+  let faults: FaultsBench;
   let app: TeamApp;
   let mine: SeededRouter;
   let other: SeededRouter;
   let events: FaultEvent[];
 
-  const startService = async (): Promise<FaultsService> => {
+  const startService = async (): Promise<FaultsBench> => {
     const rules = { heartbeatMs: 30 * SECOND, offlineAfterMs: 75 * SECOND };
-    const service = new FaultsService({ storage, clock, log: silentLog, rules, routers, onFault: (event) => events.push(event) });
+    const service = new FaultsBench({ storage, clock, log: silentLog, rules, routers, onFault: (event) => events.push(event) });
     await service.start();
     return service;
   };
@@ -53,7 +54,7 @@ describeEachDatabase('faults', (open) => {
       faultRoutes(scope, { faults: list, now: () => clock.now() });
       teamFaultsRoute(scope, { faults: list, now: () => clock.now() });
     });
-    faults.onReady(connection());
+    await faults.onReady(connection());
     return () => faults.stop();
   });
 
@@ -179,11 +180,15 @@ describeEachDatabase('faults', (open) => {
     const second = await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId });
     faults.onInventory(connection(), await routers.getRouter(mine.teamId, second.routerId));
     beat(true);
+    beat(true, null, second);
     faults.onGone(connection());
     clock.advance(3 * MINUTE);
-    expect(await list()).toMatchObject([{ type: 'agent_offline', status: 'open', created_at: moment(30) }]);
+    expect(await list()).toMatchObject([{ type: 'agent_offline', status: 'open', created_at: moment(0) }]);
     expect(await list('', second)).toMatchObject([{ type: 'agent_offline', status: 'open' }]);
-    faults.onReady(connection());
+    await faults.onReady(connection());
+    // As the state, until the agent says something of the router.
+    expect(await list()).toMatchObject([{ status: 'open' }]);
+    beat(true);
     expect(await list()).toMatchObject([{ type: 'agent_offline', status: 'resolved', resolved_at: moment(180) }]);
   });
 
@@ -211,7 +216,7 @@ describeEachDatabase('faults', (open) => {
     }))!;
     faults.onInventory(connection(), replacement);
     live(5 * MINUTE, true);
-    expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(60) }]);
+    expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(30) }]);
     expect(await list('', { ...mine, routerId: replacement.id })).toEqual([]);
     faults.onGone(connection());
     clock.advance(5 * MINUTE);
@@ -225,7 +230,7 @@ describeEachDatabase('faults', (open) => {
     clock.advance(60 * MINUTE);
     faults = await startService();
     clock.advance(30 * SECOND);
-    faults.onReady(connection());
+    await faults.onReady(connection());
     beat(false);
     clock.advance(10 * SECOND);
     expect(await list()).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(0), occurrences: 1 }]);
@@ -238,7 +243,7 @@ describeEachDatabase('faults', (open) => {
     await faults.stored();
     const opened = events.filter(({ fault }) => fault.router_id === mine.routerId);
     faults.onGone(connection());
-    faults.onReady(connection());
+    await faults.onReady(connection());
     beat(false);
     faults.onInventory(connection(), await routers.getRouter(mine.teamId, mine.routerId));
     live(3 * MINUTE, false);
@@ -254,7 +259,7 @@ describeEachDatabase('faults', (open) => {
     expect(await list('', second)).toEqual([]);
     // Nor is one that was told of and then never mentioned again.
     live(5 * MINUTE, true);
-    expect(await list('', second)).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(330) }]);
+    expect(await list('', second)).toMatchObject([{ type: 'router_offline', status: 'open', created_at: moment(300) }]);
   });
 
   test('what cannot be stored now is stored later, in order', async () => {
@@ -267,7 +272,7 @@ describeEachDatabase('faults', (open) => {
     await faults.stop();
     storage = flaky;
     faults = await startService();
-    faults.onReady(connection());
+    await faults.onReady(connection());
     live(3 * MINUTE, false);
     beat(true);
     expect(await list()).toEqual([]);
@@ -293,6 +298,9 @@ describeEachDatabase('faults', (open) => {
   });
 
   test("another team's router does not exist, and its names mean nothing here", async () => {
+    await faults.onReady(connection(other));
+    beat(true, null, other);
+    faults.onGone(connection(other));
     faults.onHeartbeat(connection(), {
       type: 'heartbeat',
       routers: [{ name: `router ${other.routerId}`, reachable: false, uptime_seconds: null, reason: null }],

@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { CatalogService } from '../catalog/service.ts';
 import type { RoutersService } from '../routers/service.ts';
+import type { StatesService } from '../states/service.ts';
 import { teamFaultsRoute } from './list/routes.ts';
 import { faultRoutes } from './routes.ts';
 import { FaultsService } from './service.ts';
@@ -10,11 +11,12 @@ import type { FaultEvent } from './types.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
+  states: StatesService;
   catalog: CatalogService;
 }
 
 export const faults = feature({
-  create: ({ config, storage, clock, log, counters, routers, catalog }: Needs) => {
+  create: ({ config, storage, clock, log, counters, routers, states, catalog }: Needs) => {
     /** Publishes faults that were opened or resolved, after they are stored. */
     const faultEvents = new Listeners<FaultEvent>();
     const faults = new FaultsService({
@@ -22,6 +24,7 @@ export const faults = feature({
       clock,
       log: log.child({ component: 'faults' }),
       routers,
+      states,
       counters,
       onFault: (event) => faultEvents.publish(event),
       testedAmbience: (router) => catalog.describe({ model: router.model, boardName: router.board_name }).tested_ambient_temperature,
@@ -32,8 +35,6 @@ export const faults = feature({
   start: (own) => own.faults.start(),
   stop: (own) => own.faults.stop(),
   agentListener: ({ faults }) => ({
-    onReady: (connection) => faults.onReady(connection),
-    onGone: (connection) => faults.onGone(connection),
     onHeartbeat: (connection, heartbeat) => faults.onHeartbeat(connection, heartbeat),
     onHealth: (connection, health) => faults.onHealth(connection, health),
   }),

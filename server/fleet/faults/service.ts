@@ -9,6 +9,7 @@ import { findFaults } from './list/store.ts';
 import type { FaultFilter } from './list/types.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
+import type { StatesService } from '../states/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -17,6 +18,7 @@ import { parseAmbience } from './rule.ts';
 import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
 import type { FaultChange, FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
 import { RouterWatch } from './watch.ts';
+import type { WatchStart } from './watch.ts';
 
 export interface FaultsDeps {
   storage: Storage;
@@ -24,6 +26,7 @@ export interface FaultsDeps {
   log: Log;
   rules: FaultRules;
   routers: Pick<RoutersService, 'getRouter'>;
+  states: Pick<StatesService, 'verdictOf' | 'changes'>;
   /** The ambient temperatures a product was tested in, in the catalogue's format (`-40°C to 70°C`); null when unknown. */
   testedAmbience?: (router: RouterRecord) => string | null;
   /** Called for every fault that was opened or resolved, after it is stored. */
@@ -40,22 +43,15 @@ interface Watched {
   watch: RouterWatch;
 }
 
-/** Whether an agent has a tunnel, and since when on the monotonic clock. */
-interface AgentState {
-  connected: boolean;
-  since: number;
-}
-
-/** Detects faults of routers from agents' reports and their absence, and stores them. */
+/** Detects faults of routers from their states and from agents' reports, and stores them. */
 export class FaultsService {
   readonly #deps: FaultsDeps;
   readonly #changes: Changes;
   readonly #watched = new Map<string, Watched>();
-  readonly #byAgent = new Map<string, Set<Watched>>();
   /** Router ids by agent and the agent's name for the router. */
   readonly #byName = new Map<string, string>();
-  readonly #agents = new Map<string, AgentState>();
   readonly #sweeps: Periodic;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(deps: FaultsDeps) {
     this.#deps = deps;
@@ -75,7 +71,7 @@ export class FaultsService {
     return this.#changes.shares;
   }
 
-  /** Loads the open faults. Agents have their usual time to reconnect. */
+  /** Loads the open faults, after the states. Agents have their usual time to reconnect. */
   async start(): Promise<void> {
     const { db } = this.#deps.storage;
     const { clock } = this.#deps;
@@ -87,13 +83,18 @@ export class FaultsService {
         // A time in the future means that the clock was set back.
         lastSeenAt: row.last_seen_at === null ? null : now - Math.max(0, clock.now() - row.last_seen_at),
         openFaults: open.get(row.id) ?? [],
+        watchedSince: now,
       });
-      if (!this.#agents.has(row.agent_id)) this.#agents.set(row.agent_id, { connected: false, since: now });
     }
+    this.#unsubscribe = this.#deps.states.changes.subscribe(({ routerId }) => {
+      const watched = this.#watched.get(routerId);
+      if (watched) this.#checkState(watched);
+    });
     this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
+    this.#unsubscribe?.();
     await this.#sweeps.stop();
     await this.#changes.stored();
   }
@@ -114,21 +115,13 @@ export class FaultsService {
     return findFaults(this.#deps.storage.db, teamId, filter, page, wantsTotal);
   }
 
-  onReady({ agentId }: AgentConnection): void {
-    const now = this.#deps.clock.monotonic();
-    this.#agents.set(agentId, { connected: true, since: now });
-    for (const watched of this.#byAgent.get(agentId) ?? []) this.#record(watched, watched.watch.onAgentBack(now));
-  }
-
-  onGone({ agentId }: AgentConnection): void {
-    this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic() });
-  }
-
   onHeartbeat({ agentId }: AgentConnection, heartbeat: Heartbeat): void {
     const now = this.#deps.clock.monotonic();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason } of heartbeat.routers) {
       const watched = this.#find(agentId, name);
-      if (watched) this.#record(watched, watched.watch.onHeartbeat({ reachable, uptimeSeconds, reason }, now));
+      if (!watched) continue;
+      this.#record(watched, watched.watch.onHeartbeat({ reachable, uptimeSeconds, reason }, now));
+      this.#checkState(watched);
     }
   }
 
@@ -139,7 +132,6 @@ export class FaultsService {
     const watched = this.#watched.get(router.id) ?? this.#add(router.id, router.team_id, agentId, router.agent_router);
     this.#move(watched, agentId, router.agent_router);
     watched.watch.testedIn(parseAmbience(this.#deps.testedAmbience?.(router) ?? null));
-    this.#record(watched, watched.watch.onNamed(this.#deps.clock.monotonic()));
   }
 
   /** Another device answers under this name, and no router has the name now: its reports no longer concern the former router. */
@@ -170,14 +162,15 @@ export class FaultsService {
     this.#move(watched, successor.agent_id, successor.agent_router);
   }
 
-  /** Detects missing reports: agents that are offline, routers that are no longer reported. */
+  /** Opens faults of states that have lasted long enough. */
   sweep(): void {
-    const now = this.#deps.clock.monotonic();
-    for (const watched of this.#watched.values()) {
-      const agent = this.#agents.get(watched.agentId);
-      if (agent) this.#record(watched, checkSilence(watched, agent, now));
-    }
+    for (const watched of this.#watched.values()) this.#checkState(watched);
     this.#changes.store();
+  }
+
+  #checkState(watched: Watched): void {
+    const verdict = this.#deps.states.verdictOf(watched.routerId);
+    if (verdict) this.#record(watched, watched.watch.onState(verdict, this.#deps.clock.monotonic()));
   }
 
   /** Converts the monotonic times of a {@link RouterWatch} into wall time. */
@@ -200,11 +193,10 @@ export class FaultsService {
     teamId: string,
     agentId: string,
     name: string,
-    start: ConstructorParameters<typeof RouterWatch>[1] = { uptimeSeconds: null, lastSeenAt: null, openFaults: [] },
+    start: WatchStart = { uptimeSeconds: null, lastSeenAt: null, openFaults: [], watchedSince: Number.NEGATIVE_INFINITY },
   ): Watched {
     const watched = { routerId, teamId, agentId, name, watch: new RouterWatch(this.#deps.rules, start) };
     this.#watched.set(routerId, watched);
-    this.#ofAgent(agentId).add(watched);
     if (name !== '') this.#byName.set(keyOf(agentId, name), routerId);
     return watched;
   }
@@ -212,8 +204,6 @@ export class FaultsService {
   #move(watched: Watched, agentId: string, name: string): void {
     const old = keyOf(watched.agentId, watched.name);
     if (this.#byName.get(old) === watched.routerId) this.#byName.delete(old);
-    this.#ofAgent(watched.agentId).delete(watched);
-    this.#ofAgent(agentId).add(watched);
     watched.agentId = agentId;
     watched.name = name;
     this.#byName.set(keyOf(agentId, name), watched.routerId);
@@ -223,23 +213,10 @@ export class FaultsService {
     const watched = this.#watched.get(routerId);
     if (!watched) return undefined;
     this.#watched.delete(routerId);
-    this.#byAgent.get(watched.agentId)?.delete(watched);
     const key = keyOf(watched.agentId, watched.name);
     if (this.#byName.get(key) === routerId) this.#byName.delete(key);
     return watched;
   }
-
-  #ofAgent(agentId: string): Set<Watched> {
-    const watched = this.#byAgent.get(agentId) ?? new Set<Watched>();
-    this.#byAgent.set(agentId, watched);
-    return watched;
-  }
-}
-
-/** A router whose name another device has taken is offline, whether or not the agent is. */
-function checkSilence({ watch, name }: Watched, agent: AgentState, now: number) {
-  if (agent.connected) return watch.onQuiet(agent.since, now);
-  return name === '' ? [] : watch.onAgentAway(agent.since, now);
 }
 
 /** Neither part can contain a NUL. */

@@ -1,4 +1,6 @@
 import type { HealthReadings } from '../../../protocol/index.ts';
+import { NOT_REPORTED } from '../states/rule.ts';
+import type { Verdict } from '../states/rule.ts';
 import { CLOSED_GATE, OPEN_GATE, step } from './gate.ts';
 import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';
@@ -13,12 +15,26 @@ export interface RouterHeartbeat {
   reason: string | null;
 }
 
-/** The last known state of a router. Times are those of the clock given to {@link RouterWatch}. */
+/** What is known of a router at the start. Times are those of the clock given to {@link RouterWatch}. */
 export interface WatchStart {
   uptimeSeconds: number | null;
   lastSeenAt: number | null;
   openFaults: readonly FaultType[];
+  /** Nothing was known before this moment: the usual time to come back counts from here. */
+  watchedSince: number;
 }
+
+interface Outage extends Finding {
+  type: FaultType;
+  /** Beyond the usual time to come back, milliseconds. */
+  patienceMs?: number;
+}
+
+const AGENT_OFFLINE: Outage = {
+  type: 'agent_offline',
+  message: 'The agent of this router is offline',
+  cause: 'it has no tunnel to the control plane; whether the router answers is unknown',
+};
 
 /** Uptime is rounded: only a larger decrease counts as a reboot. */
 const UPTIME_SLACK_SECONDS = 5;
@@ -40,11 +56,11 @@ export class RouterWatch {
   #uptimeSeconds: number | null;
   /** Time of the last heartbeat in which the router answered. */
   #lastSeenAt: number | null;
-  /** Time of the last heartbeat or inventory. */
-  #lastHeardAt: number | null;
-  /** Time of the first heartbeat in which it did not answer. */
+  /** Since when it has not answered, however often its agent went and came meanwhile. */
   #downSince: number | null = null;
+  /** The agent's words of why it does not answer. */
   #reason: string | null = null;
+  readonly #watchedSince: number;
   #rebootedAt = Number.NEGATIVE_INFINITY;
 
   constructor(rules: FaultRules, start: WatchStart) {
@@ -53,28 +69,37 @@ export class RouterWatch {
     for (const type of start.openFaults) this.#gates.set(type, OPEN_GATE);
     this.#uptimeSeconds = start.uptimeSeconds;
     this.#lastSeenAt = start.lastSeenAt;
-    this.#lastHeardAt = start.lastSeenAt;
+    this.#watchedSince = start.watchedSince;
   }
 
-  onHeartbeat(heartbeat: RouterHeartbeat, now: number): FaultChange[] {
-    this.#lastHeardAt = now;
-    const back = this.#resolve('agent_offline', now);
-    if (!heartbeat.reachable) {
-      this.#downSince ??= now;
-      this.#reason = heartbeat.reason;
-      return [...back, ...this.#openIfDownTooLong(now)];
-    }
-    const changes = [...back, ...this.#resolve('router_offline', now), ...this.#noticeReboot(heartbeat.uptimeSeconds, now)];
-    this.#downSince = null;
+  /** Reads reboots and reasons. Whether the router is reachable is decided by its state: {@link onState}. */
+  onHeartbeat({ reachable, uptimeSeconds, reason }: RouterHeartbeat, now: number): FaultChange[] {
+    this.#reason = reachable ? null : reason;
+    if (!reachable) return [];
+    const changes = this.#noticeReboot(uptimeSeconds, now);
     this.#lastSeenAt = now;
-    this.#uptimeSeconds = heartbeat.uptimeSeconds ?? this.#uptimeSeconds;
+    this.#uptimeSeconds = uptimeSeconds ?? this.#uptimeSeconds;
     return changes;
   }
 
-  /** Its agent has reported its inventory, so the agent is online. The next heartbeat says whether the router answers. */
-  onNamed(now: number): FaultChange[] {
-    this.#lastHeardAt = now;
-    return this.#resolve('agent_offline', now);
+  /**
+   * Opens and resolves what follows from the router's state, so that faults and state never disagree. Call it when the state changes, and
+   * regularly: a state becomes a fault when it has lasted for the usual time to come back.
+   */
+  onState({ state, since, reason }: Verdict, now: number): FaultChange[] {
+    switch (state) {
+      case 'answering':
+        this.#downSince = null;
+        return [...this.#resolve('agent_offline', since), ...this.#resolve('router_offline', since)];
+      case 'not_answering':
+        this.#downSince ??= since;
+        return [...this.#resolve('agent_offline', since), ...this.#openIfLasting(this.#downSince, now, this.#offline(reason))];
+      case 'agent_away':
+        // Whether the router answers is unknown: its own fault stays as it is.
+        return this.#openIfLasting(since, now, AGENT_OFFLINE);
+      case 'never_seen':
+        return [];
+    }
   }
 
   /** Sets the ambient temperatures in which the product was tested. Until then the general limits apply. */
@@ -86,50 +111,24 @@ export class RouterWatch {
     return HEALTH_RULES.flatMap((rule) => this.#judge(rule, readings, now));
   }
 
-  /**
-   * Checks for missing reports while the agent has a tunnel.
-   * @param connectedAt when the tunnel began: earlier silence of the agent says nothing about the router
-   */
-  onQuiet(connectedAt: number, now: number): FaultChange[] {
-    if (this.#downSince !== null) return this.#openIfDownTooLong(now);
-    const quietSince = Math.max(this.#lastHeardAt ?? connectedAt, connectedAt);
-    if (now - quietSince < this.#rules.heartbeatMs + this.#rules.offlineAfterMs) return [];
-    return this.#openFault('router_offline', quietSince + this.#rules.heartbeatMs, {
-      message: 'The router is offline',
-      cause: 'its agent no longer reports it: it was removed there, or another device answers in its place',
-    });
-  }
-
-  /** The agent has had no tunnel since `goneAt`, so it is unknown whether the router answers. */
-  onAgentAway(goneAt: number, now: number): FaultChange[] {
-    if (now - goneAt < this.#rules.offlineAfterMs) return [];
-    const missed = this.#lastHeardAt === null ? goneAt : this.#lastHeardAt + this.#rules.heartbeatMs;
-    // A heartbeat that was due while the tunnel was still up was missed for another reason.
-    const at = Math.max(goneAt, missed);
-    return this.#openFault('agent_offline', Math.min(at, now), {
-      message: 'The agent of this router is offline',
-      cause: 'it has no tunnel to the control plane; whether the router answers is unknown',
-    });
-  }
-
-  /** The agent has a tunnel again. */
-  onAgentBack(now: number): FaultChange[] {
-    return this.#resolve('agent_offline', now);
-  }
-
   /** A fault that another component detects: it exists with this text, or is resolved (null). */
   onCondition(type: FaultType, finding: Finding | null, now: number): FaultChange[] {
     if (finding === null) return this.#resolve(type, now);
     return this.#open.has(type) ? this.#describe(type, finding) : this.#openFault(type, now, finding);
   }
 
-  #openIfDownTooLong(now: number): FaultChange[] {
-    const since = this.#downSince;
-    if (since === null || now - since < this.#rules.offlineAfterMs) return [];
-    return this.#openFault('router_offline', since, {
-      message: 'The router is offline',
-      cause: this.#reason ?? 'it does not answer its agent',
-    });
+  #openIfLasting(since: number, now: number, { type, patienceMs, ...finding }: Outage): FaultChange[] {
+    const isSettled = now - Math.max(since, this.#watchedSince) >= this.#rules.offlineAfterMs + (patienceMs ?? 0);
+    return isSettled ? this.#openFault(type, since, finding) : [];
+  }
+
+  #offline(reason: string | null): Outage {
+    const type = 'router_offline';
+    const message = 'The router is offline';
+    if (reason !== NOT_REPORTED) return { type, message, cause: this.#reason ?? 'it does not answer its agent' };
+    const cause = 'its agent no longer reports it: it was removed there, or another device answers in its place';
+    // Only a missed report is news: the state itself begins with the last one.
+    return { type, message, cause, patienceMs: this.#rules.heartbeatMs };
   }
 
   /** Detects a reboot by a decreased uptime, however often the agent reports. */

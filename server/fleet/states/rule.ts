@@ -10,7 +10,7 @@ export interface RouterFacts {
   heartbeat: { reachable: boolean; reason: string; at: number } | undefined;
   /** False: another device answers under its name, so no report is about it. */
   named: boolean;
-  /** Time of the last report about it, on any tunnel. */
+  /** Time of the last report about it or of its last inventory, on any tunnel. */
   heardAt: number;
 }
 
@@ -39,7 +39,7 @@ function judge(before: Verdict, { agent, heartbeat, named, heardAt }: RouterFact
   // It was never reported, and no agent is connected that could report it.
   if (!agent.connected && before.state === 'never_seen') return before;
   if (!agent.connected) return { state: 'agent_away', since: agent.since, reason: agent.reason };
-  const lastWord = heartbeat?.at ?? agent.since;
+  const lastWord = heartbeat?.at ?? Math.max(agent.since, heardAt);
   if (now - lastWord > silentMs) return { state: 'not_answering', since: lastWord, reason: NOT_REPORTED };
   if (!heartbeat) return before;
   if (heartbeat.reachable) return { state: 'answering', since: heartbeat.at, reason: null };

@@ -43,6 +43,8 @@ interface Tracked extends Omit<RouterFacts, 'agent'> {
   /** The name of its entry at the agent. */
   name: string;
   current: StateRow;
+  /** When the present state began; `current.since` is the same moment for people. */
+  since: number;
 }
 
 /** Computes the state of each router; no other place does. It never waits for the database. */
@@ -117,6 +119,14 @@ export class StatesService {
     return { state: state as RouterStateName, since, reason };
   }
 
+  /** The same with a monotonic time, for waits that count from the moment at which a state began. */
+  verdictOf(routerId: string): Verdict | undefined {
+    const router = this.#routers.get(routerId);
+    if (!router) return undefined;
+    this.#update(router);
+    return { state: router.current.state as RouterStateName, since: router.since, reason: router.current.reason };
+  }
+
   /** Number of routers in each state, by team. */
   counts(): Map<string, Record<RouterStateName, number>> {
     this.#updateAll();
@@ -155,7 +165,7 @@ export class StatesService {
     this.#loseName(agentId, record.agent_router, record.id);
     const router = this.#routers.get(record.id) ?? this.#takeIn(record);
     if (router.agentId !== agentId) this.#move(router, agentId);
-    Object.assign(router, { name: record.agent_router, identity: record.identity, named: true });
+    Object.assign(router, { name: record.agent_router, identity: record.identity, named: true, heardAt: this.#deps.clock.monotonic() });
     // Before the inventory it was unknown which router the report was about.
     const heartbeat = this.#deps.routers.lastHeartbeatOf(agentId, record.agent_router);
     if (heartbeat && !router.heartbeat)
@@ -220,13 +230,15 @@ export class StatesService {
     const { current } = router;
     const agent = this.#agents.get(router.agentId);
     if (!agent) return;
-    const before: Verdict = { state: current.state as RouterStateName, since: this.#elapsedAt(current.since), reason: current.reason };
+    const before: Verdict = { state: current.state as RouterStateName, since: router.since, reason: current.reason };
     const next = stateOf(before, { ...router, agent }, clock.monotonic(), offlineAfterMs);
     if (next.state === current.state && next.reason === current.reason) return;
     if (next.state === current.state) {
       router.current = this.history.change(current, { reason: next.reason });
     } else {
-      const since = Math.round(clock.now() - (clock.monotonic() - next.since));
+      // A silence is detected late, so it never begins before the state that it ends.
+      router.since = Math.max(router.since, next.since);
+      const since = Math.round(clock.now() - (clock.monotonic() - router.since));
       router.current = this.history.begin(
         { teamId: router.teamId, routerId: router.id, state: next.state, reason: next.reason, since },
         current,
@@ -253,8 +265,9 @@ export class StatesService {
     return this.#track({ id, teamId, identity, agentId, name, current });
   }
 
-  #track(router: Omit<Tracked, 'heartbeat' | 'named' | 'heardAt'> & Partial<Tracked>): Tracked {
-    const tracked: Tracked = { heartbeat: undefined, heardAt: this.#elapsedAt(router.current.since), ...router, named: router.name !== '' };
+  #track(router: Omit<Tracked, 'heartbeat' | 'named' | 'heardAt' | 'since'> & Partial<Tracked>): Tracked {
+    const since = this.#elapsedAt(router.current.since);
+    const tracked: Tracked = { heartbeat: undefined, heardAt: since, ...router, since, named: router.name !== '' };
     this.#routers.set(tracked.id, tracked);
     this.#ofAgent(tracked.agentId).add(tracked);
     return tracked;

@@ -18,7 +18,10 @@ function reading(clockOffset: number): HealthReadings {
 }
 
 test('a drifting clock opens a fault with its present drift, and causes no changes while it stays', () => {
-  const watch = new RouterWatch({ heartbeatMs: 30_000, offlineAfterMs: 75_000 }, { uptimeSeconds: null, lastSeenAt: null, openFaults: [] });
+  const watch = new RouterWatch(
+    { heartbeatMs: 30_000, offlineAfterMs: 75_000 },
+    { uptimeSeconds: null, lastSeenAt: null, openFaults: [], watchedSince: 0 },
+  );
   watch.onHealth(reading(120), 1000);
   expect(watch.onHealth(reading(120), 2000)).toMatchObject([
     { kind: 'open', type: 'clock_wrong', finding: { cause: 'it is 2 minutes ahead' } },

@@ -52,7 +52,10 @@ const well: HealthReadings = {
 };
 
 function watch(): RouterWatch {
-  return new RouterWatch({ heartbeatMs: 30_000, offlineAfterMs: 75_000 }, { uptimeSeconds: 1000, lastSeenAt: 0, openFaults: [] });
+  return new RouterWatch(
+    { heartbeatMs: 30_000, offlineAfterMs: 75_000 },
+    { uptimeSeconds: 1000, lastSeenAt: 0, openFaults: [], watchedSince: 0 },
+  );
 }
 
 /** One reading a minute. */

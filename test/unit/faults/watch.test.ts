@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import type { FaultChange } from '../../../server/fleet/faults/types.ts';
+import { NOT_REPORTED } from '../../../server/fleet/states/rule.ts';
+import type { Verdict } from '../../../server/fleet/states/rule.ts';
 import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 import type { WatchStart } from '../../../server/fleet/faults/watch.ts';
 import { formatDuration } from '../../../server/fleet/faults/format.ts';
@@ -9,7 +11,7 @@ import { formatDuration } from '../../../server/fleet/faults/format.ts';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const rules = { heartbeatMs: 30 * SECOND, offlineAfterMs: 75 * SECOND };
-const start: WatchStart = { uptimeSeconds: 1000, lastSeenAt: 0, openFaults: [] };
+const start: WatchStart = { uptimeSeconds: 1000, lastSeenAt: 0, openFaults: [], watchedSince: 0 };
 const watch = (overrides: Partial<WatchStart> = {}): RouterWatch => new RouterWatch(rules, { ...start, ...overrides });
 
 const up = (uptimeSeconds: number | null = null) => ({ reachable: true, uptimeSeconds, reason: null });
@@ -34,78 +36,82 @@ const well: HealthReadings = {
   position: null,
 };
 
+/** The state as the states compute it, with the monotonic time of its beginning in seconds. */
+const answering = (since: number): Verdict => ({ state: 'answering', since: since * SECOND, reason: null });
+const silent = (since: number, reason = 'timeout'): Verdict => ({ state: 'not_answering', since: since * SECOND, reason });
+const away = (since: number): Verdict => ({ state: 'agent_away', since: since * SECOND, reason: 'network' });
+
 describe('a router is offline', () => {
-  test('from the first heartbeat in which it does not answer until the next in which it does', () => {
+  test('since its state began, when it has lasted, until the router answers', () => {
     const router = watch();
-    expect(router.onHeartbeat(down(), 30 * SECOND)).toEqual([]);
-    expect(router.onHeartbeat(down(), 60 * SECOND)).toEqual([]);
-    const [fault] = router.onHeartbeat(down(), 110 * SECOND);
+    router.onHeartbeat(down(), 30 * SECOND);
+    expect(router.onState(silent(30), 30 * SECOND)).toEqual([]);
+    expect(router.onState(silent(30), 104 * SECOND)).toEqual([]);
+    const [fault] = router.onState(silent(30), 105 * SECOND);
     expect(fault).toEqual({
       kind: 'open',
       type: 'router_offline',
       at: 30 * SECOND,
       finding: { message: 'The router is offline', cause: 'no route to host' },
     });
-    expect(router.onHeartbeat(down(), 140 * SECOND)).toEqual([]);
-    expect(tell(router.onHeartbeat(up(), 170 * SECOND))).toEqual(['resolve router_offline @170']);
-  });
-
-  test('when time passes after a single heartbeat in which it does not answer', () => {
-    const router = watch();
-    router.onHeartbeat(down(), 30 * SECOND);
-    expect(router.onQuiet(0, 100 * SECOND)).toEqual([]);
-    expect(tell(router.onQuiet(0, 105 * SECOND))).toEqual(['open router_offline @30']);
-    expect(router.onQuiet(0, 205 * SECOND)).toEqual([]);
+    expect(router.onState(silent(30), 140 * SECOND)).toEqual([]);
+    expect(tell(router.onState(answering(170), 171 * SECOND))).toEqual(['resolve router_offline @170']);
   });
 
   test('not when it answers again in time', () => {
     const router = watch();
-    router.onHeartbeat(down(), 30 * SECOND);
-    expect(router.onHeartbeat(up(), 100 * SECOND)).toEqual([]);
-    expect(router.onHeartbeat(down(), 110 * SECOND)).toEqual([]);
-    expect(router.onQuiet(0, 180 * SECOND)).toEqual([]);
+    expect(router.onState(silent(30), 60 * SECOND)).toEqual([]);
+    expect(router.onState(answering(100), 100 * SECOND)).toEqual([]);
+    expect(router.onState(silent(110), 180 * SECOND)).toEqual([]);
   });
 
-  test('when its agent has a tunnel but no longer reports it', () => {
+  test('since it stopped answering, however often its agent goes and comes meanwhile', () => {
     const router = watch();
-    router.onHeartbeat(up(), 30 * SECOND);
-    expect(router.onQuiet(0, 134 * SECOND)).toEqual([]);
-    expect(tell(router.onQuiet(0, 135 * SECOND))).toEqual(['open router_offline @60']);
+    expect(router.onState(silent(30), 30 * SECOND)).toEqual([]);
+    expect(router.onState(away(60), 60 * SECOND)).toEqual([]);
+    expect(router.onState(silent(90), 90 * SECOND)).toEqual([]);
+    expect(tell(router.onState(silent(90), 105 * SECOND))).toEqual(['open router_offline @30']);
   });
 
-  test('not for the silence from before the tunnel', () => {
+  test('a heartbeat later, when its agent no longer reports it', () => {
     const router = watch();
-    expect(router.onQuiet(500 * SECOND, 600 * SECOND)).toEqual([]);
-    expect(tell(router.onQuiet(500 * SECOND, 605 * SECOND))).toEqual(['open router_offline @530']);
+    expect(router.onState(silent(30, NOT_REPORTED), 134 * SECOND)).toEqual([]);
+    const changes = router.onState(silent(30, NOT_REPORTED), 135 * SECOND);
+    expect(tell(changes)).toEqual(['open router_offline @30']);
+    expect(changes[0]).toMatchObject({ finding: { cause: expect.stringContaining('no longer reports it') } });
+  });
+
+  test('not for the time from before the start of the program', () => {
+    const router = watch({ watchedSince: 500 * SECOND });
+    expect(router.onState(silent(100), 574 * SECOND)).toEqual([]);
+    expect(tell(router.onState(silent(100), 575 * SECOND))).toEqual(['open router_offline @100']);
   });
 
   test('also when the program was restarted in the meantime', () => {
     const router = watch({ openFaults: ['router_offline'] });
-    router.onHeartbeat(down(), 30 * SECOND);
-    expect(router.onQuiet(0, 500 * SECOND)).toEqual([]);
-    expect(tell(router.onHeartbeat(up(), 600 * SECOND))).toEqual(['resolve router_offline @600']);
+    expect(router.onState(away(0), 10 * SECOND)).toEqual([]);
+    expect(router.onState(silent(30), 500 * SECOND)).toEqual([]);
+    expect(tell(router.onState(answering(600), 600 * SECOND))).toEqual(['resolve router_offline @600']);
   });
 });
 
 describe("a router's agent is offline", () => {
-  test('from the first heartbeat it misses until it is back', () => {
+  test('since it is away, when that has lasted, until its reports are back', () => {
     const router = watch();
-    router.onHeartbeat(up(), 30 * SECOND);
-    expect(router.onAgentAway(40 * SECOND, 114 * SECOND)).toEqual([]);
-    expect(tell(router.onAgentAway(40 * SECOND, 115 * SECOND))).toEqual(['open agent_offline @60']);
-    expect(router.onAgentAway(40 * SECOND, 500 * SECOND)).toEqual([]);
-    expect(tell(router.onAgentBack(600 * SECOND))).toEqual(['resolve agent_offline @600']);
+    expect(router.onState(away(40), 114 * SECOND)).toEqual([]);
+    expect(tell(router.onState(away(40), 115 * SECOND))).toEqual(['open agent_offline @40']);
+    expect(router.onState(away(40), 500 * SECOND)).toEqual([]);
+    expect(tell(router.onState(answering(600), 600 * SECOND))).toEqual(['resolve agent_offline @600']);
     // Nobody knows whether the router was up: that is no fault of the router.
-    expect(router.onHeartbeat(up(), 610 * SECOND)).toEqual([]);
+    expect(router.onState(answering(600), 900 * SECOND)).toEqual([]);
   });
 
   test('in addition to the router, when that was offline before', () => {
     const router = watch();
-    router.onHeartbeat(down(), 0);
-    router.onHeartbeat(down(), 80 * SECOND);
-    expect(tell(router.onAgentAway(90 * SECOND, 300 * SECOND))).toEqual(['open agent_offline @110']);
-    expect(tell(router.onAgentBack(400 * SECOND))).toEqual(['resolve agent_offline @400']);
-    expect(tell(router.onHeartbeat(up(), 410 * SECOND))).toEqual(['resolve router_offline @410']);
+    expect(tell(router.onState(silent(0), 80 * SECOND))).toEqual(['open router_offline @0']);
+    expect(tell(router.onState(away(90), 300 * SECOND))).toEqual(['open agent_offline @90']);
+    expect(tell(router.onState(silent(400), 400 * SECOND))).toEqual(['resolve agent_offline @400']);
+    expect(tell(router.onState(answering(410), 410 * SECOND))).toEqual(['resolve router_offline @410']);
   });
 });
 
@@ -133,8 +139,8 @@ describe('a router was rebooted', () => {
   test('not when its agent is offline for hours and reconnects', () => {
     const router = watch();
     router.onHeartbeat(up(1000), 30 * SECOND);
-    router.onAgentAway(40 * SECOND, 4 * 60 * MINUTE);
-    router.onAgentBack(5 * 60 * MINUTE);
+    router.onState(away(40), 4 * 60 * MINUTE);
+    router.onState(answering(5 * 60 * 60), 5 * 60 * MINUTE);
     expect(router.onHeartbeat(up(19_000), 5 * 60 * MINUTE)).toEqual([]);
   });
 
@@ -251,9 +257,7 @@ describe('whatever agents say', () => {
       running: fc.boolean(),
       celsius: fc.integer({ min: -60, max: 120 }),
     }),
-    fc.record({ kind: fc.constant('quiet' as const) }),
-    fc.record({ kind: fc.constant('away' as const) }),
-    fc.record({ kind: fc.constant('back' as const) }),
+    fc.record({ kind: fc.constantFrom('answering' as const, 'not_answering' as const, 'agent_away' as const), again: fc.boolean() }),
   );
 
   test('each type opens and resolves alternately, none before it began, none in the future', () => {
@@ -262,14 +266,14 @@ describe('whatever agents say', () => {
         const router = watch();
         const openSince = new Map<string, number>();
         let now = 0;
-        let connectedAt = 0;
+        let verdict: Verdict = { state: 'never_seen', since: 0, reason: null };
         for (const [said, pause] of story) {
           now += pause;
-          if (said.kind === 'back') connectedAt = now;
-          const changes = {
-            beat: () => router.onHeartbeat(said.kind === 'beat' && said.reachable ? up(said.uptime) : down(), now),
-            health: () =>
-              said.kind === 'health'
+          if ('again' in said && verdict.state !== said.kind) verdict = { state: said.kind, since: now, reason: null };
+          const changes =
+            said.kind === 'beat'
+              ? router.onHeartbeat(said.reachable ? up(said.uptime) : down(), now)
+              : said.kind === 'health'
                 ? router.onHealth(
                     {
                       ...well,
@@ -279,11 +283,7 @@ describe('whatever agents say', () => {
                     },
                     now,
                   )
-                : [],
-            quiet: () => router.onQuiet(connectedAt, now),
-            away: () => router.onAgentAway(connectedAt, now),
-            back: () => router.onAgentBack(now),
-          }[said.kind]();
+                : router.onState(verdict, now);
           for (const change of changes) {
             if (change.kind === 'open') {
               expect(openSince.has(change.type)).toBe(false);

@@ -33,9 +33,10 @@ test.each<[string, Verdict, RouterFacts, Verdict]>([
   [
     'its agent is back and does not speak of it for long',
     away,
-    { ...connected, agent: { connected: true, since: 20_000 } },
+    { ...connected, agent: { connected: true, since: 20_000 }, heardAt: 10_000 },
     { state: 'not_answering', since: 20_000, reason: 'not_reported' },
   ],
+  ['it is new at an agent of long standing', never, { ...connected, agent: { connected: true, since: 5000 }, heardAt: 80_000 }, never],
   [
     'its agent no longer speaks of it',
     answering,
