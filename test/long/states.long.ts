@@ -8,7 +8,7 @@ import { Disturber } from '../harness/states/disturber.ts';
 import { World } from '../harness/world.ts';
 
 /**
- * Agents, routers, lines and the control plane come and go at random, while list, detail, overview and event stream are compared. Every
+ * Agents, routers, lines and the control plane come and go at random, while list, detail, overview, event stream and faults are compared. Every
  * now and then everything holds still, and the states have to be what the test has made of each router. `CHAOS_MINUTES` sets how long
  * (30 on both databases together), `CHAOS_SEED` repeats a run.
  */
@@ -33,7 +33,7 @@ describe.each(databaseKinds())('states under chaos on $name', (kind) => {
     await remove();
   });
 
-  test(`list, detail, overview and events never contradict each other in ${MINUTES / 2} minutes, and end with the truth`, async () => {
+  test(`list, detail, overview, events and faults never contradict each other in ${MINUTES / 2} minutes, and end with the truth`, async () => {
     const chance = new Chance(SEED);
     const observer = new Observer(world, stands);
     const disturber = new Disturber(world, stands, chance);

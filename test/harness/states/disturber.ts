@@ -23,6 +23,11 @@ type Act = (this: Disturber, stand: Stand, harm: Harm) => Promise<void> | void;
 
 /** How often the control plane restarts: every restart loses all tunnels. */
 const RESTART_SHARE = 0.04;
+/**
+ * In every other restart no agent can come back at once: what the start finds changed has to be told, too. So long, in milliseconds: longer
+ * than an event may take.
+ */
+const LONELY_MS = [7000, 12_000] as const;
 /** Between two disturbances, milliseconds. */
 const PAUSE_MS = [100, 2500] as const;
 /** Of a silent line, milliseconds: some are noticed (after 45 s) and most are not. */
@@ -36,6 +41,7 @@ export class Disturber {
   readonly #chance: Chance;
   readonly #harms: Map<Stand, Harm>;
   readonly #done = new Map<string, number>();
+  #restarts = 0;
 
   constructor(world: World, stands: readonly Stand[], chance: Chance) {
     this.#world = world;
@@ -86,8 +92,7 @@ export class Disturber {
 
   async #disturbOnce(): Promise<void> {
     if (this.#chance.happens(RESTART_SHARE)) {
-      this.#count('control plane restarted');
-      await this.#world.restartServer();
+      await this.#restart();
       return;
     }
     const [stand, harm] = this.#chance.pick([...this.#harms]);
@@ -95,6 +100,21 @@ export class Disturber {
     const acts: readonly Act[] = [this.#toggleAgent, this.#togglePassword, this.#togglePower, this.#cut, this.#stall, this.#reset];
     const act = this.#chance.pick(acts);
     await act.call(this, stand, harm);
+  }
+
+  async #restart(): Promise<void> {
+    this.#restarts += 1;
+    const isLonely = this.#restarts % 2 === 1;
+    this.#count(isLonely ? 'control plane restarted without agents' : 'control plane restarted');
+    if (isLonely) for (const [stand] of this.#harms) stand.tunnelLine.stall();
+    await this.#world.restartServer();
+    if (!isLonely) return;
+    await sleep(this.#chance.int(...LONELY_MS));
+    for (const [stand, harm] of this.#harms) {
+      harm.stalledUntil = 0;
+      stand.tunnelLine.flow();
+      stand.tunnelLine.cut();
+    }
   }
 
   async #toggleAgent(stand: Stand, harm: Harm): Promise<void> {

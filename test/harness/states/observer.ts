@@ -5,6 +5,14 @@ import { waitUntil } from '../wait-until.ts';
 import type { World } from '../world.ts';
 import type { Truth } from './disturber.ts';
 
+interface Fault {
+  rid: string;
+  type: string;
+}
+
+/** A state that has lasted so long has become a fault, also if the control plane was restarted soon after it began. */
+const LASTING_MS = 30_000;
+
 type State = Pick<ShownState, 'state' | 'state_since' | 'state_reason'>;
 
 /** Between two comparisons. */
@@ -12,7 +20,7 @@ const SAMPLE_EVERY_MS = 200;
 /** An event is written when the state changes, and read soon after. */
 const EVENT_WITHIN_MS = 5000;
 
-/** Compares what list, detail, overview and event stream say of the routers. */
+/** Compares what list, detail, overview, event stream and faults say of the routers. */
 export class Observer {
   /** What two of them said at the same time. */
   readonly contradictions: string[] = [];
@@ -84,6 +92,7 @@ export class Observer {
     }
     if (isQuiet && JSON.stringify(counts) !== JSON.stringify(countsOf(before)))
       this.#contradict(`list ${JSON.stringify(countsOf(before))}, overview ${JSON.stringify(counts)}`);
+    if (isQuiet) await this.#compareFaults(after);
     if (isQuiet) await this.#compareEvents(after);
   }
 
@@ -102,6 +111,29 @@ export class Observer {
       await sleep(20);
     }
     this.comparisons += 1;
+  }
+
+  /** Faults are stored a moment after the state changed; if it changes again meanwhile, nothing can be said. */
+  async #compareFaults(shown: Map<string, State>): Promise<void> {
+    const end = performance.now() + EVENT_WITHIN_MS;
+    for (;;) {
+      const wrong = wrongFaults(shown, await this.#openFaults());
+      if (wrong === undefined) break;
+      const now = await this.#list();
+      if (this.#isStopping || [...shown].some(([id, state]) => !isSame(state, now.get(id)))) return;
+      if (performance.now() > end) {
+        this.#contradict(wrong);
+        return;
+      }
+      await sleep(50);
+    }
+    this.comparisons += 1;
+  }
+
+  async #openFaults(): Promise<Fault[]> {
+    const { status, body } = await this.#world.caller.call<{ data: Fault[] }>('GET', '/api/faults?status=open&limit=200');
+    if (status !== 200) throw new Error(`the faults answer ${status}`);
+    return body.data;
   }
 
   #contradict(what: string): void {
@@ -155,6 +187,21 @@ export class Observer {
     const shown = JSON.parse(data) as State & { router_id: string };
     this.#told.set(shown.router_id, stateOf(shown));
   }
+}
+
+const FAULT_OF: Record<string, string> = { not_answering: 'router_offline', agent_away: 'agent_offline' };
+
+/** What contradicts the states, if anything does. A router that was offline stays so while its agent is away. */
+function wrongFaults(shown: ReadonlyMap<string, State>, faults: readonly Fault[]): string | undefined {
+  for (const [id, state] of shown) {
+    const types = faults.filter(({ rid }) => rid === id).map(({ type }) => type);
+    const mayNot =
+      state.state === 'answering' ? ['router_offline', 'agent_offline'] : state.state === 'not_answering' ? ['agent_offline'] : [];
+    const must = Date.now() - Date.parse(state.state_since) > LASTING_MS ? FAULT_OF[state.state] : undefined;
+    if (types.some((type) => mayNot.includes(type)) || (must !== undefined && !types.includes(must)))
+      return `list ${JSON.stringify(state)}, open faults ${JSON.stringify(types)}`;
+  }
+  return undefined;
 }
 
 function stateOf({ state, state_since, state_reason }: State): State {
