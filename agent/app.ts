@@ -88,7 +88,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   const collector = createCollector({ routers, send, clock, random, log, everyMs });
   const host = linkHost({ routers, jobs, forwards, terminals, collector, send, clock, log });
   const link = new AgentLink({ dialer, host, clock, random, log });
-  const subscriptions = [...routers.values()].map((router) => reportChanges(router, link));
+  const subscriptions = [...routers.values()].map((router) => reportChanges(router, link, clock));
   forwards.start();
   collector.start();
   link.start();
@@ -130,7 +130,7 @@ function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, 
       collector.onReady();
     },
     onDown: () => collector.onDown(),
-    heartbeats: () => [...routers.values()].map(toHeartbeat),
+    heartbeats: () => [...routers.values()].map((router) => toHeartbeat(router, clock.monotonic())),
     requests: {
       command: createCommandHandler(routers),
       'forward.open': (params, context) => forwards.open(params, context),
@@ -161,13 +161,13 @@ function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, 
 }
 
 /** Reports changes of a router's reachability and identity to the control plane at once. */
-function reportChanges(router: RouterAdapter, link: AgentLink): () => void {
+function reportChanges(router: RouterAdapter, link: AgentLink, clock: Clock): () => void {
   let before: Pick<RouterState, 'reachable' | 'reasonCode'> | undefined;
   return router.onState((state) => {
     if (state.reachable) sendInventory(router, (message) => link.send(message));
     // Why it does not answer may change while it does not.
     const isNews = state.reachable !== before?.reachable || (!state.reachable && state.reasonCode !== before.reasonCode);
-    if (isNews) link.sendHeartbeat([toHeartbeat(router)]);
+    if (isNews) link.sendHeartbeat([toHeartbeat(router, clock.monotonic())]);
     before = state;
   });
 }

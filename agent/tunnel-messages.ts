@@ -2,15 +2,16 @@ import { cleanText } from '../routeros-text/router-text.ts';
 import type { Inventory, RouterHeartbeat } from '../protocol/index.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
-/** A router's state for the heartbeat. */
-export function toHeartbeat(router: RouterAdapter): RouterHeartbeat {
-  const { reachable, facts, reason, reasonCode = 'unknown' } = router.state();
+/** A router's state for the heartbeat. @param now monotonic */
+export function toHeartbeat(router: RouterAdapter, now: number): RouterHeartbeat {
+  const { reachable, facts, reason, reasonCode = 'unknown', silentSince } = router.state();
   return {
     name: router.name,
     reachable,
     uptime_seconds: reachable ? (facts?.uptimeSeconds ?? null) : null,
     reason: reason === null ? null : cleanText(reason, 300),
     ...(reachable ? {} : { reason_code: reasonCode }),
+    ...(reachable || silentSince === undefined ? {} : { silent_ms: Math.round(now - silentSince) }),
   };
 }
 

@@ -57,6 +57,8 @@ export interface RouterState {
   reason: string | null;
   /** Why it is not reachable, in one word for programs. */
   reasonCode?: RouterReason | undefined;
+  /** When it answered last, on the monotonic clock; only if it went silent, so that the loss was noticed late. */
+  silentSince?: number | undefined;
   facts: RouterFacts | null;
 }
 

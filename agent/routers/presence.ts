@@ -54,9 +54,9 @@ export class RouterPresence<S extends KeptSession> {
       ping: (session, deadline) => this.#ping(session, deadline),
       events: {
         up: (session, deadline) => this.#up(session, deadline),
-        down: (reason, code) => {
+        down: (reason, code, silentSince) => {
           this.#absence.away(reason);
-          this.#tracker.unreachable(reason, code);
+          this.#tracker.unreachable(reason, code, silentSince);
         },
       },
     });

@@ -14,8 +14,11 @@ export interface KeptSession {
 export interface KeeperEvents<S> {
   /** A session was opened; awaited before the keeper watches it. */
   up: (session: S, deadline: Deadline) => Promise<void>;
-  /** @param code the reason in one word */
-  down: (reason: string, code: RouterReason) => void;
+  /**
+   * @param code the reason in one word
+   * @param silentSince when it answered last, on the monotonic clock; undefined if it ended the session itself
+   */
+  down: (reason: string, code: RouterReason, silentSince?: number) => void;
 }
 
 export interface KeeperOptions<S> {
@@ -150,18 +153,21 @@ export class SessionKeeper<S extends KeptSession> {
 
   /** Pings until the session ends. */
   async #watch(session: S): Promise<void> {
+    const { clock } = this.#options;
     const ended = new AbortController();
+    let answeredAt = clock.monotonic();
     session.onClose((reason) => {
       this.#lose(session, reason, 'closed');
       ended.abort();
     });
     let missed = 0;
     while (!ended.signal.aborted) {
-      await sleep(this.#options.clock, PING_INTERVAL_MS, ended.signal);
+      await sleep(clock, PING_INTERVAL_MS, ended.signal);
       if (ended.signal.aborted) break;
       missed = (await this.#answers(session, ended.signal)) ? 0 : missed + 1;
+      if (missed === 0) answeredAt = clock.monotonic();
       if (missed >= PINGS_MISSED) {
-        this.#lose(session, 'the router no longer answers', 'timeout');
+        this.#lose(session, 'the router no longer answers', 'timeout', answeredAt);
         await session.close();
       }
     }
@@ -178,10 +184,10 @@ export class SessionKeeper<S extends KeptSession> {
   }
 
   /** The first reason counts: closing a dead session would report another. */
-  #lose(session: S | undefined, reason: string, code: RouterReason): void {
+  #lose(session: S | undefined, reason: string, code: RouterReason, silentSince?: number): void {
     if (this.#session !== session) return;
     this.#session = undefined;
     this.#reason = reason;
-    if (!this.#stopping.signal.aborted) this.#options.events.down(reason, code);
+    if (!this.#stopping.signal.aborted) this.#options.events.down(reason, code, silentSince);
   }
 }

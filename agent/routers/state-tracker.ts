@@ -26,9 +26,9 @@ export class RouterStateTracker {
     this.#change({ reachable: true, reason, facts: facts ?? this.#state.facts });
   }
 
-  /** Keeps the last known facts. */
-  unreachable(reason: string, reasonCode: RouterReason = 'unknown'): void {
-    this.#change({ reachable: false, reason, reasonCode, facts: this.#state.facts });
+  /** Keeps the last known facts. @param silentSince when it answered last, if it went silent; kept until it is reachable again */
+  unreachable(reason: string, reasonCode: RouterReason = 'unknown', silentSince = this.#state.silentSince): void {
+    this.#change({ reachable: false, reason, reasonCode, silentSince, facts: this.#state.facts });
   }
 
   /** Stores a newer uptime without calling listeners, because it changes all the time. */

@@ -38,6 +38,9 @@ export const ready = z.object({
   jobs: z.array(openJob).max(MAX_OPEN_JOBS_PER_AGENT),
 });
 
+/** A year. Longer silences are not believed: the clock that measures them does not run for so long. */
+const MAX_SILENT_MS = 366 * 24 * 3_600_000;
+
 /** Whole seconds since a router's boot. Null: the router does not report it, or the value is impossible. */
 const uptimeSeconds = z
   .number()
@@ -72,6 +75,11 @@ export const routerHeartbeat = z.object({
   reason: routerText(300).nullable(),
   /** The reason as a code, for programs. Absent: the router is reachable, or the agent is older. */
   reason_code: z.enum(ROUTER_REASONS).optional().catch('unknown'),
+  /**
+   * Of one that is not reachable: how long ago it answered last, milliseconds. Absent: it refused or broke the connection, so the change was
+   * noticed when it happened; or it never answered this agent, or the agent is older.
+   */
+  silent_ms: z.number().min(0).max(MAX_SILENT_MS).transform(Math.round).optional().catch(undefined),
 });
 
 /** Agent: every `heartbeat_ms`, and at once when the reachability of a router changes (then with that router only). */

@@ -1,6 +1,6 @@
 import type { HealthReadings } from '../../../protocol/index.ts';
-import { NOT_REPORTED } from '../states/rule.ts';
-import type { Verdict } from '../states/rule.ts';
+import { NOT_REPORTED } from '../states/types.ts';
+import type { Verdict } from '../states/types.ts';
 import { CLOSED_GATE, OPEN_GATE, step } from './gate.ts';
 import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';

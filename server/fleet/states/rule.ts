@@ -1,4 +1,5 @@
-import type { RouterStateName } from './types.ts';
+import { NOT_REPORTED } from './types.ts';
+import type { Verdict } from './types.ts';
 
 /** All times here are monotonic milliseconds. */
 
@@ -6,24 +7,19 @@ import type { RouterStateName } from './types.ts';
 export interface RouterFacts {
   /** Whether its agent has a tunnel. */
   agent: { connected: true; since: number } | { connected: false; since: number; reason: string };
-  /** The agent's newest report about it on the present tunnel; undefined before the first. */
-  heartbeat: { reachable: boolean; reason: string; at: number } | undefined;
+  /**
+   * The agent's newest report about it on the present tunnel; undefined before the first. `silentSince`: when a router that went silent was
+   * heard last.
+   */
+  heartbeat: { reachable: boolean; reason: string; at: number; silentSince?: number | undefined } | undefined;
   /** False: another device answers under its name, so no report is about it. */
   named: boolean;
   /** Time of the last report about it or of its last inventory, on any tunnel. */
   heardAt: number;
 }
 
-export interface Verdict {
-  state: RouterStateName;
-  since: number;
-  reason: string | null;
-}
-
 /** The agent has not tried the router yet, so this is no report. */
 export const STARTING = 'starting';
-/** The agent is connected and does not report the router: it was removed from the configuration, or another device answers under its name. */
-export const NOT_REPORTED = 'not_reported';
 
 /**
  * The state of a router. While a state continues, `since` stays; only the reason may change.
@@ -44,5 +40,5 @@ function judge(before: Verdict, { agent, heartbeat, named, heardAt }: RouterFact
   if (!heartbeat) return before;
   if (heartbeat.reachable) return { state: 'answering', since: heartbeat.at, reason: null };
   const isUnasked = heartbeat.reason === STARTING && (before.state === 'agent_away' || before.state === 'never_seen');
-  return isUnasked ? before : { state: 'not_answering', since: heartbeat.at, reason: heartbeat.reason };
+  return isUnasked ? before : { state: 'not_answering', since: heartbeat.silentSince ?? heartbeat.at, reason: heartbeat.reason };
 }

@@ -14,9 +14,9 @@ import type { KnownRuns } from '../sessions/types.ts';
 import { StateHistory } from './history.ts';
 import { firstState, resumed } from './resume.ts';
 import { stateOf } from './rule.ts';
-import type { RouterFacts, Verdict } from './rule.ts';
+import type { RouterFacts } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
-import type { RouterState, RouterStateName, StateChange, StateRow } from './types.ts';
+import type { RouterState, RouterStateName, StateChange, StateRow, Verdict } from './types.ts';
 
 /** Interval of the check for silent routers, so that the event comes when the list changes. */
 const LOOK_EVERY_MS = 1000;
@@ -153,9 +153,11 @@ export class StatesService {
 
   onHeartbeat({ agentId }: AgentConnection, { routers: reports }: Heartbeat): void {
     const { routers, clock } = this.#deps;
-    for (const { name, reachable, reason_code: reason } of reports) {
+    const now = clock.monotonic();
+    for (const { name, reachable, reason_code: reason, silent_ms: silentMs } of reports) {
       const router = this.#routers.get(routers.routerIdOf(agentId, name) ?? '');
-      if (router) this.#onHeard(router, { reachable, reason: reason ?? 'unknown', at: clock.monotonic() });
+      const silentSince = silentMs === undefined ? undefined : now - silentMs;
+      if (router) this.#onHeard(router, { reachable, reason: reason ?? 'unknown', at: now, silentSince });
     }
   }
 

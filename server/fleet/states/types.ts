@@ -24,3 +24,13 @@ export interface StateChange extends RouterState {
   agentId: string;
   before: RouterStateName;
 }
+
+/** A router's state with a monotonic time. */
+export interface Verdict {
+  state: RouterStateName;
+  since: number;
+  reason: string | null;
+}
+
+/** The agent is connected and does not report the router: it was removed from the configuration, or another device answers under its name. */
+export const NOT_REPORTED = 'not_reported';

@@ -34,6 +34,7 @@ let clock: ManualClock;
 let pauses: number[];
 let sessions: FakeSession[];
 let downs: string[];
+let silent: (number | undefined)[];
 let open: () => Promise<FakeSession>;
 let ping: () => Promise<void>;
 let keeper: SessionKeeper<FakeSession>;
@@ -52,6 +53,7 @@ beforeEach(() => {
   };
   sessions = [];
   downs = [];
+  silent = [];
   open = () => {
     const session = new FakeSession();
     sessions.push(session);
@@ -61,7 +63,13 @@ beforeEach(() => {
   keeper = new SessionKeeper<FakeSession>({
     open: () => open(),
     ping: () => ping(),
-    events: { up: () => Promise.resolve(), down: (reason) => downs.push(reason) },
+    events: {
+      up: () => Promise.resolve(),
+      down: (reason, _code, silentSince) => {
+        downs.push(reason);
+        silent.push(silentSince);
+      },
+    },
     clock: watched,
     random: () => 1,
   });
@@ -156,6 +164,8 @@ describe('a kept session', () => {
     expect(keeper.current).toBeUndefined();
     expect(sessions[0]?.closed).toBe(1);
     expect(downs).toEqual(['the router no longer answers']);
+    expect(silent).toEqual([expect.any(Number)]);
+    expect(silent[0]).toBeLessThanOrEqual(clock.monotonic() - 40_000);
   });
 
   it('is kept when the ping is refused, because that is an answer', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { stateOf } from '../../../server/fleet/states/rule.ts';
-import type { RouterFacts, Verdict } from '../../../server/fleet/states/rule.ts';
+import type { RouterFacts } from '../../../server/fleet/states/rule.ts';
+import type { Verdict } from '../../../server/fleet/states/types.ts';
 
 const NOW = 100_000;
 const SILENT_MS = 75_000;
@@ -21,6 +22,12 @@ test.each<[string, Verdict, RouterFacts, Verdict]>([
   ['a state goes on since its beginning', answering, up(99_000), answering],
   ['a reason changes, and the state goes on', refusing, down('login_refused'), { ...refusing, reason: 'login_refused' }],
   ['it fails', answering, down('refused'), { state: 'not_answering', since: 99_000, reason: 'refused' }],
+  [
+    'it went silent',
+    answering,
+    { ...connected, heartbeat: { reachable: false, reason: 'timeout', at: 99_000, silentSince: 60_000 } },
+    { state: 'not_answering', since: 60_000, reason: 'timeout' },
+  ],
   ['it answers again', refusing, up(99_500), { state: 'answering', since: 99_500, reason: null }],
   ['its agent goes', answering, gone, { state: 'agent_away', since: 95_000, reason: 'silence' }],
   ['its agent goes while it fails', refusing, gone, { state: 'agent_away', since: 95_000, reason: 'silence' }],
