@@ -162,6 +162,15 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       );
     });
 
+    it('shows what was sent to its webhook, and that nobody took it', async () => {
+      // Nothing listens on port 9 of this machine.
+      const jobId = await submit(15, ':put done', { notify_url: 'http://127.0.0.1:9/updates' });
+      await visit.signIn('viewer', `/jobs/${ids[15]}/${jobId}`);
+      await page.getByRole('heading', { name: 'Webhook' }).waitFor();
+      await page.getByText('on its way, connect failed').first().waitFor();
+      expect(await button('Send again').count()).toBe(0);
+    });
+
     it('is found in the list of the team by its status and router, with the filter in the address', async () => {
       const jobId = await submit(5, ':error "no space left"', { description: 'It fails' });
       await jobIs(5, jobId, ({ status }) => status === 'failed');

@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import type { Delivery } from '../../../../../client/browser.ts';
-import { useList } from '../../../data/use-list.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -11,22 +12,34 @@ interface Props {
   jobId: string;
 }
 
+/** The newest of them are read. */
+const READ = 50;
+/** Attempts are no events: while one is due, the list is read this often, milliseconds. */
+const READ_MS = 5000;
+
 /** What was sent to the job's webhook, and what became of it. */
 export function Deliveries({ routerId, jobId }: Props) {
-  const { records, isFirst, hasMore, readMore } = useList('jobs', 'listDeliveries', { path: { router_id: routerId, job_id: jobId } });
+  const { api } = useFleet();
+  const { data } = useQuery({
+    queryKey: ['jobs', 'listDeliveries', jobId],
+    queryFn: async ({ signal }) => {
+      const input = { path: { router_id: routerId, job_id: jobId }, query: { limit: READ } };
+      return (await api.call('listDeliveries', input, { signal })).data;
+    },
+    refetchInterval: ({ state }) => (state.data?.length && state.data.every(isSettled) ? false : READ_MS),
+  });
   return (
-    <Section title="Webhook" small={isFirst ? undefined : records.length}>
-      {!isFirst && records.length === 0 ? <p className="empty">Nothing was sent yet.</p> : null}
-      {records.map((delivery) => (
+    <Section title="Webhook" small={data?.length}>
+      {data?.length === 0 ? <p className="empty">Nothing was sent yet.</p> : null}
+      {data?.map((delivery) => (
         <DeliveryLine key={delivery.id} delivery={delivery} routerId={routerId} jobId={jobId} />
       ))}
-      {hasMore ? (
-        <button type="button" className="btn quiet" onClick={readMore}>
-          Older ones
-        </button>
-      ) : null}
     </Section>
   );
+}
+
+function isSettled({ state }: Delivery): boolean {
+  return state !== 'pending' && state !== 'resending';
 }
 
 const WORDS: Record<Delivery['state'], string> = {
