@@ -3,6 +3,7 @@ import { ApiClient } from '../../../client/browser.ts';
 import type { Me, Router, StreamEvent } from '../../../client/browser.ts';
 import type { Session } from '../session/session.ts';
 import { Live } from './live.ts';
+import { RailsStore } from './rails-store.ts';
 import { RouterStore } from './router-store.ts';
 
 /** Routers of one request. */
@@ -16,13 +17,14 @@ const ROUTERS = 'routers';
 
 /** Kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
-  agent: ['overview', 'agents', 'enrol-tokens', 'history'],
+  agent: ['overview', 'agents', 'enrol-tokens', 'history', 'sessions'],
   router: ['overview', 'router', 'availability', 'history'],
   job: ['overview', 'jobs', 'campaigns', 'history'],
   campaign: ['overview', 'campaigns'],
   backup: ['backups', 'history'],
   config: ['backups'],
   forward: ['overview', 'forwards', 'history'],
+  backup: ['backups', 'history'],
   fault: ['overview', 'faults', 'history'],
   terminal: ['terminals'],
 };
@@ -34,6 +36,7 @@ export class Fleet {
   readonly api: ApiClient;
   readonly queries = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: false } } });
   readonly routers = new RouterStore();
+  readonly rails: RailsStore;
   readonly live: Live;
   readonly me: Me;
   #reread: ReturnType<typeof setTimeout> | undefined;
@@ -41,6 +44,7 @@ export class Fleet {
 
   private constructor(api: ApiClient, me: Me, session: Session) {
     this.api = api;
+    this.rails = new RailsStore(api, this.routers);
     this.me = me;
     this.live = new Live({
       token: () => session.token(),

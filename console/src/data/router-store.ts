@@ -61,6 +61,15 @@ export class RouterStore {
     return (this.#ranks.get(one.identity) ?? 0) - (this.#ranks.get(other.identity) ?? 0);
   };
 
+  /** A field that this person has just changed: no event tells of it. */
+  amend(id: string, change: Partial<Router>): void {
+    const router = this.#routers.get(id);
+    if (!router) return;
+    this.#routers.set(id, { ...router, ...change });
+    for (const listener of this.#rows.get(id) ?? []) listener();
+    this.#changed();
+  }
+
   subscribe = (listener: () => void): (() => void) => {
     this.#all.add(listener);
     return () => this.#all.delete(listener);

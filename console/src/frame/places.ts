@@ -5,6 +5,9 @@ export const PLACES = [
   [
     { name: 'Now', link: linkOptions({ to: '/', activeOptions: { exact: true } }) },
     { name: 'Routers', link: linkOptions({ to: '/routers', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Agents', link: linkOptions({ to: '/agents', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Sites', link: linkOptions({ to: '/sites', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Map', link: linkOptions({ to: '/map' }) },
   ],
   [
     { name: 'Run', link: linkOptions({ to: '/run', search: {}, activeOptions: { includeSearch: false } }) },
@@ -16,4 +19,8 @@ export const PLACES = [
     { name: 'Terminals', link: linkOptions({ to: '/terminals', activeOptions: { includeSearch: false } }) },
   ],
   [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
+  [
+    { name: 'Faults', link: linkOptions({ to: '/faults', search: {}, activeOptions: { includeSearch: false } }) },
+    { name: 'Devices', link: linkOptions({ to: '/devices', search: {}, activeOptions: { includeSearch: false } }) },
+  ],
 ] as const;

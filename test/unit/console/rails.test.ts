@@ -105,7 +105,7 @@ describe('reasons at their breaks', () => {
 });
 
 describe('the rails of one router', () => {
-  const item = (kind: 'state' | 'session', from: number, until: number | null, status: string, title: string): HistoryItem => ({
+  const item = (kind: 'state' | 'session' | 'unknown', from: number, until: number | null, status: string, title: string): HistoryItem => ({
     id: `${kind}${from}`,
     kind,
     at: iso(from),
@@ -142,10 +142,11 @@ describe('the rails of one router', () => {
       session(5, null, 'open'),
       state(-5, 4, 'answering'),
       state(4, 5, 'agent_away', 'server_stopped'),
+      item('unknown', 4, 4.5, 'unknown', ''),
       state(5, null, 'answering'),
     ]);
-    expect(told(agent)).toBe('heard 0-4, unknown 4-5, heard 5-24');
-    expect(told(router)).toBe('heard 0-4, unknown 4-5, heard 5-24');
+    expect(told(agent)).toBe('heard 0-4, unknown 4-4.5, away 4.5-5, heard 5-24');
+    expect(told(router)).toBe('heard 0-4, unknown 4-4.5, unasked 4.5-5, heard 5-24');
   });
 
   it('show no break where a newer session replaced one that was still open', () => {

@@ -83,7 +83,7 @@ function Head({ router }: { router: Router }) {
 /** Where this router is in the list that it was opened from, and the ways to its neighbours. */
 function Place({ id }: { id: string }) {
   const { q, sort } = useSearch({ from: '/routers/$routerId' });
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: '/routers/$routerId' });
   const ids = useFiltered(q ?? '', sort ?? 'state', useSiteNames());
   const index = ids.indexOf(id);
   const go = (to: string | undefined) =>

@@ -7,14 +7,23 @@ export interface RoutersSearch {
   /** Words of the filter: `state:agent_away core`. */
   q?: string;
   sort?: SortKey;
+  /** Columns besides state and identity, with commas between them; all when missing. */
+  cols?: string | undefined;
+  /** Rows of two heights' room. */
+  rows?: 'tall' | undefined;
 }
 
 export const SORTS = ['state', 'identity', 'site', 'model', 'version', 'address', 'agent', 'since'] as const;
 export type SortKey = (typeof SORTS)[number];
 
 export function readSearch(search: Record<string, unknown>): RoutersSearch {
-  const { q, sort } = search;
-  return { ...(typeof q === 'string' && q !== '' ? { q } : {}), ...(SORTS.includes(sort as SortKey) ? { sort: sort as SortKey } : {}) };
+  const { q, sort, cols, rows } = search;
+  return {
+    ...(typeof q === 'string' && q !== '' ? { q } : {}),
+    ...(SORTS.includes(sort as SortKey) ? { sort: sort as SortKey } : {}),
+    ...(typeof cols === 'string' && /^[a-z,]*$/.test(cols) ? { cols } : {}),
+    ...(rows === 'tall' ? { rows } : {}),
+  };
 }
 
 export const FIELDS = ['state', 'site', 'agent', 'model', 'version'] as const;

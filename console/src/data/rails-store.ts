@@ -1,0 +1,88 @@
+import type { ApiClient, RouterAvailability } from '../../../client/browser.ts';
+import type { RouterStore } from './router-store.ts';
+
+/** Routers of one request: the interface takes no more (docs/history.md). */
+const MOST = 200;
+/** Rows that come into sight together are asked for together, milliseconds. */
+const GATHER_MS = 120;
+/** Between two requests, milliseconds: routers that change all the time must not use up the person's requests. */
+const PAUSE_MS = 2000;
+/** Hours are read again when they are older, milliseconds. */
+const OLD_MS = 300_000;
+
+export type Buckets = RouterAvailability['buckets'];
+
+interface Entry {
+  buckets: Buckets;
+  readAt: number;
+}
+
+/** The last 24 hours of the routers in sight, by hours: read when somebody looks at them, and again when their state has changed. */
+export class RailsStore {
+  readonly #api: Pick<ApiClient, 'call'>;
+  readonly #routers: RouterStore;
+  readonly #entries = new Map<string, Entry>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastRequest = 0;
+
+  constructor(api: Pick<ApiClient, 'call'>, routers: RouterStore) {
+    this.#api = api;
+    this.#routers = routers;
+  }
+
+  get(id: string): Buckets | undefined {
+    return this.#entries.get(id)?.buckets;
+  }
+
+  /** While somebody listens, the hours of this router are kept fresh. */
+  subscribe(id: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(id) ?? new Set();
+    this.#listeners.set(id, listeners.add(listener));
+    const leave = this.#routers.subscribeTo(id, () => this.#readSoon());
+    this.#readSoon();
+    return () => {
+      leave();
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(id) === listeners) this.#listeners.delete(id);
+    };
+  }
+
+  #readSoon(): void {
+    const pause = Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now());
+    const isFirst = [...this.#listeners.keys()].some((id) => !this.#entries.has(id));
+    this.#timer ??= setTimeout(() => void this.#read(), isFirst ? GATHER_MS : pause);
+  }
+
+  async #read(): Promise<void> {
+    const ids = [...this.#listeners.keys()].filter((id) => this.#isOld(id)).slice(0, MOST);
+    if (ids.length > 0) {
+      this.#lastRequest = Date.now();
+      try {
+        const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
+        const { data } = await this.#api.call('listAvailability', { query });
+        for (const { router_id: id, buckets } of data) this.#keep(id, buckets);
+        // A router that was removed meanwhile has none, and is not asked for again.
+        for (const id of ids) if (!this.#entries.has(id)) this.#keep(id, []);
+      } catch {
+        // Rails are no reason for a message: the row says its state without them, and the next look asks again.
+        this.#timer = undefined;
+        return;
+      }
+    }
+    this.#timer = undefined;
+    if ([...this.#listeners.keys()].some((id) => this.#isOld(id))) this.#readSoon();
+  }
+
+  #keep(id: string, buckets: Buckets): void {
+    this.#entries.set(id, { buckets, readAt: Date.now() });
+    for (const listener of this.#listeners.get(id) ?? []) listener();
+  }
+
+  #isOld(id: string): boolean {
+    const entry = this.#entries.get(id);
+    if (!entry) return true;
+    const changed = Date.parse(this.#routers.get(id)?.state_since ?? '');
+    return Date.now() - entry.readAt > OLD_MS || changed > entry.readAt;
+  }
+}

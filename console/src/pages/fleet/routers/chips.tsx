@@ -1,0 +1,64 @@
+import { useMemo } from 'react';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { Lamp } from '../../../parts/lamp.tsx';
+import type { RouterState } from '../../../parts/lamp.tsx';
+import { wordOf } from '../../../parts/state-words.ts';
+import { sayWord, without, wordsOf } from './search.ts';
+
+const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
+
+/** The words of the filter, each with a way to take it out, and the states of what it finds. */
+export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[]; onChange: (q: string) => void }) {
+  const words = wordsOf(q);
+  if (words.length === 0) return null;
+  return (
+    <div className="chips">
+      {words.map((word) => {
+        const { subject, said } = sayWord(word);
+        return (
+          <button
+            key={word.text}
+            type="button"
+            className="chip"
+            aria-label={`Without ${subject} ${said}`}
+            onClick={() => onChange(without(q, word))}
+          >
+            {subject} <b>{said}</b> <span aria-hidden="true">×</span>
+          </button>
+        );
+      })}
+      <button type="button" className="btn quiet sm" onClick={() => onChange('')}>
+        Clear
+      </button>
+      <InView ids={ids} />
+    </div>
+  );
+}
+
+function InView({ ids }: { ids: readonly string[] }) {
+  const counts = useCounts(ids);
+  return (
+    <span className="in-view m-no">
+      {ORDER.map((state) => (
+        <span key={state} className="lamp" title={`${counts[state]} ${wordOf(state)}`}>
+          <Lamp state={state} size={10} /> {counts[state]} <span className="sr">{wordOf(state)}</span>
+        </span>
+      ))}
+      <span className="faint">in this view</span>
+    </span>
+  );
+}
+
+export function useCounts(ids: readonly string[]): Record<RouterState, number> {
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  return useMemo(() => {
+    void version;
+    const counts: Record<RouterState, number> = { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
+    for (const id of ids) {
+      const state = routers.get(id)?.state;
+      if (state) counts[state] += 1;
+    }
+    return counts;
+  }, [routers, version, ids]);
+}

@@ -1,0 +1,125 @@
+import { Link } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { View } from '../../../../../client/browser.ts';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { useRecord } from '../../../data/use-record.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
+import { useMay } from '../../../session/use-may.ts';
+import { filterOf, readSearch } from './search.ts';
+import type { RoutersSearch, SiteNames } from './search.ts';
+
+/** Views of one request: a person has at most 100, a team 200 (docs/lists.md). */
+const MOST = 300;
+
+/** Saved filters as tabs, each with how many routers it finds now. */
+export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNames }) {
+  const { routers } = useFleet();
+  const { data: views = [] } = useRecord('views', 'listViews', { query: { list: 'routers', limit: MOST } });
+  const [removed, setRemoved] = useState<View>();
+  const mayChangeShared = useMay('operator');
+  const isSaved = views.some((view) => isSame(view, search));
+  return (
+    <nav className="tabs views" aria-label="Views">
+      <Link to="/routers" search={{}} {...current(search.q === undefined && !isSaved)}>
+        All <span className="faint">{routers.size}</span>
+      </Link>
+      {views.map((view) => (
+        <span key={view.id} className="view">
+          <Link to="/routers" search={readSearch(view.query)} {...current(isSame(view, search))}>
+            {view.name} <Count q={readSearch(view.query).q ?? ''} sites={sites} />
+          </Link>
+          {isSame(view, search) && (mayChangeShared || !view.shared) ? (
+            <button
+              type="button"
+              className="key"
+              aria-label={`Remove the view ${view.name}`}
+              title="Remove this view"
+              onClick={() => setRemoved(view)}
+            >
+              ×
+            </button>
+          ) : null}
+        </span>
+      ))}
+      {removed ? (
+        <Confirm
+          title={`Remove the view ${removed.name}?`}
+          action="Remove the view"
+          operation="deleteView"
+          input={{ path: { view_id: removed.id } }}
+          stale={['views']}
+          onClose={() => setRemoved(undefined)}
+        >
+          <p>{removed.shared ? 'Nobody of your team has it then.' : 'The routers stay as they are.'}</p>
+        </Confirm>
+      ) : null}
+    </nav>
+  );
+}
+
+function current(isCurrent: boolean): object {
+  return isCurrent ? { className: 'on', 'aria-current': 'page', activeProps: {} } : { activeProps: { 'aria-current': undefined } };
+}
+
+function isSame({ query }: View, search: RoutersSearch): boolean {
+  const saved = readSearch(query);
+  return saved.q === search.q && (saved.sort ?? 'state') === (search.sort ?? 'state') && saved.cols === search.cols;
+}
+
+function Count({ q, sites }: { q: string; sites: SiteNames }) {
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  const count = useMemo(() => {
+    void version;
+    return routers.values().filter(filterOf(q, sites)).length;
+  }, [routers, version, q, sites]);
+  return <span className="faint">{count}</span>;
+}
+
+/** What the address has. */
+function savedOf(search: RoutersSearch): Record<string, string> {
+  return Object.fromEntries(Object.entries(search).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** Asks for a name, and whose it shall be. */
+export function SaveView({ search, onClose }: { search: RoutersSearch; onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [isShared, setShared] = useState(false);
+  const mayShare = useMay('operator');
+  const write = useWrite('createView', ['views']);
+  async function answered(result: Promise<unknown>): Promise<void> {
+    if ((await result) !== undefined) onClose();
+  }
+  return (
+    <Dialog title="Save this view" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void answered(write.send({ body: { list: 'routers', name, query: savedOf(search), shared: isShared } }));
+        }}
+      >
+        <TextField
+          label="Name"
+          name="name"
+          value={name}
+          onChange={setName}
+          state={write.state}
+          hint="Filter, order and columns are kept."
+        />
+        {mayShare ? <CheckField label="For everybody of the team" isChecked={isShared} onChange={setShared} /> : null}
+        <Outcome state={write.state} fields={['name']} onLookAgain={() => void answered(write.lookAgain())} />
+        <div className="form-acts">
+          <button type="button" className="btn" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending' || name === ''}>
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,136 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import type { World } from '../../harness/world.ts';
+
+/** The list of routers: filter, saved views, columns, selection, keyboard, phone. */
+
+describe.skipIf(isChromiumMissing)('the list of routers', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await startConsoleWorld({ routers: [{}, {}, {}] });
+    await world.routerIds();
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  const rowOf = (index: number) => page.getByRole('row').filter({ has: page.getByRole('link', { name: `router-${index}` }) });
+
+  it('shows each word of the filter, and takes it out again', async () => {
+    await visit.signIn('viewer', '/routers?q=state:answering+router-1');
+    await page.getByText('1 of 3').waitFor();
+    await page.getByRole('button', { name: 'Without text router-1' }).click();
+    await page.getByText('3 of 3').waitFor();
+    expect(new URL(page.url()).searchParams.get('q')).toBe('state:answering');
+  });
+
+  it('keeps a view with its filter, order and columns as a tab, and removes it', async () => {
+    await visit.signIn('operator', '/routers?q=router-2&sort=identity');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Model' }).uncheck();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('columnheader', { name: 'Model' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Only the third');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const tabs = page.getByRole('navigation', { name: 'Views' });
+    await tabs.getByRole('link', { name: 'All 3' }).click();
+    await page.getByText('3 of 3').waitFor();
+    await tabs.getByRole('link', { name: 'Only the third 1' }).click();
+    await page.getByText('1 of 3').waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Model' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove the view Only the third' }).click();
+    await page.getByRole('button', { name: 'Remove the view', exact: true }).click();
+    await tabs.getByRole('link', { name: 'Only the third' }).waitFor({ state: 'detached' });
+  });
+
+  it('selects what the filter finds, and says how many answer', async () => {
+    await visit.signIn('operator', '/routers?q=router');
+    await page.getByRole('checkbox', { name: 'Select all 3 routers of this view' }).check();
+    const held = page.getByRole('region', { name: 'Selection' });
+    await held.getByText('All 3 selected').waitFor();
+    await held.getByText('3 answer now. The list is fixed when you start.').waitFor();
+    expect(await held.getByRole('link', { name: 'Run command' }).getAttribute('href')).toBe('/run?q=router');
+    await page.getByRole('checkbox', { name: 'Select router-0' }).uncheck();
+    await held.getByText('2 selected').waitFor();
+    expect(await held.getByRole('link', { name: 'Run command' }).getAttribute('href')).toContain('/run?routers=');
+    await held.getByRole('button', { name: 'Clear' }).click();
+    await held.waitFor({ state: 'detached' });
+  });
+
+  it('moves the selected routers to a site', async () => {
+    const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'Main street' });
+    await visit.signIn('admin', '/routers?sort=identity');
+    await page.getByRole('checkbox', { name: 'Select router-1' }).check();
+    await page.getByRole('button', { name: 'Move to a site' }).click();
+    await page.getByRole('combobox', { name: 'Site' }).selectOption(body.data.id);
+    await page.getByRole('button', { name: 'Move the router' }).click();
+    await page.getByText('1 of 1 done.').waitFor();
+    await page.getByRole('button', { name: 'Close' }).last().click();
+    await rowOf(1).getByText('Main street').waitFor();
+    await page.getByRole('searchbox').fill('site:"Main street"');
+    await page.getByText('1 of 3').waitFor();
+  });
+
+  it('is used by keyboard alone: arrows, Space, Enter, and Back to the same row', async () => {
+    await visit.signIn('operator', '/routers?sort=identity');
+    await rowOf(0).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.waitForFunction(() => document.activeElement?.textContent?.includes('router-1'));
+    await page.keyboard.press('Space');
+    await page.getByText('1 selected').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'router-1' }).waitFor();
+    await page.getByText('2 of 3').waitFor();
+    await page.goBack();
+    await page.getByText('3 of 3').waitFor();
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('identity');
+  });
+
+  it('reads the last 24 hours of the rows in sight with one request', async () => {
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/api/availability')) asked.push(request.url());
+    });
+    const answered = page.waitForResponse((response) => response.url().includes('/api/availability'));
+    await visit.signIn('viewer', '/routers');
+    expect((await answered).status()).toBe(200);
+    await rowOf(0).locator('canvas').waitFor();
+    expect(asked).toHaveLength(1);
+    for (const id of await world.routerIds()) expect(decodeURIComponent(asked[0]!)).toContain(id);
+  });
+
+  it('gives a viewer nothing to select', async () => {
+    await visit.signIn('viewer', '/routers');
+    await rowOf(0).waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s, wide and on a phone', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('operator', '/routers?q=state:answering');
+    for (const size of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(size);
+      await visit.goto('/routers?q=state:answering');
+      await page.getByRole('checkbox', { name: 'Select router-0' }).check();
+      await page.getByText('1 selected').waitFor();
+      expect(await visit.accessibilityViolations(), `${size.width}`).toEqual([]);
+    }
+  });
+});
