@@ -24,7 +24,6 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   backup: ['backups', 'history'],
   config: ['backups'],
   forward: ['overview', 'forwards', 'history'],
-  backup: ['backups', 'history'],
   fault: ['overview', 'faults', 'history'],
   terminal: ['terminals'],
 };

@@ -89,7 +89,7 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await visit.signIn('operator', '/routers?sort=identity');
     await rowOf(0).focus();
     await page.keyboard.press('ArrowDown');
-    await page.waitForFunction(() => document.activeElement?.textContent?.includes('router-1'));
+    await page.locator('[data-id]:focus').filter({ hasText: 'router-1' }).waitFor();
     await page.keyboard.press('Space');
     await page.getByText('1 selected').waitFor();
     await page.keyboard.press('Enter');
