@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiClient } from '../../../client/browser.ts';
 import type { Me, Router, StreamEvent } from '../../../client/browser.ts';
 import type { Session } from '../session/session.ts';
+import { LastEvents } from './last-events.ts';
 import { Live } from './live.ts';
 import { RailsStore } from './rails-store.ts';
 import { RouterStore } from './router-store.ts';
@@ -36,6 +37,7 @@ export class Fleet {
   readonly queries = new QueryClient({ defaultOptions: { queries: { staleTime: 30_000, retry: false } } });
   readonly routers = new RouterStore();
   readonly rails: RailsStore;
+  readonly events = new LastEvents();
   readonly live: Live;
   readonly me: Me;
   #reread: ReturnType<typeof setTimeout> | undefined;
@@ -64,6 +66,7 @@ export class Fleet {
   }
 
   #onEvents(events: readonly StreamEvent[]): void {
+    this.events.add(events);
     if (this.routers.apply(events)) this.#stale.add(ROUTERS);
     for (const { type } of events) {
       for (const key of STALE_BY_EVENT[type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);

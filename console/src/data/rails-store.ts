@@ -25,10 +25,16 @@ export class RailsStore {
   readonly #listeners = new Map<string, Set<() => void>>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastRequest = 0;
+  #lastAnswer = 0;
 
   constructor(api: Pick<ApiClient, 'call'>, routers: RouterStore) {
     this.#api = api;
     this.#routers = routers;
+  }
+
+  /** Changes with every answer; for those who look at many routers together. */
+  get version(): number {
+    return this.#lastAnswer;
   }
 
   get(id: string): Buckets | undefined {
@@ -61,6 +67,7 @@ export class RailsStore {
       try {
         const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
         const { data } = await this.#api.call('listAvailability', { query });
+        this.#lastAnswer += 1;
         for (const { router_id: id, buckets } of data) this.#keep(id, buckets);
         // A router that was removed meanwhile has none, and is not asked for again.
         for (const id of ids) if (!this.#entries.has(id)) this.#keep(id, []);

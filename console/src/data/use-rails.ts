@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 import type { Router } from '../../../client/browser.ts';
-import { railsOfBuckets } from '../rails/from-buckets.ts';
+import { railsOfBuckets, railsOfMany } from '../rails/from-buckets.ts';
 import type { Rails } from '../rails/pieces.ts';
 import { useFleet } from './use-fleet.ts';
 
@@ -17,4 +17,28 @@ export function useDayRails(router: Router, now: number): Rails | undefined {
     const to = Math.max(now, Date.now() - 60_000);
     return railsOfBuckets(buckets, router, { from: to - DAY_MS, to });
   }, [buckets, router, now]);
+}
+
+/** The last 24 hours of several routers as one, such as those of a site. */
+export function useManyRails(routers: readonly Router[], now: number): Rails | undefined {
+  const { rails } = useFleet();
+  const ids = routers.map(({ id }) => id).join();
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const leaves = ids.split(',').map((id) => rails.subscribe(id, listener));
+      return () => leaves.forEach((leave) => leave());
+    },
+    [rails, ids],
+  );
+  const version = useSyncExternalStore(subscribe, () => rails.version);
+  return useMemo(() => {
+    void version;
+    const to = Math.max(now, Date.now() - 60_000);
+    const span = { from: to - DAY_MS, to };
+    const known = routers.flatMap((router) => {
+      const buckets = rails.get(router.id);
+      return buckets ? [railsOfBuckets(buckets, router, span)] : [];
+    });
+    return known.length === 0 ? undefined : railsOfMany(known, span);
+  }, [rails, version, routers, now]);
 }

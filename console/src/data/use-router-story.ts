@@ -12,7 +12,7 @@ const MOST = 1000;
 
 export interface RouterStory {
   from: number;
-  /** States and sessions, and of each the one that went on when the time began. */
+  /** States, sessions and times that nobody knew of, and of each the one that went on when the time began. */
   states: HistoryItem[];
   /** Everything else that began in the time, newest first. */
   deeds: HistoryItem[];
@@ -33,11 +33,12 @@ async function readStory(api: ApiClient, routerId: string, start: number, signal
   const from = new Date(start).toISOString();
   const read = async (query: { kind: HistoryItem['kind'][]; from?: string; to?: string; limit: number }) =>
     (await api.call('listRouterHistory', { path, query }, { signal })).data;
-  const [states, deeds, stateBefore, sessionBefore] = await Promise.all([
-    read({ kind: ['state', 'session'], from, limit: MOST }),
+  const [states, deeds, ...before] = await Promise.all([
+    read({ kind: ['state', 'session', 'unknown'], from, limit: MOST }),
     read({ kind: ['fault', 'job', 'forward', 'backup'], from, limit: MOST }),
     read({ kind: ['state'], to: from, limit: 1 }),
     read({ kind: ['session'], to: from, limit: 1 }),
+    read({ kind: ['unknown'], to: from, limit: 1 }),
   ]);
-  return { from: start, states: [...states, ...stateBefore, ...sessionBefore], deeds };
+  return { from: start, states: [...states, ...before.flat()], deeds };
 }

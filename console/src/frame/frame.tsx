@@ -2,6 +2,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
 import { useSession } from '../session/use-session.ts';
+import { GoTo } from './go-to.tsx';
 import { PLACES } from './places.ts';
 import { Shelf } from './shelf.tsx';
 import { LiveMark } from './live-mark.tsx';
@@ -21,6 +22,7 @@ export function Frame() {
           <Mark /> Signalbox
         </Link>
         <div className="top">
+          <GoTo />
           <span className="sp" />
           <Shelf />
           <LiveMark />

@@ -17,10 +17,8 @@ export const PLACES = [
   [
     { name: 'Forwards', link: linkOptions({ to: '/forwards', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Terminals', link: linkOptions({ to: '/terminals', activeOptions: { includeSearch: false } }) },
-  ],
-  [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
-  [
     { name: 'Faults', link: linkOptions({ to: '/faults', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Devices', link: linkOptions({ to: '/devices', search: {}, activeOptions: { includeSearch: false } }) },
   ],
+  [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
 ] as const;

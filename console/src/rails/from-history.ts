@@ -5,11 +5,9 @@ import type { Kind, Piece, Rails, Span } from './pieces.ts';
 const KIND_OF_STATE: Record<string, Kind> = { answering: 'heard', not_answering: 'not', agent_away: 'unasked', never_seen: 'never' };
 /** Ends of sessions in which the agent never was there. */
 const NEVER_READY = new Set(['handshake_timeout', 'version']);
-/** Ends of sessions of which the control plane itself was the cause: until the agent came back, nobody knew. */
-const OURS = new Set(['server_stopped', 'unknown']);
 
 interface Known {
-  /** States of the router and sessions of its agent, in any order; the ones before the time included. */
+  /** States of the router, sessions of its agent and times that nobody knew of, in any order; the ones before the time included. */
   items: readonly HistoryItem[];
   /** Until this moment nothing existed. */
   createdAt: number;
@@ -20,11 +18,11 @@ export function railsOfHistory({ items, createdAt }: Known, span: Span): Rails {
   const states = oldestFirst(items, 'state').map((item) => pieceOfState(item, span.to));
   const sessions = oldestFirst(items, 'session').filter(({ status }) => !NEVER_READY.has(status));
   const gaps = gapsOf(sessions, span.to);
-  const nobodyKnew = gaps.filter(({ kind }) => kind === 'unknown');
+  const nobodyKnew = oldestFirst(items, 'unknown').map((item): Piece => ({ ...timeOf(item, span.to), kind: 'unknown' }));
   const before: Piece = { from: span.from, to: Math.max(span.from, createdAt), kind: 'never' };
   return {
     ...span,
-    agent: covering(span, [before, ...sessions.map((item) => pieceOfSession(item, span.to)), ...gaps], 'never'),
+    agent: covering(span, [before, ...sessions.map((item) => pieceOfSession(item, span.to)), ...gaps, ...nobodyKnew], 'never'),
     router: covering(span, [before, ...states, ...nobodyKnew], 'never'),
   };
 }
@@ -33,13 +31,17 @@ function oldestFirst(items: readonly HistoryItem[], kind: HistoryItem['kind']): 
   return items.filter((item) => item.kind === kind).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
 }
 
+function timeOf({ at, until }: Pick<HistoryItem, 'at' | 'until'>, now: number): Span {
+  return { from: Date.parse(at), to: until === null ? now : Date.parse(until) };
+}
+
 function pieceOfState({ at, until, status, title }: HistoryItem, now: number): Piece {
   const [, reason] = title.split(': ');
-  return { from: Date.parse(at), to: until === null ? now : Date.parse(until), kind: KIND_OF_STATE[status] ?? 'unknown', reason };
+  return { ...timeOf({ at, until }, now), kind: KIND_OF_STATE[status] ?? 'unknown', reason };
 }
 
 function pieceOfSession({ at, until, title }: HistoryItem, now: number): Piece {
-  return { from: Date.parse(at), to: until === null ? now : Date.parse(until), kind: 'heard', fact: title.split(' from ')[1] };
+  return { ...timeOf({ at, until }, now), kind: 'heard', fact: title.split(' from ')[1] };
 }
 
 /** Times between sessions, with how the one before ended. A session that was replaced overlaps the next one and leaves no gap. */
@@ -58,5 +60,5 @@ function gapsOf(sessions: readonly HistoryItem[], now: number): Piece[] {
 }
 
 function gap(from: number, to: number, reason: string): Piece {
-  return { from, to, kind: OURS.has(reason) ? 'unknown' : 'away', reason };
+  return { from, to, kind: 'away', reason };
 }

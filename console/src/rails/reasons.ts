@@ -34,9 +34,8 @@ export function agentReasons({ agent, to: now }: Rails): Reason[] {
   });
 }
 
-function ours({ kind, reason }: Piece): string {
-  if (kind !== 'unknown') return '';
-  return reason === 'server_stopped' ? 'control plane stopped, ' : 'control plane away, ';
+function ours({ kind }: Piece): string {
+  return kind === 'unknown' ? 'no control plane, ' : '';
 }
 
 /** A new address is worth knowing. */

@@ -1,11 +1,14 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
+import { readAgentsSearch } from './agents/agents.ts';
+import { readFaultsSearch } from './faults/search.ts';
 import { NowPage } from './now/now-page.tsx';
 import { RouterPage } from './router/router-page.tsx';
 import { readRouterSearch } from './router/router-search.ts';
 import { StoryPage } from './router/story-page.tsx';
 import { RoutersPage } from './routers/routers-page.tsx';
 import { readSearch } from './routers/search.ts';
+import { readTextSearch } from './sites/site-search.ts';
 
 // Each route is a constant of its own: written inside `addChildren`, all types of the tree become `any` without a word.
 const now = createRoute({ getParentRoute: () => root, path: '/', component: NowPage });
@@ -49,5 +52,45 @@ const health = createRoute({
 });
 const oneRouter = router.addChildren([story, tunnel, jobs, forwards, faults, devices, health]);
 
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  validateSearch: readAgentsSearch,
+  component: lazyRouteComponent(() => import('./agents/agents-page.tsx'), 'AgentsPage'),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$agentId',
+  component: lazyRouteComponent(() => import('./agent/agent-page.tsx'), 'AgentPage'),
+});
+const sites = createRoute({
+  getParentRoute: () => root,
+  path: '/sites',
+  validateSearch: readTextSearch,
+  component: lazyRouteComponent(() => import('./sites/sites-page.tsx'), 'SitesPage'),
+});
+const site = createRoute({
+  getParentRoute: () => root,
+  path: '/sites/$siteId',
+  component: lazyRouteComponent(() => import('./sites/site-page.tsx'), 'SitePage'),
+});
+const map = createRoute({
+  getParentRoute: () => root,
+  path: '/map',
+  component: lazyRouteComponent(() => import('./map/map-page.tsx'), 'MapPage'),
+});
+const allFaults = createRoute({
+  getParentRoute: () => root,
+  path: '/faults',
+  validateSearch: readFaultsSearch,
+  component: lazyRouteComponent(() => import('./faults/faults-page.tsx'), 'FaultsPage'),
+});
+const allDevices = createRoute({
+  getParentRoute: () => root,
+  path: '/devices',
+  validateSearch: readTextSearch,
+  component: lazyRouteComponent(() => import('./devices/devices-page.tsx'), 'DevicesPage'),
+});
+
 /** What the team has, and how it is. */
-export const fleetRoutes = [now, routers, oneRouter] as const;
+export const fleetRoutes = [now, routers, oneRouter, agents, agent, sites, site, map, allFaults, allDevices] as const;

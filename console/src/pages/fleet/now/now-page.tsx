@@ -1,14 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
+import './now.css';
 import { Link } from '@tanstack/react-router';
 import { Suspense, lazy, useState } from 'react';
 import type { Overview } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
+import { useRecord } from '../../../data/use-record.ts';
 import { useStateCounts } from '../../../frame/shelf.tsx';
+import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
-import { exactTime, shortTime } from '../../../parts/times.ts';
+import { useMay } from '../../../session/use-may.ts';
+import { Board } from './board.tsx';
+import { LastEvents } from './last-events.tsx';
+import { OpenNow } from './open-now.tsx';
 import { sentenceOf } from './sentence.ts';
+import { ToHandle } from './to-handle.tsx';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
@@ -17,10 +23,10 @@ const FirstRun = lazy(async () => ({ default: (await import('../../settings/firs
 /** The fleet at this moment; for a team without an agent, the way to the first one. */
 export function NowPage() {
   const { routers } = useFleet();
-  const overview = useOverview();
+  const { data: overview } = useRecord('overview', 'getOverview', {});
   // Once begun, the first run stays until the person leaves: it tells what the new agent does.
   const [isFirst, setFirst] = useState(false);
-  if (!isFirst && overview && routers.size === 0 && sum(overview.agents) === 0) setFirst(true);
+  if (!isFirst && overview && routers.size === 0 && agentsOf(overview) === 0) setFirst(true);
   if (!isFirst) return <Now overview={overview} />;
   return (
     <Suspense>
@@ -29,21 +35,29 @@ export function NowPage() {
   );
 }
 
-function useOverview(): Overview | undefined {
-  const { api } = useFleet();
-  return useQuery({ queryKey: ['overview'], queryFn: async () => (await api.call('getOverview', {})).data }).data;
+function agentsOf({ agents: { connected, away, unseen } }: Overview): number {
+  return connected + away + unseen;
 }
 
-/** What does not answer, and what those routers have in common. */
+/** What does not answer and why, what is open, and the last 24 hours of every site. */
 function Now({ overview }: { overview: Overview | undefined }) {
   const counts = useStateCounts();
+  const { routers } = useFleet();
   const { strong, weak } = sentenceOf(counts, overview?.common_causes ?? []);
+  const mayRun = useMay('operator');
   return (
     <>
       <div className="head">
         <h1 className="say">
           <b>{strong}</b> {weak}
         </h1>
+        {mayRun && routers.size > 0 ? (
+          <div className="acts">
+            <AppLink href="/run" className="btn main-act">
+              Run on routers
+            </AppLink>
+          </div>
+        ) : null}
       </div>
       <div className="tally">
         {ORDER.map((state) => (
@@ -51,60 +65,32 @@ function Now({ overview }: { overview: Overview | undefined }) {
             <Lamp state={state} size={13} />
             <strong>{counts[state]}</strong>
             <em>{wordOf(state)}</em>
+            <small className="tally-more">{overview ? moreOf(state, counts, overview) : ''}</small>
           </Link>
         ))}
       </div>
-      {overview ? <Details overview={overview} /> : null}
+      <div className="cols now-cols">
+        <ToHandle overview={overview} />
+        <div>
+          {overview ? <OpenNow overview={overview} /> : null}
+          <LastEvents />
+        </div>
+      </div>
+      <Board />
     </>
   );
 }
 
-function Details({ overview }: { overview: Overview }) {
-  return (
-    <div className="cols now-cols">
-      <section>
-        <div className="h2">
-          <h2>Common causes</h2>
-          <small>what routers that do not answer share</small>
-        </div>
-        {overview.common_causes.length === 0 ? <p className="empty">Nothing is shared by two or more routers that do not answer.</p> : null}
-        {overview.common_causes.map(({ kind, value, name, routers, routers_away: away, since }) => (
-          <div className="line cause" key={`${kind} ${value}`}>
-            <span>
-              {kind} <b className="id">{name ?? value}</b>
-            </span>
-            <span className="num">
-              {away} of {routers} routers
-            </span>
-            <time className="num dim" dateTime={since} title={exactTime(since)}>
-              since {shortTime(since)}
-            </time>
-          </div>
-        ))}
-      </section>
-      <section>
-        <div className="h2">
-          <h2>Open now</h2>
-        </div>
-        <Figure name="agents connected" value={overview.agents.connected} of={sum(overview.agents)} />
-        <Figure name="faults" value={sum(overview.open_faults)} />
-        <Figure name="forwards" value={overview.open_forwards} />
-        <Figure name="campaigns" value={overview.running_campaigns} />
-        <Figure name="jobs waiting or running" value={overview.jobs_24h.pending + overview.jobs_24h.running} />
-      </section>
-    </div>
-  );
-}
-
-function Figure({ name, value, of }: { name: string; value: number; of?: number }) {
-  return (
-    <div className="line figure">
-      <span>{name}</span>
-      <b className="num">{of === undefined ? value : `${value} of ${of}`}</b>
-    </div>
-  );
-}
-
-function sum(counts: Record<string, number>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0);
+function moreOf(state: RouterState, counts: Record<RouterState, number>, { agents, open_faults: faults }: Overview): string {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  switch (state) {
+    case 'answering':
+      return all === 0 ? '' : `${Math.floor((counts.answering / all) * 1000) / 10} % of ${all}`;
+    case 'not_answering':
+      return faults.critical === 0 ? '' : `${faults.critical} critical ${faults.critical === 1 ? 'fault' : 'faults'} open`;
+    case 'agent_away':
+      return `${agents.away} of ${agents.connected + agents.away + agents.unseen} agents away`;
+    case 'never_seen':
+      return agents.unseen === 0 ? '' : `${agents.unseen} ${agents.unseen === 1 ? 'agent was' : 'agents were'} never connected`;
+  }
 }

@@ -1,0 +1,70 @@
+import type { StreamEvent } from '../../../client/browser.ts';
+import { wordOf } from '../parts/state-words.ts';
+
+/** One line of the last events. */
+export interface Happened {
+  key: string;
+  at: string;
+  routerId: string | undefined;
+  /** In words: `not answering`, `job completed`. */
+  type: string;
+  /** Why, or what: a reason, a description. */
+  detail: string;
+}
+
+const MOST = 8;
+/** Of a fleet in trouble, more lines a second than anybody reads; the newest are shown, milliseconds. */
+const TELL_MS = 500;
+/** Told by other lines, or of no interest to people. */
+const LEFT_OUT = new Set([
+  'resync',
+  'router.online',
+  'router.offline',
+  'forward.traffic',
+  'campaign.progress',
+  'job.pending',
+  'job.running',
+]);
+
+/** The newest events of the stream, for people. */
+export class LastEvents {
+  #list: readonly Happened[] = [];
+  #waiting: Happened[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #count = 0;
+  readonly #listeners = new Set<() => void>();
+
+  get list(): readonly Happened[] {
+    return this.#list;
+  }
+
+  add(events: readonly StreamEvent[]): void {
+    for (const event of events.filter(({ type }) => !LEFT_OUT.has(type)).slice(-MOST)) {
+      this.#count += 1;
+      this.#waiting.unshift(happened(event, String(this.#count)));
+    }
+    if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#tell(), TELL_MS);
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  #tell(): void {
+    this.#timer = undefined;
+    this.#list = [...this.#waiting, ...this.#list].slice(0, MOST);
+    this.#waiting = [];
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function happened({ type, data }: StreamEvent, key: string): Happened {
+  const text = (name: string): string => (typeof data[name] === 'string' ? data[name] : '');
+  const routerId = text('router_id') || undefined;
+  const at = text('at') || text('state_since') || new Date().toISOString();
+  if (type === 'router.changed') return { key, at, routerId, type: wordOf(text('state')), detail: text('state_reason') };
+  const [subject = '', verb = ''] = type.split('.');
+  const detail = text('description') || text('message') || text('name') || text('reason');
+  return { key, at, routerId, type: `${subject} ${verb.replaceAll('_', ' ')}`, detail };
+}

@@ -1,0 +1,52 @@
+import { Suspense, lazy, useEffect, useState } from 'react';
+import { Dialog } from '../parts/dialog.tsx';
+import { useKeys } from '../parts/use-keys.ts';
+
+const Palette = lazy(() => import('../parts/floating/palette.tsx'));
+
+const KEYS: readonly [string, string][] = [
+  ['/', 'go to a router, agent, site, job or place (also Ctrl K)'],
+  ['?', 'these keys'],
+  ['[  ]', 'the router before, the next one, in the filter'],
+  ['↑  ↓', 'from row to row of the list of routers'],
+  ['Enter', 'opens the row'],
+  ['Space', 'selects the row'],
+  ['Esc', 'closes what floats'],
+];
+
+/** The box at the top: any record by a few letters; and the sheet of keys. */
+export function GoTo() {
+  const [open, setOpen] = useState<'palette' | 'keys'>();
+  useKeys({ '/': () => setOpen('palette'), '?': () => setOpen('keys') });
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      setOpen('palette');
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+  return (
+    <>
+      <button type="button" className="goto m-no" onClick={() => setOpen('palette')}>
+        Go to a router, agent, site, job <kbd aria-hidden="true">/</kbd>
+      </button>
+      <Suspense>{open === 'palette' ? <Palette onClose={() => setOpen(undefined)} /> : null}</Suspense>
+      {open === 'keys' ? (
+        <Dialog title="Keys" onClose={() => setOpen(undefined)}>
+          <dl>
+            {KEYS.map(([key, what]) => (
+              <div className="line fact" key={key}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{what}</dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,95 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Router } from '../../../../../client/browser.ts';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { useManyRails } from '../../../data/use-rails.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
+import { Lamp } from '../../../parts/lamp.tsx';
+import { useNow } from '../../../parts/use-now.ts';
+import { BOARD } from '../../../rails/paint.ts';
+import { RailCanvas } from '../../../rails/rail-canvas.tsx';
+import { useSiteNames } from '../routers/use-filtered.ts';
+import { boardOf } from './board.ts';
+import type { BoardSite } from './board.ts';
+
+/** Sites of one look; the others are on their page. */
+const MOST = 200;
+
+/** Every site with its last 24 hours: trouble first, then by name. */
+export function Board() {
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  const names = useSiteNames();
+  const now = useNow(60_000);
+  const sites = useMemo(() => {
+    void version;
+    return boardOf(routers.values(), names);
+  }, [routers, version, names]);
+  if (sites.length === 0) return null;
+  const of = sites.some(({ id }) => id !== null) ? `${sites.length} ${sites.length === 1 ? 'site' : 'sites'}` : 'all routers';
+  return (
+    <section className="board-section">
+      <div className="h2">
+        <h2>The board</h2>
+        <small>{of}, agents above, routers below, last 24 hours. Trouble first, then by name.</small>
+        <Legend />
+      </div>
+      <div className="board">
+        {sites.slice(0, MOST).map((site) => (
+          <Site key={site.id ?? 'none'} site={site} now={now} />
+        ))}
+      </div>
+      {sites.length > MOST ? (
+        <p className="empty">
+          <AppLink href="/sites" className="hand">
+            {sites.length - MOST} more sites
+          </AppLink>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+function Legend() {
+  return (
+    <span className="legend m-no" aria-hidden="true">
+      <i className="heard" /> heard <i className="away" /> agent away <i className="not" /> not answering <i className="hatch" /> nobody
+      knew
+    </span>
+  );
+}
+
+function Site({ site, now }: { site: BoardSite; now: number }) {
+  const { id, name, worst, answering, routers } = site;
+  const line = useRef<HTMLDivElement>(null);
+  const isInSight = useInSight(line);
+  const isBad = answering < routers.length;
+  const href = id === null ? '/routers?q=site%3Anone' : `/sites/${id}`;
+  return (
+    <div className={isBad ? 'site bad' : 'site'} ref={line}>
+      <AppLink href={href} className="lamp">
+        <Lamp state={worst} size={10} /> <span className="el">{name}</span>
+      </AppLink>
+      {isInSight ? <SiteRails routers={routers} now={now} /> : <span className="site-room" />}
+      <span className="num" title={`${answering} of ${routers.length} answer`}>
+        {isBad ? `${answering}/${routers.length}` : routers.length}
+        <span className="sr"> answer</span>
+      </span>
+    </div>
+  );
+}
+
+function SiteRails({ routers, now }: { routers: readonly Router[]; now: number }) {
+  return <RailCanvas rails={useManyRails(routers, now)} size={BOARD} />;
+}
+
+/** Only what is seen is read. Once seen, it stays. */
+function useInSight(element: React.RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (!element.current || isSeen) return undefined;
+    const observer = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element, isSeen]);
+  return isSeen;
+}

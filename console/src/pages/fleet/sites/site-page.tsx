@@ -1,0 +1,105 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+import type { Router } from '../../../../../client/browser.ts';
+import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { useManyRails } from '../../../data/use-rails.ts';
+import { useRecord } from '../../../data/use-record.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { StateOf } from '../../../parts/lamp.tsx';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { useNow } from '../../../parts/use-now.ts';
+import { BOARD } from '../../../rails/paint.ts';
+import { RailCanvas } from '../../../rails/rail-canvas.tsx';
+import { useMay } from '../../../session/use-may.ts';
+import { DayRails } from '../routers/row.tsx';
+import { inOrder, wordFor } from '../routers/search.ts';
+import { Share } from './share.tsx';
+import { SiteDialog } from './site-dialog.tsx';
+
+/** So many routers are listed; the list of routers has all. */
+const MOST = 100;
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+/** One site: its routers and their last 24 hours. */
+export function SitePage() {
+  const { siteId } = useParams({ from: '/sites/$siteId' });
+  const { data: site, error } = useRecord('sites', 'getSite', { path: { site_id: siteId } });
+  const routers = useRoutersOf(siteId);
+  const now = useNow(60_000);
+  const rails = useManyRails(routers, now);
+  const [asked, setAsked] = useState<'change' | 'remove'>();
+  const mayChange = useMay('admin');
+  if (!site) return error ? <ReadingFailed error={error} what="The site" /> : <Reading />;
+  const answering = routers.filter(({ state }) => state === 'answering').length;
+  return (
+    <>
+      <PageHead
+        crumb={<AppLink href="/sites">Sites</AppLink>}
+        title={site.name}
+        sentence={<Share routers={routers.length} answering={answering} />}
+        actions={
+          mayChange ? (
+            <>
+              <button type="button" className="btn danger" onClick={() => setAsked('remove')}>
+                Remove
+              </button>
+              <button type="button" className="btn" onClick={() => setAsked('change')}>
+                Change
+              </button>
+            </>
+          ) : undefined
+        }
+      />
+      {routers.length === 0 ? null : <RailCanvas rails={rails} size={{ ...BOARD, height: 16 }} />}
+      <Section
+        title="Routers"
+        small={`${routers.length}, last 24 hours at the right`}
+        aside={
+          <Link to="/routers" search={{ q: wordFor('site', site.name) }} className="hand">
+            In the list of routers
+          </Link>
+        }
+      >
+        {routers.length === 0 ? (
+          <p className="empty">No router stands here. Select routers in their list and move them to this site.</p>
+        ) : null}
+        {routers.slice(0, MOST).map((router) => (
+          <div className="line site-router" key={router.id}>
+            <StateOf state={router.state} reason={router.state_reason} />
+            <Link to="/routers/$routerId" params={{ routerId: router.id }} search={{}} className="id b el">
+              {router.identity}
+            </Link>
+            <span className="dim el m-no">{router.model ?? router.board_name}</span>
+            <DayRails router={router} now={now} />
+          </div>
+        ))}
+      </Section>
+      {asked === 'change' ? <SiteDialog site={site} onClose={() => setAsked(undefined)} /> : null}
+      {asked === 'remove' ? (
+        <Confirm
+          title={`Remove the site ${site.name}?`}
+          action="Remove the site"
+          operation="deleteSite"
+          input={{ path: { site_id: siteId } }}
+          stale={['sites', 'router']}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>Its {routers.length === 1 ? 'router stays' : `${routers.length} routers stay`} in your team, without a site.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function useRoutersOf(siteId: string): readonly Router[] {
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  return useMemo(() => {
+    void version;
+    const here = routers.values().filter(({ site_id: id }) => id === siteId);
+    return inOrder(here, 'state', NO_NAMES, routers.byName);
+  }, [routers, version, siteId]);
+}

@@ -1,0 +1,91 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { AppLink } from '../../../parts/app-link.tsx';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { RecordTable } from '../../../parts/record-table.tsx';
+import type { Column } from '../../../parts/record-table.tsx';
+import { useMay } from '../../../session/use-may.ts';
+import { SiteDialog } from './site-dialog.tsx';
+import { Share } from './share.tsx';
+import { useSites } from './use-sites.ts';
+import type { SiteNow } from './use-sites.ts';
+
+/** Every site with the share of its routers that answer. */
+export function SitesPage() {
+  const { q = '' } = useSearch({ from: '/sites' });
+  const navigate = useNavigate({ from: '/sites' });
+  const { sites, isFirst, error } = useSites();
+  const [isMaking, setMaking] = useState(false);
+  const mayMake = useMay('admin');
+  const records = sites.filter(({ site }) => site.name.toLowerCase().includes(q.toLowerCase()));
+  const list = { records, total: records.length, isTotalExact: true, isFirst, error, hasMore: false, readMore: () => undefined };
+  return (
+    <>
+      <PageHead
+        title="Sites"
+        actions={
+          <>
+            <AppLink href="/map" className="btn quiet">
+              Map
+            </AppLink>
+            {mayMake ? (
+              <button type="button" className="btn main-act" onClick={() => setMaking(true)}>
+                Add a site
+              </button>
+            ) : null}
+          </>
+        }
+      />
+      <div className="filter">
+        <label className="fbox">
+          <span className="sr">Filter</span>
+          <input
+            type="search"
+            value={q}
+            placeholder="Name"
+            onChange={({ target }) => void navigate({ search: { q: target.value }, replace: true })}
+          />
+        </label>
+        <span className="count" role="status">
+          <b>{records.length}</b> of {sites.length}
+        </span>
+      </div>
+      <RecordTable
+        label="Sites"
+        columns={COLUMNS}
+        list={list}
+        keyOf={({ site }) => site.id}
+        empty={
+          q === ''
+            ? 'Places where routers stand would be here. A site gives them a time zone and a place on the map.'
+            : 'No site matches. Shorten the filter.'
+        }
+      />
+      {isMaking ? <SiteDialog onClose={() => setMaking(false)} /> : null}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<SiteNow>[] = [
+  {
+    title: 'Site',
+    width: 'minmax(140px, 1.2fr)',
+    className: 'el',
+    cell: ({ site: { id, name } }) => (
+      <AppLink href={`/sites/${id}`} className="b">
+        {name}
+      </AppLink>
+    ),
+  },
+  { title: 'Answering', width: 'minmax(150px, 1fr)', cell: (site) => <Share {...site} /> },
+  { title: 'Routers', width: '80px', className: 'num', isWide: true, cell: ({ routers }) => routers },
+  { title: 'Time zone', width: 'minmax(110px, .8fr)', className: 'el dim', isWide: true, cell: ({ site }) => site.time_zone ?? '' },
+  {
+    title: 'Position',
+    width: '140px',
+    className: 'num dim id',
+    isWide: true,
+    cell: ({ site: { latitude, longitude } }) =>
+      latitude === null || longitude === null ? '' : `${latitude.toFixed(3)}, ${longitude.toFixed(3)}`,
+  },
+];

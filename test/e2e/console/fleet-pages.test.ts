@@ -1,0 +1,129 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import type { World } from '../../harness/world.ts';
+
+/** Now, agents, sites, map, faults, devices, and the palette. */
+
+describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+  let siteId: string;
+
+  beforeAll(async () => {
+    world = await startConsoleWorld({ routers: [{}, {}] });
+    const [first] = await world.routerIds();
+    const site = { name: 'Liepaja port', latitude: 56.51, longitude: 21.01, time_zone: 'Europe/Riga' };
+    siteId = (await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', site)).body.data.id;
+    await world.caller.call('PATCH', `/api/routers/${first}`, { site_id: siteId });
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  it('says what is to be handled, grouped by the agent that is away, with the board and the last events', async () => {
+    await visit.signIn('operator');
+    await page.getByText('Nothing. Every router that was ever seen answers.').waitFor();
+    await page.getByRole('link', { name: 'Liepaja port' }).waitFor();
+    await world.agent!.close();
+    const { agent_name: agent } = (await world.caller.call<{ data: { agent_name: string }[] }>('GET', '/api/routers')).body.data[0]!;
+    await page.getByText(`agent ${agent}`, { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'All 2 routers' }).waitFor();
+    await page.getByText('1 of 1 agents away').waitFor();
+    await page.getByText('agent away left').first().waitFor();
+    await world.startAgent();
+    await page.getByText('Nothing. Every router that was ever seen answers.').waitFor();
+  });
+
+  it('shows an agent with its line, sessions and routers; only an admin may revoke it, after typing its name', async () => {
+    await visit.signIn('admin', '/agents');
+    await page.getByText('The agent is connected.').waitFor();
+    await page.getByRole('row').getByRole('link').first().click();
+    await page.getByText('Connected since').waitFor();
+    await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('open', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'router-0' }).waitFor();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    expect(await page.getByRole('button', { name: 'Revoke the agent' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+  });
+
+  it('gives a viewer no button to revoke or change anything', async () => {
+    await visit.signIn('viewer', '/agents');
+    await page.getByRole('row').getByRole('link').first().click();
+    await page.getByText('Connected since').waitFor();
+    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
+    await visit.goto(`/sites/${siteId}`);
+    expect(await page.getByRole('button', { name: 'Change' }).count()).toBe(0);
+  });
+
+  it('adds a site, refuses a wrong time zone beside its field, and shows places on the map', async () => {
+    await visit.signIn('admin', '/sites');
+    await page.getByText('its router answers').waitFor();
+    await page.getByRole('button', { name: 'Add a site' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Kihnu isle');
+    await page.getByRole('textbox', { name: 'Time zone' }).fill('Europe/Nowhere');
+    await page.getByRole('button', { name: 'Add the site' }).click();
+    await page.locator('.hint.c-not').filter({ hasText: 'time zone' }).waitFor();
+    visit.forgiveFailedRequests();
+    await page.getByRole('textbox', { name: 'Time zone' }).fill('Europe/Tallinn');
+    await page.getByRole('button', { name: 'Add the site' }).click();
+    await page.getByRole('link', { name: 'Kihnu isle' }).waitFor();
+    await visit.goto('/map');
+    await page.getByText('1 of 2 have a position').waitFor();
+    await page.getByRole('img', { name: /A map with 1 sites/ }).waitFor();
+  });
+
+  it('goes to a record by a few letters, and by keyboard alone', async () => {
+    await visit.signIn('viewer');
+    await page.keyboard.press('/');
+    await page.getByPlaceholder('Go to a router, agent, site, job').fill('router-1');
+    await page
+      .getByRole('button', { name: /router-1.*router/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'router-1' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('these keys').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  });
+
+  it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s, wide and on a phone', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('admin');
+    const { id: agentId } = (await world.caller.call<{ data: { id: string }[] }>('GET', '/api/agents')).body.data[0]!;
+    const paths = [
+      '/',
+      '/agents',
+      `/agents/${agentId}`,
+      '/sites',
+      `/sites/${siteId}`,
+      '/map',
+      '/faults',
+      '/faults?status=all',
+      '/devices?q=x',
+    ];
+    for (const size of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(size);
+      for (const path of paths) {
+        await visit.goto(path);
+        await page.getByRole('status', { name: 'Reading' }).waitFor({ state: 'detached' });
+        expect(await visit.accessibilityViolations(), `${path} ${size.width}`).toEqual([]);
+      }
+    }
+  });
+});
