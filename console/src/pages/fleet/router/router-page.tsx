@@ -68,7 +68,7 @@ function Head({ router }: { router: Router }) {
       </div>
       {mayRun && router.removed_at === null ? (
         <div className="acts">
-          <AppLink href={`/forwards?router=${router.id}`} className="btn">
+          <AppLink href={`/forwards/new?router=${router.id}`} className="btn">
             Open a forward
           </AppLink>
           <AppLink href={`/run?routers=${router.id}`} className="btn main-act">
