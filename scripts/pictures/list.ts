@@ -1,0 +1,70 @@
+import type { Administrator } from '../fleet/enrol.ts';
+
+/** One picture of the web application. */
+export interface Picture {
+  /** Of its file: `console-NAME-light.png`. */
+  name: string;
+  /** Below it in README. */
+  title: string;
+  address: string;
+}
+
+interface Job {
+  id?: string;
+  job_id?: string;
+  router_id: string;
+  reason: string | null;
+}
+
+const first = <T>(rows: readonly T[], what: string, fits: (row: T) => boolean): T => {
+  const found = rows.find(fits);
+  if (found === undefined) throw new Error(`the demo has no ${what}`);
+  return found;
+};
+
+/** Pages of the demonstration with a large fleet, with the records that show most. @throws Error that names what the demo does not have */
+export async function pictureList(api: Administrator): Promise<Picture[]> {
+  const list = async <T>(route: string): Promise<T[]> => (await api.call<{ data: T[] }>('GET', route)).data;
+  const routers = await list<{ id: string; identity: string; state: string; agent_id: string }>('/api/routers');
+  const faults = await list<{ router_id: string }>('/api/faults?limit=500');
+  const often = mostOften(faults.map(({ router_id: id }) => id));
+  const story = first(routers, 'router with a past', ({ id, state }) => id === often && state === 'answering') ?? routers[0];
+  const jobs = await list<Job>('/api/jobs');
+  const guarded = first(jobs, 'job that was rolled back', ({ reason }) => reason === 'rolled_back');
+  const campaigns = await list<{ id: string; state: string }>('/api/campaigns');
+  const [stopped, running] = ['stopped', 'running'].map((state) => first(campaigns, `${state} campaign`, (one) => one.state === state));
+  const backups = await list<{ id: string; router_id: string; state: string }>('/api/backups');
+  const stored = backups.filter(({ state }) => state === 'stored');
+  const twice = first(stored, 'router with two backups', (one) => stored.filter(({ router_id: id }) => id === one.router_id).length > 1);
+  const [newer, older] = stored.filter(({ router_id: id }) => id === twice.router_id);
+  return [
+    { name: 'now', title: 'The fleet now: what answers, what does not, and what it has in common', address: '/' },
+    { name: 'routers', title: 'Routers by filter, with their last 24 hours', address: '/routers?q=-state%3Aanswering' },
+    { name: 'router', title: 'One router: agent and router as two lines, with the reasons', address: `/routers/${story.id}` },
+    { name: 'tunnel', title: 'The tunnel of its agent: sessions and how they ended', address: `/routers/${story.id}/tunnel` },
+    { name: 'run', title: 'A command for one router', address: `/run?routers=${story.id}` },
+    { name: 'jobs', title: 'Jobs of the team', address: '/jobs' },
+    { name: 'job', title: 'A script that cut the agent off: the router undid it', address: `/jobs/${guarded.router_id}/${idOf(guarded)}` },
+    { name: 'campaign', title: 'A campaign that its canary has stopped', address: `/campaigns/${stopped!.id}` },
+    { name: 'campaign-running', title: 'A campaign under way', address: `/campaigns/${running!.id}` },
+    {
+      name: 'backups',
+      title: 'What has changed between two backups',
+      address: `/routers/${twice.router_id}/backups/${older!.id}..${newer!.id}`,
+    },
+    { name: 'forwards', title: 'Open doors into networks, with their clients and their end', address: '/forwards' },
+    { name: 'faults', title: 'Open faults', address: '/faults' },
+    { name: 'map', title: 'Sites on the map', address: '/map' },
+    { name: 'keys', title: 'API keys', address: '/settings/keys' },
+  ];
+}
+
+function idOf({ id, job_id: jobId }: Job): string {
+  return id ?? jobId ?? '';
+}
+
+function mostOften(values: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+}
