@@ -131,11 +131,11 @@ async function take(page: Page, told: DemoFile, { name, address }: Picture, them
   }
   await page.getByText('live', { exact: true }).waitFor();
   const file = path.join(folder, `console-${name}-${theme}.png`);
-  let before = Buffer.alloc(0);
+  let before: Buffer | undefined;
   // Live pages never stand still for good: the last look counts.
   for (let look = 0; look < MOST_LOOKS; look += 1) {
     const now = await page.screenshot({ path: file });
-    if (now.equals(before)) break;
+    if (before && now.equals(before)) break;
     before = now;
     await pause(STILL_MS);
   }

@@ -46,7 +46,7 @@ export async function playScenes(api: Administrator): Promise<void> {
       .filter(({ state }) => state !== 'answering')
       .slice(0, 2)
       .map((router) => () => job(api, router, 'Time server', '/system ntp client set enabled=yes')),
-    ...[...cores, ...gateways].slice(0, 8).map(
+    ...[...cores.slice(0, 4), ...gateways.slice(0, 4)].map(
       ({ id }) =>
         () =>
           api.call('POST', `/api/routers/${id}/backups`, { parts: ['export'] }),

@@ -63,6 +63,7 @@ const MENUS: Readonly<Record<string, (router: RouterView) => Row[]>> = {
 
 /** `print` of some menus with `?name=value` and `=.proplist=`, and every `set`, `add` and `remove` as a line of configuration. */
 export function answerCommand(router: RouterView, path: string, words: readonly string[]): CommandAnswer {
+  if (path === '/export') return { rows: [], ret: router.export() };
   const at = path.lastIndexOf('/');
   const [menu, verb] = [path.slice(0, at), path.slice(at + 1)];
   const rows = MENUS[menu];

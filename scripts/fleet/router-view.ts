@@ -10,4 +10,6 @@ export interface RouterView {
   readonly changes: string[];
   readonly uptimeSeconds: number;
   devices(): SeenDevice[];
+  /** Text of `/export`. */
+  export(): string;
 }

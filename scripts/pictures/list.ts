@@ -10,8 +10,7 @@ export interface Picture {
 }
 
 interface Job {
-  id?: string;
-  job_id?: string;
+  id: string;
   router_id: string;
   reason: string | null;
 }
@@ -25,11 +24,12 @@ const first = <T>(rows: readonly T[], what: string, fits: (row: T) => boolean): 
 /** Pages of the demonstration with a large fleet, with the records that show most. @throws Error that names what the demo does not have */
 export async function pictureList(api: Administrator): Promise<Picture[]> {
   const list = async <T>(route: string): Promise<T[]> => (await api.call<{ data: T[] }>('GET', route)).data;
-  const routers = await list<{ id: string; identity: string; state: string; agent_id: string }>('/api/routers');
-  const faults = await list<{ router_id: string }>('/api/faults?limit=500');
-  const often = mostOften(faults.map(({ router_id: id }) => id));
-  const story = first(routers, 'router with a past', ({ id, state }) => id === often && state === 'answering') ?? routers[0];
-  const jobs = await list<Job>('/api/jobs');
+  const routers = await list<{ id: string; state: string }>('/api/routers');
+  const faults = await list<{ rid: string }>('/api/faults?limit=500');
+  const answering = new Set(routers.filter(({ state }) => state === 'answering').map(({ id }) => id));
+  const often = mostOften(faults.map(({ rid }) => rid).filter((id) => answering.has(id)));
+  const story = first(routers, 'router with a past', ({ id }) => id === often);
+  const jobs = await list<Job>('/api/jobs?limit=500');
   const guarded = first(jobs, 'job that was rolled back', ({ reason }) => reason === 'rolled_back');
   const campaigns = await list<{ id: string; state: string }>('/api/campaigns');
   const [stopped, running] = ['stopped', 'running'].map((state) => first(campaigns, `${state} campaign`, (one) => one.state === state));
@@ -44,7 +44,7 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
     { name: 'tunnel', title: 'The tunnel of its agent: sessions and how they ended', address: `/routers/${story.id}/tunnel` },
     { name: 'run', title: 'A command for one router', address: `/run?routers=${story.id}` },
     { name: 'jobs', title: 'Jobs of the team', address: '/jobs' },
-    { name: 'job', title: 'A script that cut the agent off: the router undid it', address: `/jobs/${guarded.router_id}/${idOf(guarded)}` },
+    { name: 'job', title: 'A script that cut the agent off: the router undid it', address: `/jobs/${guarded.router_id}/${guarded.id}` },
     { name: 'campaign', title: 'A campaign that its canary has stopped', address: `/campaigns/${stopped!.id}` },
     { name: 'campaign-running', title: 'A campaign under way', address: `/campaigns/${running!.id}` },
     {
@@ -57,10 +57,6 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
     { name: 'map', title: 'Sites on the map', address: '/map' },
     { name: 'keys', title: 'API keys', address: '/settings/keys' },
   ];
-}
-
-function idOf({ id, job_id: jobId }: Job): string {
-  return id ?? jobId ?? '';
 }
 
 function mostOften(values: readonly string[]): string | undefined {

@@ -64,6 +64,11 @@ test.each([
   expect(runScript(routerOf(version), script, 10_000).result).toMatchObject({ outcome, reason });
 });
 
+test('an export answers as the control plane reads it for a backup', () => {
+  const router = routerOf('7.20.4 (stable)');
+  expect(router.command('/export', [])).toEqual({ rows: [], ret: router.export() });
+});
+
 test('a script that would cut the agent off is seen as such', () => {
   const cuts = (script: string): boolean => runScript(routerOf('7.20.4'), script, 60_000).cutsOff;
   expect(cuts('/interface ethernet disable ether1')).toBe(true);
