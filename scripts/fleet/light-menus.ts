@@ -63,7 +63,13 @@ const MENUS: Readonly<Record<string, (router: RouterView) => Row[]>> = {
 
 /** `print` of some menus with `?name=value` and `=.proplist=`, and every `set`, `add` and `remove` as a line of configuration. */
 export function answerCommand(router: RouterView, path: string, words: readonly string[]): CommandAnswer {
-  if (path === '/export') return { rows: [], ret: router.export() };
+  if (path === '/export')
+    return {
+      rows: router
+        .export()
+        .split('\n')
+        .map((line) => ({ line })),
+    };
   const at = path.lastIndexOf('/');
   const [menu, verb] = [path.slice(0, at), path.slice(at + 1)];
   const rows = MENUS[menu];
