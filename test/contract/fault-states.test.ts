@@ -19,7 +19,25 @@ const act = fc.oneof(
   fc.record({ kind: fc.constant('report' as const), reachable: fc.boolean(), code: fc.constantFrom('timeout', 'refused', 'starting') }),
   fc.record({ kind: fc.constant('step' as const), ms: fc.integer({ min: -7_200_000, max: 7_200_000 }) }),
 );
-const story = fc.array(fc.tuple(act, fc.integer({ min: 0, max: 100 * SECOND })), { minLength: 5, maxLength: 40 });
+type Act = typeof act extends fc.Arbitrary<infer One> ? One : never;
+const pause = fc.integer({ min: 0, max: 100 * SECOND });
+const anything = fc.array(fc.tuple(act, pause), { minLength: 1, maxLength: 10 });
+/** Long enough to become a fault, and then something else: chance alone seldom comes to it. */
+const outage = fc
+  .record({ kind: fc.constantFrom('leave' as const, 'silent' as const), reachable: fc.boolean() })
+  .map(({ kind, reachable }) => {
+    const report = (isThere: boolean): Act => ({ kind: 'report', reachable: isThere, code: 'timeout' });
+    const lost: [Act, number] = kind === 'leave' ? [{ kind: 'leave' }, 120 * SECOND] : [report(false), 120 * SECOND];
+    const steps: [Act, number][] = [
+      [{ kind: 'connect' }, 0],
+      [report(true), 0],
+      lost,
+      [{ kind: 'connect' }, 0],
+      [report(reachable), SECOND],
+    ];
+    return steps;
+  });
+const story = fc.array(fc.oneof(anything, outage), { minLength: 2, maxLength: 6 }).map((parts) => parts.flat());
 
 describeEachDatabase('faults and states', (open) => {
   test('property: the faults of a router and of its agent never contradict its state', async () => {

@@ -7,6 +7,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../parts/reading.tsx';
 import { RouterLink } from '../../parts/router-link.tsx';
+import { useMay } from '../../session/use-may.ts';
 import { useSession } from '../../session/use-session.ts';
 import { readCast } from './recording.ts';
 import type { Cast } from './recording.ts';
@@ -14,8 +15,13 @@ import { Screen } from './screen.tsx';
 import { SPEEDS, usePlayback } from './use-playback.ts';
 import { stateWords } from './words.ts';
 
-/** What a router printed in a terminal, played again. */
+/** What a router printed in a terminal, played again, for administrators. */
 export function RecordingPage() {
+  if (useMay('admin')) return <Recording />;
+  return <PageHead crumb={<AppLink href="/terminals">Terminals</AppLink>} title="Recording" sentence="Administrators play recordings." />;
+}
+
+function Recording() {
   const { terminalId } = useParams({ from: '/terminals/$terminalId' });
   const { data: terminal } = useRecord('terminals', 'getTerminal', { path: { terminal_id: terminalId } });
   const session = useSession();
@@ -24,7 +30,7 @@ export function RecordingPage() {
     queryFn: async ({ signal }) => {
       const headers = { authorization: `Bearer ${await session.token()}` };
       const answer = await fetch(`/api/terminals/${encodeURIComponent(terminalId)}/recording`, { headers, signal });
-      if (!answer.ok) throw new Error(answer.status === 403 ? 'Administrators read recordings.' : 'There is no such recording.');
+      if (!answer.ok) throw new Error('There is no such recording.');
       return readCast(await answer.text());
     },
   });

@@ -7,6 +7,7 @@ import { useRecord } from '../../data/use-record.ts';
 import { useWrite } from '../../data/use-write.ts';
 import { AppLink } from '../../parts/app-link.tsx';
 import { Outcome, SelectField, TextField } from '../../parts/form.tsx';
+import { MissingRecord } from '../../parts/missing.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Reading } from '../../parts/reading.tsx';
 import { useMay } from '../../session/use-may.ts';
@@ -20,12 +21,13 @@ export function TerminalPage() {
   const identity = useRouterRecord(routerId)?.identity ?? 'This router';
   const [opened, setOpened] = useState<TerminalWithTicket>();
   const mayOpen = useMay('operator');
-  const { data: own } = useRecord('own terminal', 'listTerminals', {
+  const { data: own, error } = useRecord('own terminal', 'listTerminals', {
     query: { router_id: routerId, status: 'open', opened_by: me.id, limit: 1 },
   });
   if (!mayOpen)
     return <PageHead crumb={crumb(routerId, identity)} title="Terminal" sentence="Operators and administrators open terminals." />;
   if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
+  if (error && !own) return <MissingRecord error={error} what="terminal" />;
   if (!own) return <Reading />;
   return (
     <>

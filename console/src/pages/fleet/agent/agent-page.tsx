@@ -8,6 +8,7 @@ import { Confirm } from '../../../parts/confirm.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
@@ -26,7 +27,7 @@ export function AgentPage() {
   const { data: agent, error } = useRecord('agents', 'getAgent', { path: { agent_id: agentId } });
   const [isRevoking, setRevoking] = useState(false);
   const mayRevoke = useMay('admin');
-  if (!agent) return error ? <ReadingFailed error={error} what="The agent" /> : <Reading />;
+  if (!agent) return error ? <MissingRecord error={error} what="agent" /> : <Reading />;
   return (
     <>
       <PageHead

@@ -16,12 +16,14 @@ const HEIGHT = 560;
 export function MapPage() {
   const { sites, isFirst, error } = useSites();
   const placed = sites.filter(({ site }) => site.latitude !== null && site.longitude !== null);
-  if (isFirst) return <Reading />;
-  if (error && sites.length === 0) return <ReadingFailed error={error} what="The sites" />;
   return (
     <>
       <PageHead title="Map" crumb={<AppLink href="/sites">Sites</AppLink>} />
-      {placed.length === 0 ? (
+      {isFirst ? (
+        <Reading />
+      ) : error && sites.length === 0 ? (
+        <ReadingFailed error={error} what="The sites" />
+      ) : placed.length === 0 ? (
         <p className="empty">Sites with a position would be here. Give a site its latitude and longitude on its page.</p>
       ) : (
         <div className="cols map-cols">

@@ -51,7 +51,7 @@ export function Board() {
 
 function Legend() {
   return (
-    <span className="legend m-no" aria-hidden="true">
+    <span className="board-legend m-no" aria-hidden="true">
       <i className="heard" /> heard <i className="away" /> agent away <i className="not" /> not answering <i className="hatch" /> nobody
       knew
     </span>

@@ -79,7 +79,11 @@ function Cell({ name, router, sites, now }: { name: ListColumn['key']; router: R
     case 'model':
       return <span className="dim">{router.model ?? router.board_name}</span>;
     case 'version':
-      return <span className="dim id">{router.software_version}</span>;
+      return (
+        <span className="dim id" title={router.software_version}>
+          {withoutChannel(router.software_version)}
+        </span>
+      );
     case 'address':
       return <span className="dim id">{router.last_seen_from}</span>;
     case 'agent':
@@ -127,10 +131,15 @@ function Card({ router, now }: { router: Router; now: number }) {
       <span className="card-line t2 dim">
         <span className="el">
           {reason === null ? '' : `${wordOf(reason)} `}since <Moment at={since} />, {router.model ?? router.board_name},{' '}
-          {router.software_version}
+          {withoutChannel(router.software_version)}
         </span>
       </span>
       <DayRails router={router} now={now} />
     </span>
   );
+}
+
+/** `7.19.6 (stable)` is 7.19.6: the channel is in the title. */
+function withoutChannel(version: string): string {
+  return version.split(' ')[0]!;
 }

@@ -8,7 +8,8 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { StateOf } from '../../../parts/lamp.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
-import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
+import { Reading } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { BOARD } from '../../../rails/paint.ts';
@@ -32,7 +33,7 @@ export function SitePage() {
   const rails = useManyRails(routers, now);
   const [asked, setAsked] = useState<'change' | 'remove'>();
   const mayChange = useMay('admin');
-  if (!site) return error ? <ReadingFailed error={error} what="The site" /> : <Reading />;
+  if (!site) return error ? <MissingRecord error={error} what="site" /> : <Reading />;
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
     <>

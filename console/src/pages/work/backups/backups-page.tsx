@@ -59,7 +59,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
   const { records, isFirst, error, hasMore, readMore } = useList('backups', 'listBackups', { path: { router_id: routerId } });
   const [picked, setPicked] = useState<readonly string[]>([]);
   const navigate = useNavigate();
-  const mayDownload = useMay('operator');
+  const mayRead = useMay('operator');
   if (error && records.length === 0) return <ReadingFailed error={error} what="Backups" />;
   if (isFirst) return <Reading />;
   const comparable = records.filter(isComparable);
@@ -69,7 +69,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
       title="Taken"
       small={`${records.length}${hasMore ? '+' : ''}, newest first`}
       aside={
-        comparable.length < 2 ? undefined : (
+        comparable.length < 2 || !mayRead ? undefined : (
           <button
             type="button"
             className="btn sm"
@@ -89,43 +89,18 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
           <p>
             <b>No backup has been taken.</b> One is taken before a job that asks for it, on a schedule, or now.
           </p>
-          {mayDownload ? null : <p>People with the role operator take backups.</p>}
+          {mayRead ? null : <p>People with the role operator take backups.</p>}
         </div>
       ) : null}
       {records.map((backup) => (
-        <div className="line backup" key={backup.id}>
-          <input
-            type="checkbox"
-            aria-label={`Pick for a comparison: taken ${backup.created_at}`}
-            className="pick"
-            disabled={!isComparable(backup)}
-            checked={picked.includes(backup.id)}
-            onChange={(event) =>
-              setPicked(event.target.checked ? [...picked, backup.id].slice(-2) : picked.filter((id) => id !== backup.id))
-            }
-          />
-          <span className="el">
-            <Moment at={backup.created_at} className="b" /> <span className="dim">{originWords(backup)}</span>
-          </span>
-          <span className="el">
-            {backup.state === 'stored' && backup.error === null ? (
-              <span className={backup.changed === true ? 'b' : 'dim'}>{changedWords(backup)}</span>
-            ) : (
-              <WorkState work={WORKS[backup.state]} why={backup.error ?? SAID[backup.state]} />
-            )}
-          </span>
-          <span className="parts">
-            {backup.parts.map((part) =>
-              mayDownload ? (
-                <DownloadButton key={part.part} routerId={routerId} identity={identity} backup={backup} part={part} />
-              ) : (
-                <span key={part.part} className="dim">
-                  {part.part.replace('_', ' ')}
-                </span>
-              ),
-            )}
-          </span>
-        </div>
+        <Taken
+          key={backup.id}
+          backup={backup}
+          routerId={routerId}
+          identity={identity}
+          isPicked={picked.includes(backup.id)}
+          onPick={(isPicked) => setPicked(isPicked ? [...picked, backup.id].slice(-2) : picked.filter((id) => id !== backup.id))}
+        />
       ))}
       {hasMore ? (
         <button type="button" className="btn quiet" onClick={readMore}>
@@ -133,6 +108,52 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
         </button>
       ) : null}
     </Section>
+  );
+}
+
+interface TakenProps {
+  backup: Backup;
+  routerId: string;
+  identity: string;
+  isPicked: boolean;
+  onPick: (isPicked: boolean) => void;
+}
+
+function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
+  const mayRead = useMay('operator');
+  return (
+    <div className="line backup">
+      <input
+        type="checkbox"
+        aria-label={`Pick for a comparison: taken ${backup.created_at}`}
+        className="pick"
+        hidden={!mayRead}
+        disabled={!isComparable(backup)}
+        checked={isPicked}
+        onChange={(event) => onPick(event.target.checked)}
+      />
+      <span className="el">
+        <Moment at={backup.created_at} className="b" /> <span className="dim">{originWords(backup)}</span>
+      </span>
+      <span className="el">
+        {backup.state === 'stored' && backup.error === null ? (
+          <span className={backup.changed === true ? 'b' : 'dim'}>{changedWords(backup)}</span>
+        ) : (
+          <WorkState work={WORKS[backup.state]} why={backup.error ?? SAID[backup.state]} />
+        )}
+      </span>
+      <span className="parts">
+        {backup.parts.map((part) =>
+          mayRead ? (
+            <DownloadButton key={part.part} routerId={routerId} identity={identity} backup={backup} part={part} />
+          ) : (
+            <span key={part.part} className="dim">
+              {part.part.replace('_', ' ')}
+            </span>
+          ),
+        )}
+      </span>
+    </div>
   );
 }
 

@@ -6,6 +6,7 @@ import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { exactTime, shortTime } from '../../../parts/times.ts';
+import { useMay } from '../../../session/use-may.ts';
 import { BackupsCrumb } from './crumb.tsx';
 import { DiffView } from './diff-view.tsx';
 import { originWords, readPair } from './pair.ts';
@@ -15,7 +16,17 @@ import '../work.css';
 export function ComparePage() {
   const { routerId, pair } = useParams({ from: '/routers/$routerId/backups/$pair' });
   const ids = readPair(pair);
+  const mayRead = useMay('operator');
   if (!ids) return <PageHead crumb={<BackupsCrumb routerId={routerId} />} title="The address names no two backups" />;
+  if (!mayRead) {
+    return (
+      <PageHead
+        crumb={<BackupsCrumb routerId={routerId} />}
+        title="What changed"
+        sentence="Operators and administrators compare backups."
+      />
+    );
+  }
   return <Compared routerId={routerId} from={ids.from} to={ids.to} />;
 }
 

@@ -10,7 +10,11 @@ export function CampaignTally({ campaign }: { campaign: Campaign }) {
     ['done', counts.completed, `${Math.round((counts.completed / Math.max(1, all)) * 100)} % of the list`],
     ['running', counts.running, `at most ${most} under way`],
     ['waiting', counts.pending + counts.waiting, counts.pending > 0 ? `${counts.pending} have their job` : 'no job yet'],
-    ['failed', counts.failed, campaign.abort_after_failures === null ? '' : `stops at ${campaign.abort_after_failures}`],
+    [
+      'failed',
+      counts.failed,
+      campaign.abort_after_failures === null ? 'stops nothing by number' : `stops at ${campaign.abort_after_failures}`,
+    ],
     ['unknown', counts.unknown, 'counts as failed'],
     ['expired', counts.expired, 'never ran'],
     ...(counts.skipped + counts.deleted > 0

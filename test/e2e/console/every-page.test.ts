@@ -1,0 +1,282 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SERVER_VERSION } from '../../../server/version.ts';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { consoleRoutes } from '../../harness/console-routes.ts';
+import { addUser } from '../../harness/identity/sign-in.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import type { Caller, World } from '../../harness/world.ts';
+
+/**
+ * What holds on every page of the application: read from its list of routes, so that a new page cannot be forgotten. The team's records
+ * hold HTML and terminal escapes wherever a router or a person can put a text.
+ */
+
+const HTML = '<img src=x onerror=alert(1)>';
+const HOSTILE = `${HTML}\u001b[2J`;
+/** Long enough for all pages one after the other on a busy machine, milliseconds. */
+const WALK_MS = 540_000;
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1440, height: 900 };
+
+/** Runs in the page: how wide it is once its parts have followed a new size, and which elements stick out. */
+const WIDTH_OF_PAGE = `(async () => {
+  const width = () => Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
+  for (let frames = 0; frames < 60 && width() > innerWidth; frames += 1) await new Promise(requestAnimationFrame);
+  const out = [...document.querySelectorAll('main *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
+  return { width: width(), elements: out.slice(0, 4).map(({ tagName, className }) => tagName + '.' + String(className?.baseVal ?? className)).join(', ') };
+})()`;
+
+describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
+  let world: World;
+  let empty: Caller;
+  let browser: Browser;
+  /** Addresses of the filled team. */
+  let pages: string[];
+
+  beforeAll(async () => {
+    const file = Buffer.from('the agent');
+    const agentRelease = { version: SERVER_VERSION, sha256: 'a'.repeat(64), bytes: file.length, file };
+    const server = { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' };
+    world = await startConsoleWorld({ routers: [{ identity: HTML }], overrides: { agentRelease }, server });
+    empty = await world.addTeam('Empty');
+    for (const role of ['admin', 'viewer'] as const) await addUser(world, `empty-${role}@example.org`, role, empty.teamId);
+    const values = await fill(world);
+    pages = consoleRoutes().map((route) => addressOf(route, values));
+    browser = await launchChromium();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** Opens page after page as this person. @returns what `look` found, with the page's address before it */
+  async function walk(
+    who: string,
+    look: (page: Page, visit: Visit) => Promise<string[]>,
+    before?: (page: Page) => Promise<void>,
+  ): Promise<string[]> {
+    const visit = await Visit.start(browser, world, { viewport: DESK });
+    const found: string[] = [];
+    await visit.signInAs(who, '/me');
+    await before?.(visit.page);
+    for (const path of pages) {
+      await visit.page.goto(`${visit.origin}${path}`);
+      try {
+        await visit.page.locator('main h1').first().waitFor();
+        await visit.page.locator('main:not(:has(.reading))').waitFor();
+      } catch {
+        found.push(`${path}: has no heading, or never ends reading: ${await visit.page.locator('body').innerText()}`);
+        continue;
+      }
+      found.push(...(await look(visit.page, visit)).map((what) => `${path}: ${what}`));
+    }
+    visit.forgiveFailedRequests();
+    found.push(...visit.complaints);
+    await visit.context.close();
+    return found;
+  }
+
+  async function axeInBothThemes(page: Page, visit: Visit): Promise<string[]> {
+    const found: string[] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...(await visit.accessibilityViolations()).map((what) => `${colorScheme}: ${what}`));
+    }
+    return found;
+  }
+
+  async function tooWideForAPhone(page: Page): Promise<string[]> {
+    await page.setViewportSize(PHONE);
+    const { width, elements } = await page.evaluate<{ width: number; elements: string }>(WIDTH_OF_PAGE);
+    await page.setViewportSize(DESK);
+    return width > PHONE.width ? [`is ${width} px wide on a phone: ${elements}`] : [];
+  }
+
+  /** A text that became a part of the page would have made this. */
+  async function madeOfText(page: Page): Promise<string[]> {
+    const made = await page.locator('img, [onerror], main script').count();
+    return made === 0 ? [] : ['a text became HTML'];
+  }
+
+  it(
+    'finds no fault with axe in light and dark, nothing wider than a phone, and no text that became HTML',
+    { timeout: WALK_MS },
+    async () => {
+      const found = await walk('admin@example.org', async (page, visit) => [
+        ...(await axeInBothThemes(page, visit)),
+        ...(await tooWideForAPhone(page)),
+        ...(await madeOfText(page)),
+      ]);
+      expect(found).toEqual([]);
+    },
+  );
+
+  it('shows the text of a router as it is, markup and all', async () => {
+    const visit = await Visit.start(browser, world);
+    await visit.signIn('viewer', '/routers');
+    await visit.page.getByText(HTML).first().waitFor();
+    await visit.end();
+  });
+
+  it('finds no fault with axe in a team without anything', { timeout: WALK_MS }, async () => {
+    const found = await walk('empty-admin@example.org', async (page, visit) => [
+      ...(await axeInBothThemes(page, visit)),
+      ...(await tooWideForAPhone(page)),
+    ]);
+    expect(found).toEqual([]);
+  });
+
+  it('finds no fault with axe when nothing can be read', { timeout: WALK_MS }, async () => {
+    const failing = async (page: Page): Promise<void> => {
+      await page.route(/\/api\/(?!me$|routers\?limit=5000|events)/, (route) =>
+        route.fulfill({
+          status: 500,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ code: 'internal', message: 'broken' }),
+        }),
+      );
+    };
+    expect(await walk('admin@example.org', axeInBothThemes, failing)).toEqual([]);
+  });
+
+  it('has no button for a viewer that the control plane refuses', { timeout: WALK_MS }, async () => {
+    const refused: string[] = [];
+    let last = '';
+    const found = await walk(
+      'viewer@example.org',
+      async (page, visit) => {
+        const { length } = await page.locator('main').getByRole('button').all();
+        for (let index = 0; index < length; index += 1) {
+          const button = page.locator('main').getByRole('button').nth(index);
+          if (!(await button.isVisible()) || !(await button.isEnabled())) continue;
+          last = `${page.url()} ${await button.innerText()}`;
+          if (/sign out|leave the team/i.test(last)) continue;
+          await button.click();
+          const inDialog = page.getByRole('dialog').getByRole('button', { name: /^(?!Close|Cancel)/ });
+          if ((await inDialog.first().isVisible()) && (await inDialog.last().isEnabled())) await inDialog.last().click();
+          await page.keyboard.press('Escape');
+        }
+        return visit.accessibilityViolations();
+      },
+      async (page) => {
+        page.on('response', (answer) => {
+          if (answer.status() === 403) refused.push(`${last}: ${answer.request().method()} ${answer.url()}`);
+        });
+      },
+    );
+    expect([...refused, ...found]).toEqual([]);
+  });
+
+  it.each(['127.0.0.1', 'localhost'])('cannot be ridden by a page of another origin (%s)', async (host) => {
+    const strangers = http.createServer((_request, answer) =>
+      answer.setHeader('content-type', 'text/html').end('<title>elsewhere</title>'),
+    );
+    await new Promise<void>((resolve) => strangers.listen(0, '127.0.0.1', resolve));
+    try {
+      const visit = await Visit.start(browser, world);
+      await visit.signIn('admin');
+      const stranger = await visit.context.newPage();
+      await stranger.goto(`http://${host}:${(strangers.address() as AddressInfo).port}/`);
+      const silent = `${visit.origin}/oidc/auth?client_id=signalbox-console&prompt=none&response_type=code&scope=openid+api&redirect_uri=${encodeURIComponent(`${visit.origin}/silent-callback`)}`;
+      const read = (url: string) =>
+        stranger.evaluate<string, string>(
+          (address) =>
+            fetch(address, { credentials: 'include' }).then(
+              (answer) => answer.text(),
+              () => 'unreadable',
+            ),
+          url,
+        );
+      for (const url of [silent, `${visit.origin}/api/events`, `${visit.origin}/api/me`, `${visit.origin}/oidc/token`, `${visit.origin}/`])
+        expect(await read(url), url).toBe('unreadable');
+      // Nor shown in a frame.
+      await stranger.evaluate<undefined, string>((address) => {
+        const page = globalThis as unknown as {
+          document: { createElement(name: string): { src: string }; body: { append(node: unknown): void } };
+        };
+        const frame = page.document.createElement('iframe');
+        frame.src = address;
+        page.document.body.append(frame);
+      }, `${visit.origin}/settings/keys`);
+      await waitUntil('the frame is refused', async () => stranger.frames().some((frame) => frame.url().startsWith('chrome-error:')));
+      const socket = await stranger.evaluate<string, string>(
+        (address) =>
+          new Promise<string>((resolve) => {
+            const opened = new WebSocket(address);
+            opened.addEventListener('open', () => resolve('open'));
+            opened.addEventListener('error', () => resolve('refused'));
+          }),
+        `${visit.origin.replace('http', 'ws')}/api/events`,
+      );
+      expect(socket).toBe('refused');
+      await visit.context.close();
+    } finally {
+      strangers.close();
+    }
+  });
+});
+
+/** A value for each parameter of the addresses. */
+type Values = Record<string, string>;
+
+function addressOf(route: string, values: Values): string {
+  return route.replaceAll(/\$(\w+)/g, (_all, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`every-page.test.ts has no value for $${name} of ${route}`);
+    return value;
+  });
+}
+
+/** Records of each kind, with hostile texts wherever one can be given. */
+async function fill({ caller }: World): Promise<Values> {
+  const routerId = await waitUntil('the router is listed with a pulse', async () => {
+    const { body } = await caller.call<{ data: { id: string; has_pulse: boolean }[] }>('GET', '/api/routers');
+    return body.data.find((router) => router.has_pulse)?.id;
+  });
+  const create = async (path: string, content: object): Promise<Record<string, string>> => {
+    const { status, body } = await caller.call<{ data?: Record<string, string> }>('POST', path, content);
+    expect(status, `${path} ${JSON.stringify(body)}`).toBeLessThan(300);
+    // A forward is answered without an envelope.
+    return body.data ?? (body as Record<string, string>);
+  };
+  const backups: string[] = [];
+  for (let taken = 0; taken < 2; taken += 1) backups.push(await takeBackup(caller, routerId));
+  const script = { description: HTML, script: `:put "${HTML}"`, make_backup: false, express_execute: true, needs_acknowledgement: true };
+  const job = await create(`/api/asynchronous/${routerId}`, script);
+  const campaign = await create('/api/campaigns', { router_ids: [routerId], ...script });
+  const forward = await create(`/api/routers/${routerId}/transient-forwarding`, {
+    expire_after_minutes: 10,
+    dst_port: 80,
+    dst_address: '127.0.0.1',
+    allow_from: '127.0.0.1',
+  });
+  await create('/api/api-keys', { name: HOSTILE.replace('\u001b', '') });
+  await create('/api/members', { email: 'ada@example.org', role: 'viewer' });
+  await create('/api/clients', { name: HTML, kind: 'web', role: 'viewer', redirect_uris: ['https://app.example.net/callback'] });
+  const site = await create('/api/sites', { name: HTML });
+  await create('/api/enrol-tokens', { site_id: site['id'] });
+  const { body: agents } = await caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
+  return {
+    routerId,
+    agentId: agents.data[0]!.id,
+    siteId: site['id']!,
+    jobId: job['job_id']!,
+    campaignId: campaign['id']!,
+    forwardId: forward['id']!,
+    // None: the agent of this world opens no terminals, so this is the page about one that is not there.
+    terminalId: job['job_id']!,
+    pair: backups.join('..'),
+  };
+}
+
+/** One after the other: a second one is refused while the first is under way. */
+function takeBackup(caller: Caller, routerId: string): Promise<string> {
+  return waitUntil('the router takes a backup', async () => {
+    const { status, body } = await caller.call<{ data: { id: string } }>('POST', `/api/routers/${routerId}/backups`, { parts: ['export'] });
+    return status < 300 ? body.data.id : undefined;
+  });
+}
