@@ -33,10 +33,13 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
   const guarded = first(jobs, 'job that was rolled back', ({ reason }) => reason === 'rolled_back');
   const campaigns = await list<{ id: string; state: string }>('/api/campaigns');
   const [stopped, running] = ['stopped', 'running'].map((state) => first(campaigns, `${state} campaign`, (one) => one.state === state));
-  const backups = await list<{ id: string; router_id: string; state: string }>('/api/backups');
+  const backups = await list<{ id: string; router_id: string; origin: string; state: string }>('/api/backups?limit=500');
   const stored = backups.filter(({ state }) => state === 'stored');
-  const twice = first(stored, 'router with two backups', (one) => stored.filter(({ router_id: id }) => id === one.router_id).length > 1);
-  const [newer, older] = stored.filter(({ router_id: id }) => id === twice.router_id);
+  // The job's backup is from before its script, the one that was asked for from after it.
+  const asked = first(stored, 'router with two backups', ({ origin, router_id: id }) => {
+    return origin === 'request' && stored.some((one) => one.origin === 'job' && one.router_id === id);
+  });
+  const before = first(stored, 'backup of a job', ({ origin, router_id: id }) => origin === 'job' && id === asked.router_id);
   return [
     { name: 'now', title: 'The fleet now: what answers, what does not, and what it has in common', address: '/' },
     { name: 'routers', title: 'Routers by filter, with their last 24 hours', address: '/routers?q=-state%3Aanswering' },
@@ -50,7 +53,7 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
     {
       name: 'backups',
       title: 'What has changed between two backups',
-      address: `/routers/${twice.router_id}/backups/${older!.id}..${newer!.id}`,
+      address: `/routers/${asked.router_id}/backups/${before.id}..${asked.id}`,
     },
     { name: 'forwards', title: 'Open doors into networks, with their clients and their end', address: '/forwards' },
     { name: 'faults', title: 'Open faults', address: '/faults' },
