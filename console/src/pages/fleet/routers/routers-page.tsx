@@ -12,22 +12,24 @@ import { Held } from './held.tsx';
 import type { RoutersSearch } from './search.ts';
 import { NONE, selectedOf, toggled } from './selection.ts';
 import type { Selection } from './selection.ts';
+import { useTyped } from '../../../parts/use-typed.ts';
 import { useFiltered, useSiteNames } from './use-filtered.ts';
 import { SaveView, Views } from './views.tsx';
 
 /** Every router of the team: one filter, one order, and only the rows in sight in the page. */
 export function RoutersPage() {
   const search = useSearch({ from: '/routers' });
-  const { q = '', sort = 'state' } = search;
+  const { sort = 'state' } = search;
   const navigate = useNavigate({ from: '/routers' });
-  const sites = useSiteNames();
-  const ids = useFiltered(q, sort, sites);
   const [asked, setAsked] = useState<'save' | 'columns'>();
   const [selection, setSelection] = useState<Selection>(NONE);
   const [shown, setShown] = useState<readonly string[]>([]);
   const mayRun = useMay('operator');
   const change = (changed: RoutersSearch): void =>
     void navigate({ search: (before) => ({ ...before, ...changed }), replace: !('sort' in changed), resetScroll: false });
+  const [q, setQ] = useTyped(search.q ?? '', (text) => change({ q: text }));
+  const sites = useSiteNames();
+  const ids = useFiltered(q, sort, sites);
   const onToggle = useCallback((id: string) => setSelection((before) => toggled(before, id, ids)), [ids]);
   const selected = selectedOf(selection, ids);
   return (
@@ -45,8 +47,8 @@ export function RoutersPage() {
         </div>
       </div>
       <Views search={search} sites={sites} />
-      <Filter q={q} count={ids.length} onChange={(value) => change({ q: value })} />
-      <Chips q={q} ids={ids} onChange={(value) => change({ q: value })} />
+      <Filter q={q} count={ids.length} onChange={setQ} />
+      <Chips q={q} ids={ids} onChange={setQ} />
       {ids.length === 0 ? (
         <NoRouters />
       ) : (
