@@ -25,6 +25,16 @@ beforeAll(async () => {
 });
 afterAll(async () => world.close());
 
+/** Its first output is stored a moment after it was opened. */
+async function recordedTerminal(routerId: string): Promise<string> {
+  const id = await make(`/api/routers/${routerId}/terminals`, { level: 'read', reason: 'a look at the log' });
+  await waitUntil('its recording has begun', async () => {
+    const { status } = await world.caller.call('GET', `/api/terminals/${id}/recording`);
+    return status === 200 ? true : undefined;
+  });
+  return id;
+}
+
 async function makeRecords(routerId: string): Promise<Record<string, string>> {
   const forward = PUBLIC_ROUTES.find(({ method, path }) => method === 'POST' && path.endsWith('/transient-forwarding'))!;
   const job = PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!;
@@ -43,7 +53,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
   return {
     id: await make(`/api/routers/${routerId}/transient-forwarding`, forward.body),
     job_id: jobId,
-    terminal_id: await make(`/api/routers/${routerId}/terminals`, { level: 'read', reason: 'a look at the log' }),
+    terminal_id: await recordedTerminal(routerId),
     backup_id: backupId,
     other_id: backupId,
     delivery_id: await newest(`/api/routers/${routerId}/jobs/${jobId}/deliveries`),
