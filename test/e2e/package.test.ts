@@ -59,7 +59,9 @@ test('one file serves everything, and hands out the agent that makes a router an
   expect(assets.length).toBeGreaterThanOrEqual(2);
   for (const asset of assets) {
     const answer = await fetch(url + asset, { headers: { 'accept-encoding': 'br' } });
-    const encoding = /[.](?:js|css)$/.test(asset) ? 'br' : null;
+    const { byteLength } = await answer.arrayBuffer();
+    // Files of one packet are not compressed.
+    const encoding = /[.](?:js|css)$/.test(asset) && byteLength >= 1400 ? 'br' : null;
     expect([asset, answer.status, answer.headers.get('content-encoding')]).toEqual([asset, 200, encoding]);
   }
   expect((await fetch(`${url}/openapi.json`)).status).toBe(200);

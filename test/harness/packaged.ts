@@ -72,13 +72,13 @@ export class Packaged {
   /** Starts one of its commands, which `close` kills at the latest. */
   start(command: string, args: string[], env: Record<string, string> = {}): ChildProcess {
     const program = path.join(this.prefix, 'bin', command);
-    const child = spawn(program, args, { env: this.#env(env), cwd: this.folder, stdio: 'ignore' });
+    const child = spawn(program, args, { env: this.#env(env), cwd: this.folder, stdio: 'ignore', detached: true });
     this.#children.push(child);
     return child;
   }
 
   async close(): Promise<void> {
-    for (const child of this.#children) child.kill('SIGKILL');
+    for (const { pid } of this.#children) killGroup(pid);
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -109,5 +109,15 @@ export class Packaged {
       if (UNREACHABLE.test(String((error as { stderr?: unknown }).stderr))) return false;
       throw error;
     }
+  }
+}
+
+/** Under an older Node a command starts the packaged one as its child, which a signal to the command alone would leave behind. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
