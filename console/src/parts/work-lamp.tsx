@@ -65,7 +65,8 @@ export function WorkState({ work, why }: { work: Work; why?: string | undefined 
     <span className="lamp">
       <WorkLamp work={work} />
       <span className="el">
-        <span className={`${className} b`}>{word}</span>
+        {/* What went as wished stays quiet: only what needs somebody is coloured. */}
+        <span className={work === 'done' ? 'dim' : `${className} b`}>{word}</span>
         {why === undefined || why === '' ? null : <span className="dim">, {why}</span>}
       </span>
     </span>
