@@ -1196,6 +1196,10 @@ export interface Problem {
   errors: Record<string, string[]>;
   request_id: string;
   category?: number;
+  /** Why, more exactly than `code`: `timeout`, `login_refused`, `terminal_off` … */
+  reason?: string;
+  /** The terminal that the caller has open on the router already */
+  terminal_id?: string;
 }
 
 export interface Revocation {

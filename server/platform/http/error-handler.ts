@@ -46,6 +46,8 @@ export const problemSchema = z
     errors: z.record(z.string(), z.array(z.string())),
     request_id: z.string(),
     category: z.int().optional(),
+    reason: z.string().optional().describe('Why, more exactly than `code`: `timeout`, `login_refused`, `terminal_off` …'),
+    terminal_id: z.string().optional().describe('The terminal that the caller has open on the router already'),
   })
   .meta({ id: 'Problem' });
 
