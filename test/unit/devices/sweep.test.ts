@@ -9,7 +9,7 @@ test('stop waits for a sweep that takes longer than its interval', async () => {
   const clock = new ManualClock();
   const gate = Promise.withResolvers<void>();
   // A database that takes its time to forget old devices.
-  const writes = { write: () => gate.promise.then(() => ({ more: false })) };
+  const writes = { write: () => gate.promise.then(() => undefined) };
   const devices = new DevicesService({
     storage: { writes } as unknown as Storage,
     clock,
