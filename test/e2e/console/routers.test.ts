@@ -34,7 +34,7 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await page.getByText('1 of 3').waitFor();
     await page.getByRole('button', { name: 'Without text router-1' }).click();
     await page.getByText('3 of 3').waitFor();
-    expect(new URL(page.url()).searchParams.get('q')).toBe('state:answering');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('state:answering');
   });
 
   it('keeps a view with its filter, order and columns as a tab, and removes it', async () => {
