@@ -20,7 +20,7 @@
 
   /** Scrolls the list down. Gives the time between frames, milliseconds, and the most rows that were in the page. */
   async function scrollDown(pxPerSecond, ms) {
-    const scroller = document.querySelector('[role=rowgroup][tabindex]');
+    const scroller = document.querySelector('.gbody');
     const frames = [];
     let rows = 0;
     const startedAt = await frame();
