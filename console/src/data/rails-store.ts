@@ -9,6 +9,8 @@ const GATHER_MS = 120;
 const PAUSE_MS = 2000;
 /** Hours are read again when they are older, milliseconds. */
 const OLD_MS = 300_000;
+/** After a request that failed, milliseconds. */
+const AGAIN_MS = 30_000;
 
 export type Buckets = RouterAvailability['buckets'];
 
@@ -24,6 +26,8 @@ export class RailsStore {
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Map<string, Set<() => void>>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #dueAt = Infinity;
+  #isReading = false;
   #lastRequest = 0;
   #lastAnswer = 0;
 
@@ -55,30 +59,44 @@ export class RailsStore {
   }
 
   #readSoon(): void {
-    const pause = Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now());
     const isFirst = [...this.#listeners.keys()].some((id) => !this.#entries.has(id));
-    this.#timer ??= setTimeout(() => void this.#read(), isFirst ? GATHER_MS : pause);
+    this.#readIn(isFirst ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now()));
+  }
+
+  /** The earliest time that was asked for counts. */
+  #readIn(ms: number): void {
+    const dueAt = Date.now() + ms;
+    if (this.#dueAt <= dueAt || this.#isReading) return;
+    clearTimeout(this.#timer);
+    this.#dueAt = dueAt;
+    this.#timer = setTimeout(() => void this.#read(), ms);
   }
 
   async #read(): Promise<void> {
+    this.#dueAt = Infinity;
+    this.#isReading = true;
+    const hasFailed = await this.#readOld().then(
+      () => false,
+      // Rails are no reason for a message: the row says its state without them.
+      () => true,
+    );
+    this.#isReading = false;
+    if (this.#listeners.size === 0) return;
+    if (hasFailed) this.#readIn(AGAIN_MS);
+    else if ([...this.#listeners.keys()].some((id) => this.#isOld(id))) this.#readSoon();
+    else this.#readIn(OLD_MS);
+  }
+
+  async #readOld(): Promise<void> {
     const ids = [...this.#listeners.keys()].filter((id) => this.#isOld(id)).slice(0, MOST);
-    if (ids.length > 0) {
-      this.#lastRequest = Date.now();
-      try {
-        const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
-        const { data } = await this.#api.call('listAvailability', { query });
-        this.#lastAnswer += 1;
-        for (const { router_id: id, buckets } of data) this.#keep(id, buckets);
-        // A router that was removed meanwhile has none, and is not asked for again.
-        for (const id of ids) if (!this.#entries.has(id)) this.#keep(id, []);
-      } catch {
-        // Rails are no reason for a message: the row says its state without them, and the next look asks again.
-        this.#timer = undefined;
-        return;
-      }
-    }
-    this.#timer = undefined;
-    if ([...this.#listeners.keys()].some((id) => this.#isOld(id))) this.#readSoon();
+    if (ids.length === 0) return;
+    this.#lastRequest = Date.now();
+    const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
+    const { data } = await this.#api.call('listAvailability', { query });
+    this.#lastAnswer += 1;
+    for (const { router_id: id, buckets } of data) this.#keep(id, buckets);
+    // A router that was removed meanwhile has none, and is not asked for again.
+    for (const id of ids) if (!this.#entries.has(id)) this.#keep(id, []);
   }
 
   #keep(id: string, buckets: Buckets): void {

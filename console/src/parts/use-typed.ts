@@ -8,14 +8,25 @@ const PAUSE_MS = 250;
  * in a transition, which a thousand changes a second hold up for as long as they go on.
  */
 export function useTyped(kept: string, write: (text: string) => void): [string, (text: string) => void] {
-  const [typed, setTyped] = useState<string>();
-  const onPause = useEffectEvent(write);
+  const [typed, setTyped] = useState<Typed>();
+  const onPause = useEffectEvent((text: string) => {
+    write(text);
+    setTyped({ text, isWritten: true });
+  });
+  const isWaiting = typed?.isWritten === false;
+  const text = typed?.text ?? kept;
   useEffect(() => {
-    if (typed === undefined) return undefined;
-    const timer = setTimeout(() => onPause(typed), PAUSE_MS);
+    if (!isWaiting) return undefined;
+    const timer = setTimeout(() => onPause(text), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [typed]);
-  // The address has caught up: from here on it decides, so that Back works.
-  if (typed !== undefined && typed === kept) setTyped(undefined);
-  return [typed ?? kept, setTyped];
+  }, [isWaiting, text]);
+  // The address has caught up: from here on it decides, so that Back works. Before the last text was written, the same text in the address is
+  // that of an earlier pause, which another one is about to follow.
+  if (typed?.isWritten === true && typed.text === kept) setTyped(undefined);
+  return [text, (now) => setTyped({ text: now, isWritten: false })];
+}
+
+interface Typed {
+  text: string;
+  isWritten: boolean;
 }

@@ -42,14 +42,14 @@ function HunkView({ hunk, isSideBySide }: { hunk: Hunk; isSideBySide: boolean })
       </p>
       {isSideBySide
         ? pairsOf(hunk.lines).map((pair, index) => (
-            // oxlint-disable-next-line react/no-array-index-key
+            // oxlint-disable-next-line react/no-array-index-key -- lines have no other name than their place
             <div key={index} className="pair">
               <Half line={pair.before} number={pair.before?.before ?? null} />
               <Half line={pair.after} number={pair.after?.after ?? null} />
             </div>
           ))
         : hunk.lines.map((line, index) => (
-            // oxlint-disable-next-line react/no-array-index-key
+            // oxlint-disable-next-line react/no-array-index-key -- lines have no other name than their place
             <div key={index} className={line.kind}>
               <span className="ln">{line.before}</span>
               <span className="ln">{line.after}</span>
