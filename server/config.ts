@@ -84,6 +84,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_FINE_STEPS_RETENTION_DAYS: wholeNumber(30, LEAST_STEP_RETENTION_DAYS, 3650),
   SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: wholeNumber(366, LEAST_STEP_RETENTION_DAYS, 3650),
   SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS: wholeNumber(90, 1, 3650),
+  SIGNALBOX_NOTIFICATION_RETENTION_DAYS: wholeNumber(30, 1, 3650),
   SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -150,6 +151,8 @@ export interface Config {
   readonly keepSteps: { readonly fineMs: number; readonly hourlyMs: number };
   /** How long the recording of a terminal is kept after its end. */
   readonly keepRecordingsMs: number;
+  /** How long notices, threads and messages are kept. */
+  readonly keepNotificationsMs: number;
   /** When a router may move to another agent of its team. */
   readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
@@ -296,6 +299,7 @@ function toConfig(checked: Checked): Config {
       hourlyMs: checked.SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS * 24 * 3600_000,
     },
     keepRecordingsMs: checked.SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS * 24 * 3600_000,
+    keepNotificationsMs: checked.SIGNALBOX_NOTIFICATION_RETENTION_DAYS * 24 * 3600_000,
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,

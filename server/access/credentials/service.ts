@@ -17,6 +17,8 @@ import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
+import { insertNotices } from '../../platform/notices/store.ts';
+import type { NewNotice } from '../../platform/notices/types.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import {
   API_KEY_SECRET_LENGTH,
@@ -326,9 +328,11 @@ export class CredentialsService {
     const { storage, clock } = this.#deps;
     const now = clock.now();
     await storage.writes.write(async (tx) => {
+      const wasLive = await hasLiveAgent(tx, teamId, agentId);
       if (!(await revokeAgent(tx, teamId, agentId, now))) throw notFound('agent');
       await revokeReplacementTokens(tx, teamId, agentId, now);
       await insertRevocation(tx, { teamId, kind: 'agent', subjectId: agentId, now });
+      if (wasLive) await insertNotices(tx, [revokedNotice(teamId, agentId, now)], now);
     });
     gateway.disconnect(agentId, 'revoked');
   }
@@ -336,6 +340,12 @@ export class CredentialsService {
   #isLive(key: ApiKey): boolean {
     return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > this.#deps.clock.now());
   }
+}
+
+/** What people are told of an agent that is refused from now on. */
+function revokedNotice(teamId: string, agentId: string, at: number): NewNotice {
+  const key = `agent:${agentId}:revoked`;
+  return { teamId, kind: 'agent.revoked', phase: 'info', severity: 'warning', key, recordId: agentId, version: 0, agentId, at };
 }
 
 /** Gives the agent another credential. @throws AppError `conflict` when it is revoked */

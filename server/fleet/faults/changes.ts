@@ -3,15 +3,21 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
-import type { Storage } from '../../platform/storage/db.ts';
 import { storeApart } from '../../platform/core/store-apart.ts';
-import { applyChange } from './store.ts';
-import type { RouterChange } from './store.ts';
+import type { RefusedRow } from '../../platform/core/store-apart.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+import { applyAgentChange } from './agents/store.ts';
+import { applyChanges } from './store.ts';
 import type { FaultChange, FaultEvent } from './types.ts';
+import { WaitingAgents } from './waiting-agents.ts';
+import type { AgentChange } from './waiting-agents.ts';
 import { WaitingChanges } from './waiting-changes.ts';
+import type { TakenChange } from './waiting-changes.ts';
 
 /** Changes of one transaction: about 20 ms on SQLite. */
 const CHUNK = 100;
+/** Routers of an agent in one transaction: they share a few statements, so it takes about as long. */
+const AGENT_CHUNK = 500;
 
 interface ChangesDeps {
   storage: Storage;
@@ -21,16 +27,27 @@ interface ChangesDeps {
   counters?: Counters;
 }
 
+/** A change of an agent that is being stored. */
+interface AgentWork {
+  change: AgentChange;
+  /** Not stored yet. */
+  left: string[];
+  /** Its notice is stored: the other routers add none. */
+  hasNotice: boolean;
+}
+
 /**
- * Stores changes of faults in the background: in order for each fault, taking turns between teams.
- * A change that cannot be stored now is retried by the next {@link store}; one that can never be stored is dropped.
+ * Stores changes of faults in the background: in order for each fault, taking turns between teams. `agent_offline` of one agent is one change
+ * for all its routers. A change that cannot be stored now is retried by the next {@link store}; one that can never be stored is dropped.
  */
 export class Changes {
   readonly #deps: ChangesDeps;
   readonly #log: Log;
   readonly #waiting = new WaitingChanges();
-  /** Taken from the queue and not stored yet. */
-  #chunk: RouterChange[] = [];
+  readonly #agents = new WaitingAgents();
+  /** Taken from the queues and not stored yet. */
+  #chunk: TakenChange[] = [];
+  #agentWork: AgentWork[] = [];
   #storing: Promise<void> | undefined;
 
   constructor(deps: ChangesDeps) {
@@ -42,20 +59,20 @@ export class Changes {
     return this.#waiting.shares;
   }
 
-  add({ teamId, routerId }: { teamId: string; routerId: string }, changes: readonly FaultChange[]): void {
-    if (changes.length === 0) return;
-    const lost = changes.filter((change) => !this.#waiting.add({ teamId, routerId, change })).length;
-    if (lost > 0)
-      this.#log.error(
-        { team_id: teamId, router_id: routerId, count: lost },
-        'too many fault changes of a team are waiting for the database; new ones are dropped',
-      );
-    this.store();
+  add({ teamId, routerId, agentId }: { teamId: string; routerId: string; agentId: string }, changes: readonly FaultChange[]): void {
+    for (const change of changes) {
+      if (change.type !== 'agent_offline' || change.kind === 'describe') this.#waiting.add({ teamId, routerId, change });
+      else {
+        const finding = change.kind === 'open' ? change.finding : undefined;
+        this.#agents.add({ teamId, agentId, routerId, kind: change.kind, at: change.at, finding });
+      }
+    }
+    if (changes.length > 0) this.store();
   }
 
   /** Starts storing the queued changes, unless that is already in progress. */
   store(): void {
-    if (this.#waiting.shares.taken > 0) this.#storing ??= this.#drain();
+    if (this.#hasWork) this.#storing ??= this.#drain();
   }
 
   /** Resolves when the queue is empty or the database fails. */
@@ -64,48 +81,73 @@ export class Changes {
     await this.#storing;
   }
 
-  /** Call when changes are queued. Never rejects. */
+  get #hasWork(): boolean {
+    return this.#agents.size + this.#agentWork.length + this.#waiting.size + this.#chunk.length > 0;
+  }
+
+  /** Never rejects. */
   async #drain(): Promise<void> {
-    while (this.#waiting.shares.taken > 0) {
-      if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
-      const chunk = this.#chunk;
-      const { refused, left, error } = await storeApart(chunk, async (changes) => {
-        for (const event of await this.#write(changes)) this.#publish(event);
-      });
-      for (const { row, error: reason } of refused) {
-        const { teamId, routerId } = row;
-        this.#log.error(
-          { err: reason, team_id: teamId, router_id: routerId },
-          'the database rejects a fault change permanently; it is dropped',
-        );
-      }
-      this.#deps.counters?.refuseRows('faults', refused.length);
-      this.#chunk = left;
-      this.#waiting.done(chunk.slice(0, chunk.length - left.length));
-      if (left.length === 0) continue;
-      this.#deps.log.warn({ err: error, count: this.#waiting.shares.taken }, 'fault changes could not be stored; they are retried');
-      break;
+    // The changes of this turn of the event loop are stored together: an agent's heartbeat is about all its routers.
+    await Promise.resolve();
+    let failure: { error: unknown } | undefined;
+    while (!failure && this.#hasWork) {
+      failure = this.#agents.size + this.#agentWork.length > 0 ? await this.#storeAgent() : await this.#storeChunk();
     }
+    if (failure) this.#deps.log.warn({ err: failure.error }, 'fault changes could not be stored; they are retried');
     this.#storing = undefined;
   }
 
-  async #write(chunk: readonly RouterChange[]): Promise<FaultEvent[]> {
-    const now = this.#deps.clock.now();
-    return this.#deps.storage.writes.write(async (tx) => {
-      const events: FaultEvent[] = [];
-      for (const change of chunk) {
-        const event = await applyChange(tx, change, now);
-        if (event) events.push(event);
-      }
-      return events;
+  /** @returns why the rest could not be stored now */
+  async #storeChunk(): Promise<{ error: unknown } | undefined> {
+    if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
+    const chunk = this.#chunk;
+    const { refused, left, error } = await storeApart(chunk, async (changes) => {
+      this.#publish(await this.#deps.storage.writes.write((tx) => applyChanges(tx, changes, this.#deps.clock.now())));
+    });
+    this.#countRefused(refused, ({ teamId, routerId }) => ({ team_id: teamId, router_id: routerId }));
+    this.#chunk = left;
+    this.#waiting.done(chunk.slice(0, chunk.length - left.length));
+    return left.length > 0 ? { error } : undefined;
+  }
+
+  /** @returns why the rest could not be stored now */
+  async #storeAgent(): Promise<{ error: unknown } | undefined> {
+    if (this.#agentWork.length === 0)
+      this.#agentWork = this.#agents.take().map((change) => ({ change, left: change.routerIds, hasNotice: false }));
+    for (let work = this.#agentWork[0]; work; work = this.#agentWork[0]) {
+      const { refused, left, error } = await this.#storeRouters(work, work.left.slice(0, AGENT_CHUNK));
+      const { teamId, agentId } = work.change;
+      this.#countRefused(refused, (routerId) => ({ team_id: teamId, agent_id: agentId, router_id: routerId }));
+      work.left = [...left, ...work.left.slice(AGENT_CHUNK)];
+      if (left.length > 0) return { error };
+      if (work.left.length === 0) this.#agentWork.shift();
+    }
+    return undefined;
+  }
+
+  #storeRouters(work: AgentWork, routerIds: readonly string[]) {
+    const { storage, clock } = this.#deps;
+    return storeApart(routerIds, async (some) => {
+      const part = { ...work.change, routerIds: some, total: work.change.routerIds.length, withNotice: !work.hasNotice };
+      const events = await storage.writes.write((tx) => applyAgentChange(tx, part, clock.now()));
+      work.hasNotice = true;
+      this.#publish(events);
     });
   }
 
-  #publish(event: FaultEvent): void {
-    try {
-      this.#deps.onFault?.(event);
-    } catch (error) {
-      this.#deps.log.error({ err: error, router_id: event.fault.router_id }, 'a fault was stored, but its listeners failed');
+  #countRefused<T>(refused: readonly RefusedRow<T>[], nameOf: (row: T) => Record<string, string>): void {
+    for (const { row, error } of refused)
+      this.#log.error({ err: error, ...nameOf(row) }, 'the database rejects a fault change permanently; it is dropped');
+    this.#deps.counters?.refuseRows('faults', refused.length);
+  }
+
+  #publish(events: readonly FaultEvent[]): void {
+    for (const event of events) {
+      try {
+        this.#deps.onFault?.(event);
+      } catch (error) {
+        this.#deps.log.error({ err: error, router_id: event.fault.router_id }, 'a fault was stored, but its listeners failed');
+      }
     }
   }
 }

@@ -20,6 +20,9 @@ import type { FaultChange, FaultEvent, FaultRecord, FaultRules, FaultType, Findi
 import { RouterWatch } from './watch.ts';
 import type { WatchStart } from './watch.ts';
 
+/** For a removal, which ends a router's faults in its own transaction. */
+export { resolveAllOf } from './agents/store.ts';
+
 export interface FaultsDeps {
   storage: Storage;
   clock: Clock;

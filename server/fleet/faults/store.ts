@@ -1,16 +1,20 @@
+import type { ExpressionBuilder } from 'kysely';
 import { newId } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { insertNotices } from '../../platform/notices/store.ts';
 import { storableText } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
+import type { Schema } from '../../platform/storage/schema.ts';
+import { faultNotice } from './notices.ts';
 import { FAULT_SEVERITY } from './types.ts';
-import type { FaultChange, FaultEvent, FaultRecord, FaultType } from './types.ts';
+import type { FaultChange, FaultEvent, FaultRecord, FaultType, Finding } from './types.ts';
 
 /**
  * A fault that returns within this time reopens the former record: a router that flaps all night has one record
  * with many occurrences.
  */
-const REOPEN_WITHIN_MS = 15 * 60_000;
+export const REOPEN_WITHIN_MS = 15 * 60_000;
 
 export interface RouterChange {
   teamId: string;
@@ -18,8 +22,23 @@ export interface RouterChange {
   change: FaultChange;
 }
 
+/** Stores changes with their notices, inside a write. @returns what was opened or resolved */
+export async function applyChanges(tx: DbOrTx, changes: readonly RouterChange[], now: number): Promise<FaultEvent[]> {
+  const events: FaultEvent[] = [];
+  for (const change of changes) {
+    const event = await applyChange(tx, change, now);
+    if (event) events.push(event);
+  }
+  await insertNotices(
+    tx,
+    events.map(faultNotice).filter((notice) => notice !== undefined),
+    now,
+  );
+  return events;
+}
+
 /** Stores a change. Undefined when there was nothing to change. */
-export async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChange, now: number): Promise<FaultEvent | undefined> {
+async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChange, now: number): Promise<FaultEvent | undefined> {
   switch (change.kind) {
     case 'open':
       return openFault(db, { teamId, routerId, change }, now);
@@ -89,20 +108,19 @@ async function resolveOpen(
   { type, at }: Extract<FaultChange, { kind: 'resolve' }>,
   now: number,
 ): Promise<FaultRecord | undefined> {
-  return (
-    db
-      .updateTable('faults')
-      // The clock may have been set back: a fault never ends before it begins.
-      .set((eb) => ({
-        resolved_at: eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end(),
-        updated_at: now,
-      }))
-      .where('router_id', '=', routerId)
-      .where('type', '=', type)
-      .where('resolved_at', 'is', null)
-      .returningAll()
-      .executeTakeFirst()
-  );
+  return db
+    .updateTable('faults')
+    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, at), updated_at: now }))
+    .where('router_id', '=', routerId)
+    .where('type', '=', type)
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The clock may have been set back: a fault never ends before it begins. */
+export function notBeforeItBegan(eb: ExpressionBuilder<Schema, 'faults'>, at: number) {
+  return eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end();
 }
 
 async function updateOpen(
@@ -123,7 +141,7 @@ async function updateOpen(
 /** Longest text stored: interface and sensor names come from the router. */
 const MAX_TEXT = 1000;
 
-function textOf({ finding }: Extract<FaultChange, { kind: 'open' | 'describe' }>): { message: string; cause: string } {
+export function textOf({ finding }: { finding: Finding }): { message: string; cause: string } {
   return { message: storableText(finding.message.slice(0, MAX_TEXT)), cause: storableText(finding.cause.slice(0, MAX_TEXT)) };
 }
 

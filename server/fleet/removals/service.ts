@@ -5,6 +5,7 @@ import type { JobRecord } from '../../work/jobs/types.ts';
 import type { TerminalRecord } from '../../work/terminals/types.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Tx } from '../../platform/storage/db.ts';
+import { resolveAllOf } from '../faults/service.ts';
 import { replaceInside } from './replacement/replace.ts';
 import { moveFaults } from './replacement/store.ts';
 import {
@@ -17,7 +18,6 @@ import {
   markRemoved,
   deleteRemainingRecords,
   purgeSome,
-  resolveFaults,
   selectClaims,
   selectRoutersOf,
 } from './store.ts';
@@ -57,7 +57,7 @@ export class RemovalsService {
     const now = this.#deps.clock.now();
     const written = await this.#deps.storage.writes.write((tx) => this.#remove(tx, { teamId, routerId, now }));
     const ended = await this.#publish(written);
-    if (written.change) await this.#deps.storage.writes.write((tx) => resolveFaults(tx, { teamId, routerId, now }));
+    if (written.change) await this.#deps.storage.writes.write((tx) => resolveAllOf(tx, { teamId, routerId, now }));
     return { router: written.router, ended };
   }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { markRevokedAgentRemoved } from '../agents/service.ts';
+import { resolveAllOf } from '../faults/service.ts';
 
 export { lockRouters } from '../../platform/storage/router-lock.ts';
 export { lockTeam } from '../../platform/storage/team-lock.ts';
@@ -69,23 +70,13 @@ export async function endPresent(tx: Tx, { teamId, routerId, now }: OfRouter): P
   await tx.deleteFrom('router_presence').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_positions').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_moves').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
-  await resolveFaults(tx, { teamId, routerId, now });
+  await resolveAllOf(tx, { teamId, routerId, now });
   await tx
     .updateTable('backups')
     .set({ state: 'lost', due_at: null, error: 'the router was removed or replaced before its backup was fetched' })
     .where('team_id', '=', teamId)
     .where('router_id', '=', routerId)
     .where('due_at', 'is not', null)
-    .execute();
-}
-
-export async function resolveFaults(tx: Tx, { teamId, routerId, now }: OfRouter): Promise<void> {
-  await tx
-    .updateTable('faults')
-    .set((eb) => ({ resolved_at: eb.case().when('created_at', '>', now).then(eb.ref('created_at')).else(now).end(), updated_at: now }))
-    .where('team_id', '=', teamId)
-    .where('router_id', '=', routerId)
-    .where('resolved_at', 'is', null)
     .execute();
 }
 

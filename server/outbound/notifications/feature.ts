@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
+import { NotificationRetention } from './retention/service.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import type { ScheduleRoutesDeps } from './schedules/routes.ts';
 import { SchedulesService } from './schedules/service.ts';
@@ -12,11 +13,13 @@ import { TopicsService } from './topics/service.ts';
 
 /** Who is notified about what, and when. */
 export const notifications = feature({
-  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
+  create: ({ config, storage, clock }: Pick<Platform, 'config' | 'storage' | 'clock'>) => ({
     groups: new GroupsService({ storage, clock }),
     topics: new TopicsService({ storage, clock }),
     schedules: new SchedulesService({ storage, clock }),
+    notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
   }),
+  sweep: (own) => own.notificationRetention.sweep(),
   routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);

@@ -7,6 +7,7 @@ import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.t
 import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
+import type { NoticesTable } from './schema-notices.ts';
 import type {
   GroupNotifiablesTable,
   GroupRecipientsTable,
@@ -68,6 +69,7 @@ export interface Schema {
   group_notifiables: GroupNotifiablesTable;
   group_topics: GroupTopicsTable;
   group_sites: GroupSitesTable;
+  notices: NoticesTable;
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;
   webhook_secrets: WebhookSecretsTable;

@@ -34,6 +34,7 @@ export const TABLES = {
   group_notifiables: ['group_id', 'user_id', 'channel'],
   group_topics: ['group_id', 'topic_id'],
   group_sites: ['group_id', 'site_id'],
+  notices: ['id'],
   job_events: ['id'],
   job_event_attempts: ['id'],
   webhook_secrets: ['id'],

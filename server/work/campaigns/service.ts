@@ -9,8 +9,10 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota } from '../../platform/core/quotas.ts';
 import type { JobsService } from '../jobs/service.ts';
+import { insertNotices } from '../../platform/notices/store.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
+import { campaignNotice } from './notices.ts';
 import { ProgressReports } from './progress/reports.ts';
 import { CampaignRunner } from './run/runner.ts';
 import { canaryState } from './steps.ts';
@@ -115,7 +117,9 @@ export class CampaignsService {
       }
       await this.#checkTargetsOfDay(tx, teamId, routerIds.length, now);
       const row = rowOf(teamId, wanted, request, { now, targets: routerIds.length });
-      return { campaign: await insertCampaign(tx, row, routerIds), isNew: true };
+      const inserted = await insertCampaign(tx, row, routerIds);
+      await insertNotices(tx, [campaignNotice({ kind: 'started', campaign: inserted }, now)], now);
+      return { campaign: inserted, isNew: true };
     });
     if (isNew) this.changes.publish({ kind: 'started', campaign });
     void this.#runner.run({ id: campaign.id, teamId });
@@ -190,7 +194,13 @@ export class CampaignsService {
 
   /** Repeating it changes nothing. */
   async #change(teamId: string, id: string, { from, to, kind }: StateChange): Promise<CampaignRecord> {
-    const changed = await this.#deps.storage.writes.write((tx) => changeState(tx, { teamId, id, from, to }));
+    const { storage, clock } = this.#deps;
+    const changed = await storage.writes.write(async (tx) => {
+      const campaign = await changeState(tx, { teamId, id, from, to });
+      const now = clock.now();
+      if (campaign) await insertNotices(tx, [campaignNotice({ kind, campaign }, now)], now);
+      return campaign;
+    });
     if (changed) {
       this.changes.publish({ kind, campaign: changed });
       return changed;

@@ -2,9 +2,11 @@ import type { ShareLimit, SharedUse } from '../../../runtime/fair-shares.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
+import { insertNotices, withdrawNotices } from '../../platform/notices/store.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { cannotListen, isOfThisPort } from './entry/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
+import { forwardNotice } from './notices.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './entry/ports.ts';
 import type { PortChoice } from './entry/ports.ts';
@@ -110,6 +112,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       idle_seconds: request.idleSeconds === undefined ? deps.settings.idleSeconds : request.idleSeconds,
       max_connections: request.maxConnections ?? null,
     });
+    await insertNotices(tx, [forwardNotice(record, 'created', now)], now);
     return { record, isNew: true };
   });
 }
@@ -146,7 +149,13 @@ export async function listenOnFreePort(
     return await listenSomewhere(deps, record, listen);
   } catch (error) {
     // If the record cannot be deleted, the caller closes it when it handles the error.
-    await deps.storage.writes.write((tx) => deleteForward(tx, { teamId: record.team_id, id: record.id })).catch(() => undefined);
+    const { team_id: teamId, id } = record;
+    await deps.storage.writes
+      .write(async (tx) => {
+        await withdrawNotices(tx, { teamId, recordId: id });
+        await deleteForward(tx, { teamId, id });
+      })
+      .catch(() => undefined);
     throw error;
   }
 }

@@ -25,7 +25,8 @@ import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import type { LiveTerms } from './live-forward.ts';
 import { normaliseSource } from './policy.ts';
-import { closeAllForwards, closeForward, markNoWay, selectForward, selectForwards, selectOpenForwards, updateTerms } from './store.ts';
+import { selectForward, selectForwards, selectOpenForwards, updateTerms } from './store.ts';
+import { endAllForwards, endForward, loseWay } from './transitions.ts';
 import type {
   ChannelGrant,
   ConnectionAcceptor,
@@ -233,7 +234,7 @@ export class ForwardsService {
 
   /** Stores the end of all forwards of these routers inside a write; then {@link cut} them. */
   closeAllOf(tx: Tx, teamId: string, routerIds: readonly string[]): Promise<ForwardRecord[]> {
-    return closeAllForwards(tx, teamId, routerIds, this.#deps.clock.now());
+    return endAllForwards(tx, teamId, routerIds, this.#deps.clock.now());
   }
 
   /** Cuts forwards whose end is stored: closes their ports and connections and notifies their agents. Never rejects. */
@@ -290,7 +291,7 @@ export class ForwardsService {
     const key = { teamId: live.teamId, id: forwardId };
     void this.#track(
       this.#deps.storage.writes
-        .write((tx) => markNoWay(tx, key, reason))
+        .write((tx) => loseWay(tx, key, reason, this.#deps.clock.now()))
         .then((lost) => {
           if (lost) this.changes.publish({ kind: 'lost', forward: lost });
         }),
@@ -367,7 +368,7 @@ export class ForwardsService {
     await live.end(how);
     const { storage, clock, limits } = this.#deps;
     try {
-      const closed = await storage.writes.write((tx) => closeForward(tx, { teamId: live.teamId, id: live.id }, clock.now(), how));
+      const closed = await storage.writes.write((tx) => endForward(tx, { teamId: live.teamId, id: live.id }, clock.now(), how));
       this.#live.delete(live.id);
       if (closed) this.changes.publish({ kind: 'closed', forward: closed });
     } catch (error) {

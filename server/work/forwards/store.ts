@@ -116,6 +116,11 @@ export interface WayFound {
   authorizedAt: number | null;
 }
 
+/** Whether there is a way now, and what was said of it last. */
+export async function selectWay(db: DbOrTx, { teamId, id }: ForwardKey): Promise<Pick<ForwardRecord, 'way' | 'way_reason'> | undefined> {
+  return db.selectFrom('forwards').select(['way', 'way_reason']).where('team_id', '=', teamId).where('id', '=', id).executeTakeFirst();
+}
+
 /** The agent has opened the way; the first time since the port is open counts as `authorized_at`. @returns undefined when the forward is closed */
 export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
   return db

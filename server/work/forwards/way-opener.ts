@@ -8,7 +8,8 @@ import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { ForwardLimits } from './limits.ts';
 import type { LiveForward } from './live-forward.ts';
-import { markAuthorized, markNoWay, selectEndedEarly, updateChannelToken } from './store.ts';
+import { selectEndedEarly, updateChannelToken } from './store.ts';
+import { findWay, loseWay } from './transitions.ts';
 import type { ForwardChange, ForwardRecord } from './types.ts';
 
 export interface WayOpenerDeps {
@@ -81,7 +82,7 @@ export class WayOpener {
     live.detachAgent();
     await this.#isolate(live);
     const key = { teamId: live.teamId, id: live.id };
-    const lost = await this.#deps.storage.writes.write((tx) => markNoWay(tx, key, why));
+    const lost = await this.#deps.storage.writes.write((tx) => loseWay(tx, key, why, this.#deps.clock.now()));
     if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
   }
 
@@ -149,7 +150,7 @@ export class WayOpener {
       authorizedAt: live.portProblem === undefined ? this.#deps.clock.now() : null,
     };
     const key = { teamId: live.teamId, id: live.id };
-    const open = await this.#deps.storage.writes.write((tx) => markAuthorized(tx, key, found));
+    const open = await this.#deps.storage.writes.write((tx) => findWay(tx, key, found, this.#deps.clock.now()));
     if (open && !live.ended) this.#deps.changes.publish({ kind: found.authorizedAt === null ? 'lost' : 'authorized', forward: open });
     // Revoked or expired while the agent was opening it.
     else await this.close(live);
@@ -163,7 +164,7 @@ export class WayOpener {
     // The agent's rules forbid the target, so a retry is useless.
     const refused = error instanceof AppError && error.code === 'invalid';
     try {
-      const lost = await storage.writes.write((tx) => markNoWay(tx, key, reason.slice(0, 300), refused));
+      const lost = await storage.writes.write((tx) => loseWay(tx, key, reason.slice(0, 300), this.#deps.clock.now(), refused));
       if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
     } catch (storeError) {
       log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');

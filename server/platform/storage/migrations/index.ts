@@ -43,6 +43,7 @@ import { terminals } from './0042-terminals.ts';
 import { smallerJobIndexes } from './0043-smaller-job-indexes.ts';
 import { unknownTimes } from './0044-unknown-times.ts';
 import { keptRecordings } from './0045-kept-recordings.ts';
+import { notices } from './0046-notices.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   smallerJobIndexes,
   unknownTimes,
   keptRecordings,
+  notices,
 ];

@@ -2,9 +2,11 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
+import { insertNotices } from '../../../platform/notices/store.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { markCompared, selectBefore, selectUncompared } from './store.ts';
 import type { BackupRecord, ConfigChange, ExportOf } from '../types.ts';
+import { configNotice } from './notices.ts';
 
 export interface ConfigChangesDeps {
   storage: Storage;
@@ -62,14 +64,19 @@ export class ConfigChanges {
 
   /** @returns false when too many comparisons wait: it is tried again later */
   async #compare(backup: BackupRecord): Promise<boolean> {
-    const { storage, publish } = this.#deps;
+    const { storage, clock, publish } = this.#deps;
     const before = await selectBefore(storage.db, backup);
     const lines = before && (await this.#linesBetween(before, { record: backup, part: 'export' }));
     if (lines === 'later') return false;
     const hasChanged = lines !== undefined && (lines === 'unknown' || lines.added + lines.removed > 0);
-    const isFirst = await storage.writes.write((tx) => markCompared(tx, backup, hasChanged));
-    if (!isFirst || !before || !hasChanged) return true;
-    publish({ from: before.record, to: backup, lines: lines === 'unknown' ? undefined : lines });
+    const change = before && hasChanged && { from: before.record, to: backup, lines: lines === 'unknown' ? undefined : lines };
+    const isFirst = await storage.writes.write(async (tx) => {
+      if (!(await markCompared(tx, backup, hasChanged))) return false;
+      const now = clock.now();
+      if (change) await insertNotices(tx, [configNotice(change)], now);
+      return true;
+    });
+    if (isFirst && change) publish(change);
     return true;
   }
 

@@ -4,8 +4,10 @@ import type { Log } from '../../../platform/core/log.ts';
 import { statusOf } from '../../jobs/service.ts';
 import type { JobsService } from '../../jobs/service.ts';
 import type { NewJob } from '../../jobs/types.ts';
+import { insertNotices } from '../../../platform/notices/store.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { jobKey } from '../job-key.ts';
+import { campaignNotice } from '../notices.ts';
 import { outputHash } from '../output-group.ts';
 import { progressOf } from '../counts.ts';
 import type { StatusCount } from '../counts.ts';
@@ -113,6 +115,7 @@ async function playRound(tx: Tx, campaignId: string, now: number): Promise<Round
   const steps = isFinished ? [] : nextSteps(campaign, progressOf(counts), now);
   let round: Round = { campaign, steps, again };
   for (const step of steps) round = { ...round, ...(await act(tx, campaign, step, { now, counts })) };
+  if (round.change) await insertNotices(tx, [campaignNotice(round.change, now)], now);
   return round;
 }
 

@@ -4,7 +4,7 @@ import type { CreationDeps } from '../creation.ts';
 import type { Listeners } from '../../../platform/core/listeners.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { LiveForward } from '../live-forward.ts';
-import { markNoPort } from '../store.ts';
+import { losePort } from '../transitions.ts';
 import type { ForwardChange, ForwardRecord } from '../types.ts';
 import { cannotListen, portProblemText } from './listen-errors.ts';
 import { TlsNameEntry } from './names/tls-name-entry.ts';
@@ -101,11 +101,11 @@ export class ForwardEntries {
 
   /** Records and logs the problem once, not at every attempt. */
   async #recordPortLost(live: LiveForward, port: number, error: unknown): Promise<void> {
-    const { storage, log, changes } = this.#deps;
+    const { storage, clock, log, changes } = this.#deps;
     const reason = portProblemText(port, error);
     if (!live.setPortProblem(reason)) return;
     log.error({ err: error, forward_id: live.id, port }, 'the port of a forward cannot be opened; trying again');
-    const lost = await storage.writes.write((tx) => markNoPort(tx, { teamId: live.teamId, id: live.id }, reason));
+    const lost = await storage.writes.write((tx) => losePort(tx, { teamId: live.teamId, id: live.id }, reason, clock.now()));
     if (lost) changes.publish({ kind: 'lost', forward: lost });
   }
 

@@ -1,7 +1,9 @@
 import { newId } from '../../../platform/core/ids.ts';
+import { insertNotices } from '../../../platform/notices/store.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { JobRecord } from '../types.ts';
 import { eventBody, eventTypeOf } from './event.ts';
+import { jobNotice } from './notices.ts';
 
 /**
  * The transactional outbox of `notify_url`. A transition and its event are one transaction, so no event is lost between
@@ -9,15 +11,17 @@ import { eventBody, eventTypeOf } from './event.ts';
  * reached. The events of one job are in order because its row stays locked from the transition to the commit.
  */
 
-/** Stores the event of a transition, in the transaction that made it. @returns the job, so that calls can be chained */
+/** Stores the event and the notice of a transition, in the transaction that made it. @returns the job, so that calls can be chained */
 export async function insertJobEvent(db: DbOrTx, job: JobRecord | undefined, now: number): Promise<JobRecord | undefined> {
-  if (job) await insertEventOf(db, job, now);
+  if (job) await insertJobEvents(db, [job], now);
   return job;
 }
 
 /** Like {@link insertJobEvent}, for a transition of many jobs. */
 export async function insertJobEvents(db: DbOrTx, jobs: JobRecord[], now: number): Promise<JobRecord[]> {
   for (const job of jobs) await insertEventOf(db, job, now);
+  const notices = jobs.map((job) => jobNotice(job, now)).filter((notice) => notice !== undefined);
+  await insertNotices(db, notices, now);
   return jobs;
 }
 
@@ -80,6 +84,6 @@ export async function insertMissedEvents(db: DbOrTx, now: number, limit: number)
     .orderBy('id')
     .limit(limit)
     .execute();
-  await insertJobEvents(db, jobs, now);
+  for (const job of jobs) await insertEventOf(db, job, now);
   return jobs.length;
 }

@@ -1,0 +1,140 @@
+import { newId } from '../../../platform/core/ids.ts';
+import { insertNotices } from '../../../platform/notices/store.ts';
+import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { agentNotice, faultNotice } from '../notices.ts';
+import { notBeforeItBegan, REOPEN_WITHIN_MS, textOf } from '../store.ts';
+import { FAULT_SEVERITY } from '../types.ts';
+import type { FaultEvent } from '../types.ts';
+import type { AgentChange } from '../waiting-agents.ts';
+
+/** Faults of all routers of an agent at once, and of a router that is removed. */
+
+/** Some routers of an agent that lost sight, or got it back. */
+export interface AgentPart extends Omit<AgentChange, 'routerIds'> {
+  /** At most as many as one statement takes. */
+  routerIds: readonly string[];
+  /** Routers of the agent that the change concerns, with those of other parts. */
+  total: number;
+  /** Whether this part brings the one notice of the change. */
+  withNotice: boolean;
+}
+
+/** Stores `agent_offline` of some routers in a few statements, inside a write. @returns what was opened or resolved */
+export async function applyAgentChange(tx: DbOrTx, part: AgentPart, now: number): Promise<FaultEvent[]> {
+  const events = part.kind === 'open' ? await openOfAgent(tx, part, now) : await resolveOfAgent(tx, part, now);
+  if (part.withNotice && events.some(({ kind }) => kind !== 'repeated'))
+    await insertNotices(tx, [agentNotice({ ...part, routers: part.total })], now);
+  return events;
+}
+
+async function openOfAgent(tx: DbOrTx, { teamId, routerIds, at, finding }: AgentPart, now: number): Promise<FaultEvent[]> {
+  const type = 'agent_offline';
+  const text = textOf({ finding: finding ?? { message: '', cause: '' } });
+  const recent = await tx
+    .selectFrom('faults')
+    .select(['id', 'router_id', 'resolved_at'])
+    .where('team_id', '=', teamId)
+    .where('router_id', 'in', routerIds)
+    .where('type', '=', type)
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', at - REOPEN_WITHIN_MS)]))
+    .orderBy('created_at')
+    .execute();
+  // The newest of each router.
+  const last = new Map(recent.map((fault) => [fault.router_id, fault]));
+  const ids = [...last.values()].map(({ id }) => id);
+  const again =
+    ids.length === 0
+      ? []
+      : await tx
+          .updateTable('faults')
+          .set((eb) => ({ ...text, resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
+          .where('team_id', '=', teamId)
+          .where('id', 'in', ids)
+          .returningAll()
+          .execute();
+  const rows = routerIds
+    .filter((routerId) => !last.has(routerId))
+    .map((routerId) => ({
+      id: newId(at),
+      team_id: teamId,
+      router_id: routerId,
+      type,
+      severity: FAULT_SEVERITY[type],
+      ...text,
+      created_at: at,
+      resolved_at: null,
+      occurrences: 1,
+      updated_at: now,
+    }));
+  const opened =
+    rows.length === 0
+      ? []
+      : await tx
+          .insertInto('faults')
+          .values(rows)
+          .onConflict((conflict) => conflict.columns(['router_id', 'type']).where('resolved_at', 'is', null).doNothing())
+          .returningAll()
+          .execute();
+  const repeated = new Set(recent.filter(({ resolved_at: end }) => end === null).map(({ id }) => id));
+  return [
+    ...again.map((fault) => ({ kind: repeated.has(fault.id) ? ('repeated' as const) : ('reopened' as const), fault })),
+    ...opened.map((fault) => ({ kind: 'opened' as const, fault })),
+  ];
+}
+
+async function resolveOfAgent(tx: DbOrTx, { teamId, routerIds, at }: AgentPart, now: number): Promise<FaultEvent[]> {
+  const resolved = await tx
+    .updateTable('faults')
+    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, at), updated_at: now }))
+    .where('team_id', '=', teamId)
+    .where('router_id', 'in', routerIds)
+    .where('type', '=', 'agent_offline')
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .execute();
+  return resolved.map((fault) => ({ kind: 'resolved' as const, fault }));
+}
+
+/** Resolves the open faults of a router that is removed, inside a write. */
+export async function resolveAllOf(
+  tx: DbOrTx,
+  { teamId, routerId, now }: { teamId: string; routerId: string; now: number },
+): Promise<void> {
+  const resolved = await tx
+    .updateTable('faults')
+    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, now), updated_at: now }))
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .where('resolved_at', 'is', null)
+    .returningAll()
+    .execute();
+  const notices = resolved.map((fault) => faultNotice({ kind: 'resolved', fault })).filter((notice) => notice !== undefined);
+  const hidden = resolved.some(({ type }) => type === 'agent_offline') ? await selectLastHiddenOf(tx, teamId, routerId) : undefined;
+  const ends = hidden ? [agentNotice({ teamId, agentId: hidden, kind: 'resolve', at: now, routers: 0 })] : [];
+  await insertNotices(tx, [...notices, ...ends], now);
+}
+
+/** The agent of a router, when none of its other routers has an open `agent_offline`: nobody can see that it is back. */
+async function selectLastHiddenOf(tx: DbOrTx, teamId: string, routerId: string): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('routers')
+    .select('agent_id')
+    .where('team_id', '=', teamId)
+    .where('id', '=', routerId)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('routers as others')
+            .innerJoin('faults', 'faults.router_id', 'others.id')
+            .select('faults.id')
+            .where('others.team_id', '=', teamId)
+            .whereRef('others.agent_id', '=', 'routers.agent_id')
+            .where('faults.type', '=', 'agent_offline')
+            .where('faults.resolved_at', 'is', null),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  return row?.agent_id;
+}
