@@ -51,6 +51,7 @@ test('without any setting it is a control plane for this machine', () => {
     keepJobsMs: 400 * 24 * 3600_000,
     keepHistoryMs: 400 * 24 * 3600_000,
     keepRecordingsMs: 90 * 24 * 3600_000,
+    keepNotificationsMs: 30 * 24 * 3600_000,
     keepSteps: { fineMs: 30 * 24 * 3600_000, hourlyMs: 366 * 24 * 3600_000 },
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,
