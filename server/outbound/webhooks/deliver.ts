@@ -1,11 +1,11 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import type { Poster } from '../../platform/outgoing/poster.ts';
+import { signedHeaders } from '../../platform/outgoing/signature.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import type { Poster } from './http/poster.ts';
 import { nextAttemptAt } from './schedule.ts';
 import type { TeamSecrets } from './secrets/team-secrets.ts';
-import { signedHeaders } from './signature.ts';
 import { insertAttempt, moveFollowers, releaseEvent, settleEvent } from './store.ts';
 import type { AttemptInsert, Settlement } from './store.ts';
 import type { AttemptResult, ClaimedEvent } from './types.ts';

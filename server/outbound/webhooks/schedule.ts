@@ -1,3 +1,5 @@
+import { LONGEST_RETRY_AFTER_MS, readRetryAfter } from '../../platform/outgoing/retry-after.ts';
+
 /** Times of retries. Pure. */
 
 const SECOND = 1000;
@@ -21,9 +23,6 @@ export const SCHEDULE_MS: readonly number[] = [
 /** Random part of a wait, half of it in either direction, so that receivers that failed together are not retried together. */
 const JITTER = 0.2;
 
-/** The longest wait that a receiver may request: the longest of the schedule. */
-const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
-
 /** Latest time of a scheduled attempt from now, milliseconds. */
 export const LONGEST_WAIT_MS = Math.max(LONGEST_RETRY_AFTER_MS, ...SCHEDULE_MS) * (1 + JITTER / 2);
 
@@ -43,17 +42,4 @@ export function nextAttemptAt({ attempts, now, retryAfter, random }: Failure): n
   if (wait === undefined) return undefined;
   const jittered = Math.round(wait * (1 - JITTER / 2 + JITTER * random));
   return now + Math.max(jittered, readRetryAfter(retryAfter, now));
-}
-
-/** Milliseconds requested by `Retry-After` (seconds or an HTTP date), 0 for an invalid value. */
-export function readRetryAfter(header: string | undefined, now: number): number {
-  const text = header?.trim() ?? '';
-  const millis = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : untilDate(text, now);
-  return Math.min(Math.max(millis, 0), LONGEST_RETRY_AFTER_MS);
-}
-
-/** Only HTTP dates: `Date.parse` reads numbers like `-1` as years. */
-function untilDate(text: string, now: number): number {
-  const moment = /^[A-Za-z]{3,9},? /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(moment) ? 0 : moment - now;
 }

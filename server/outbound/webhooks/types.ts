@@ -1,5 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { ShareLimits } from '../../../runtime/fair-shares.ts';
+import { CONNECTION_ERRORS } from '../../platform/outgoing/error-code.ts';
+import type { PostResult } from '../../platform/outgoing/poster.ts';
 import type { JobEventAttemptsTable, JobEventsTable } from '../../platform/storage/schema-webhooks.ts';
 
 /** States of an event. */
@@ -17,28 +19,11 @@ export const DELIVERY_STATES = [
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Stable error codes of failed attempts. */
-export const ATTEMPT_ERRORS = [
-  'http_status',
-  'redirected',
-  'gone',
-  'timed_out',
-  'url_refused',
-  'address_refused',
-  'name_not_found',
-  'connect_failed',
-  'tls_failed',
-  'connection_lost',
-  'answer_invalid',
-  'signing_failed',
-] as const;
+export const ATTEMPT_ERRORS = ['http_status', 'redirected', 'gone', ...CONNECTION_ERRORS, 'signing_failed'] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
 /** Result of an attempt. */
-export type AttemptResult =
-  | { outcome: 'delivered'; status: number }
-  | { outcome: 'failed'; status: number | null; error: AttemptError; retryAfter: string | undefined }
-  /** Aborted because this process is stopping; it does not count. */
-  | { outcome: 'stopped' };
+export type AttemptResult = PostResult | { outcome: 'failed'; status: null; error: 'signing_failed'; retryAfter: undefined };
 
 /** An event claimed for an attempt. */
 export interface ClaimedEvent {

@@ -6,6 +6,10 @@ import ipaddr from 'ipaddr.js';
 export interface AddressRules {
   /** Allows http and https to this machine, for development. */
   allowLoopback: boolean;
+  /** Networks of the operator that are allowed although they are not public, in CIDR notation; http is allowed there, too. */
+  privateNetworks?: readonly string[];
+  /** Refuses public addresses: a connection without TLS stays in the networks above. */
+  noPublic?: boolean;
 }
 
 /** Global unicast in IPv6 (RFC 4291 section 2.4); ipaddr.js does not name the ranges outside it. */
@@ -38,8 +42,30 @@ export function isLoopbackHost(host: string): boolean {
  * Whether a connection for `host` may be made to `address`. Loopback, if allowed at all, must be requested by name:
  * any other name that resolves to it is an attack.
  */
-export function mayConnect(host: string, address: string, { allowLoopback }: AddressRules): boolean {
-  return isPublicAddress(address) || (allowLoopback && isLoopbackHost(host) && isLoopbackHost(address));
+export function mayConnect(host: string, address: string, rules: AddressRules): boolean {
+  if (isPublicAddress(address)) return rules.noPublic !== true;
+  return isInNetworks(address, rules.privateNetworks) || (rules.allowLoopback && isLoopbackHost(host) && isLoopbackHost(address));
+}
+
+/**
+ * Whether http without TLS may be tried for this host. For a name in the operator's networks it may: which address the name has is
+ * checked when the connection is made, with `noPublic`.
+ */
+export function mayUsePlainHttp(host: string, rules: AddressRules): boolean {
+  if (rules.allowLoopback && isLoopbackHost(host)) return true;
+  const bare = withoutBrackets(host);
+  if (isIP(bare) !== 0) return isInNetworks(bare, rules.privateNetworks);
+  return (rules.privateNetworks ?? []).length > 0;
+}
+
+/** An IPv6 address that embeds an IPv4 one is in no IPv4 network: the operator has not named it. */
+function isInNetworks(text: string, networks: readonly string[] | undefined): boolean {
+  if (networks === undefined || isIP(text) === 0 || text.includes('%')) return false;
+  const address = ipaddr.parse(text);
+  return networks.some((network) => {
+    const [base, bits] = ipaddr.parseCIDR(network.includes('/') ? network : `${network}/${isIP(network) === 4 ? 32 : 128}`);
+    return base.kind() === address.kind() && address.match(base, bits);
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { nextAttemptAt, readRetryAfter, SCHEDULE_MS } from '../../../server/outbound/webhooks/schedule.ts';
+import { nextAttemptAt, SCHEDULE_MS } from '../../../server/outbound/webhooks/schedule.ts';
+import { readRetryAfter } from '../../../server/platform/outgoing/retry-after.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const SECOND = 1000;

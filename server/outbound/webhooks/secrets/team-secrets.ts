@@ -3,7 +3,7 @@ import { AppError } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
-import { newWebhookSecret } from '../signature.ts';
+import { newWebhookSecret } from '../../../platform/outgoing/signature.ts';
 import { insertSecret, retireSecret, selectValidSecrets } from './store.ts';
 import type { StoredSecret } from './store.ts';
 

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIPv4 } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import { isLocalhostName, mayConnect } from '../../../platform/core/public-address.ts';
-import type { AddressRules } from '../../../platform/core/public-address.ts';
+import { isLocalhostName, mayConnect } from '../core/public-address.ts';
+import type { AddressRules } from '../core/public-address.ts';
 import { TargetRefused } from './target.ts';
 
 /** All addresses of a name. */
@@ -50,6 +50,6 @@ async function allowedAddresses(
 ): Promise<{ address: string; family: number }[]> {
   const addresses = isLocalhostName(hostname) ? LOCALHOST : await resolve(hostname);
   const allowed = addresses.filter((address) => mayConnect(hostname, address, rules));
-  if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name has no public address');
+  if (allowed.length === 0) throw new TargetRefused('address_refused', 'the name has no permitted address');
   return allowed.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
 }

@@ -3,9 +3,9 @@ import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
 import { isPublicAddress, mayConnect } from '../../../server/platform/core/public-address.ts';
 import { notifyUrlProblem } from '../../../server/work/jobs/notify-url.ts';
-import { guardedLookup } from '../../../server/outbound/webhooks/http/lookup.ts';
-import type { ResolveName } from '../../../server/outbound/webhooks/http/lookup.ts';
-import { checkTarget, TargetRefused } from '../../../server/outbound/webhooks/http/target.ts';
+import { guardedLookup } from '../../../server/platform/outgoing/lookup.ts';
+import type { ResolveName } from '../../../server/platform/outgoing/lookup.ts';
+import { checkTarget, TargetRefused } from '../../../server/platform/outgoing/target.ts';
 
 /** What may not be reached, and by which spellings people try. */
 
@@ -212,5 +212,43 @@ describe('a name', () => {
   test('that does not exist is said so', async () => {
     const missing: ResolveName = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
     expect(await look('hooks.example.com', missing)).toMatchObject({ error: { code: 'ENOTFOUND' } });
+  });
+});
+
+describe('a network that the operator has allowed', () => {
+  const OFFICE = { allowLoopback: false, privateNetworks: ['10.20.0.0/16', 'fd00:1::/32', '192.168.1.7'] };
+
+  test.each([
+    ['10.20.0.1', true],
+    ['192.168.1.7', true],
+    ['fd00:1::5', true],
+    ['1.1.1.1', true],
+    ['10.21.0.1', false],
+    ['192.168.1.8', false],
+    ['fd00:2::5', false],
+    ['169.254.169.254', false],
+    ['127.0.0.1', false],
+    // The same address in another notation is not what the operator has named.
+    ['::ffff:10.20.0.1', false],
+    ['2002:0a14:0001::1', false],
+  ])('%s is reached: %s', (address, allowed) => {
+    expect(mayConnect('ntfy.lan', address, OFFICE)).toBe(allowed);
+    // Without TLS nothing public is.
+    expect(mayConnect('ntfy.lan', address, { ...OFFICE, noPublic: true })).toBe(allowed && address !== '1.1.1.1');
+  });
+
+  test.each([
+    ['http://10.20.0.1/', true],
+    ['http://ntfy.lan/', true],
+    ['http://[fd00:1::5]:8080/', true],
+    ['http://10.21.0.1/', false],
+    ['http://1.1.1.1/', false],
+    ['http://localhost/', false],
+    ['https://10.20.0.1/', true],
+    ['https://10.21.0.1/', false],
+  ])('%s may be tried: %s', (url, allowed) => {
+    const check = (): void => checkTarget(new URL(url), OFFICE);
+    if (allowed) expect(check).not.toThrow();
+    else expect(check).toThrow(TargetRefused);
   });
 });

@@ -1,7 +1,19 @@
-import type { AttemptError } from '../types.ts';
 import { TargetRefused } from './target.ts';
 
-const BY_CODE: Record<string, AttemptError> = {
+/** Why an attempt got no HTTP answer. */
+export const CONNECTION_ERRORS = [
+  'timed_out',
+  'url_refused',
+  'address_refused',
+  'name_not_found',
+  'connect_failed',
+  'tls_failed',
+  'connection_lost',
+  'answer_invalid',
+] as const;
+export type ConnectionError = (typeof CONNECTION_ERRORS)[number];
+
+const BY_CODE: Record<string, ConnectionError> = {
   ERR_INVALID_URL: 'url_refused',
   ENOTFOUND: 'name_not_found',
   ECONNREFUSED: 'connect_failed',
@@ -21,7 +33,7 @@ const BY_CODE: Record<string, AttemptError> = {
 const TLS_CODE = /^(?:ERR_TLS|ERR_SSL|EPROTO$|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)/;
 
 /** The error code of a missing answer. It helps the receiver's owner and reveals nothing about this network. */
-export function errorCodeOf(error: unknown): AttemptError {
+export function errorCodeOf(error: unknown): ConnectionError {
   if (error instanceof TargetRefused) return error.word;
   if (!(error instanceof Error)) return 'connection_lost';
   if (error.name === 'TimeoutError') return 'timed_out';

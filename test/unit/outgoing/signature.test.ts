@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newWebhookSecret, signedHeaders } from '../../../server/outbound/webhooks/signature.ts';
+import { newWebhookSecret, signedHeaders } from '../../../server/platform/outgoing/signature.ts';
 
 const message = {
   id: '0194c1f0-0000-7000-8000-000000000000',

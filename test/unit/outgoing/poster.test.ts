@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ResolveName } from '../../../server/outbound/webhooks/http/lookup.ts';
-import { Poster } from '../../../server/outbound/webhooks/http/poster.ts';
+import type { AddressRules } from '../../../server/platform/core/public-address.ts';
+import type { ResolveName } from '../../../server/platform/outgoing/lookup.ts';
+import { Poster } from '../../../server/platform/outgoing/poster.ts';
 import { createSelfSigned } from '../../simulator/certificate.ts';
 import { cut, hang, later, redirectTo, WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import type { Reply } from '../../harness/webhook-receiver.ts';
@@ -213,4 +214,53 @@ test('a stopped attempt does not count', async () => {
   const result = poster().post(message(receiver.url), stop.signal);
   stop.abort();
   expect(await result).toEqual({ outcome: 'stopped' });
+});
+
+describe('what a provider answers is read', () => {
+  test('up to the limit, with its status and its headers', async () => {
+    receiver.reply = (response) => response.writeHead(400, { 'x-reason': 'a' }).end(`{"error":"${'é'.repeat(5000)}"}`);
+    const answer = await poster().ask(message(receiver.url), never, 100);
+    expect(answer).toMatchObject({ outcome: 'answered', status: 400, headers: { 'x-reason': 'a' } });
+    const { body } = answer as { body: string };
+    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(103);
+    expect(body).toMatch(/^\{"error":"é+/);
+  });
+
+  test('as far as it came before the connection broke', async () => {
+    const url = await dripping('HTTP/1.1 503 Busy\r\ncontent-length: 9999\r\n\r\ncome back later', '.');
+    expect(await poster().ask(message(url), never, 4096)).toMatchObject({
+      status: 503,
+      body: expect.stringMatching(/^come back later\.*$/),
+    });
+  });
+
+  test('not at all if nobody wants it', async () => {
+    receiver.reply = (response) => response.writeHead(200).end('hello');
+    expect(await poster().ask(message(receiver.url), never, 0)).toMatchObject({ status: 200, body: '' });
+  });
+});
+
+describe('networks of the operator', () => {
+  const PRIVATE = { allowLoopback: false, privateNetworks: ['127.0.0.0/8'] };
+  const made = (rules: AddressRules, resolve: ResolveName = nobody): Poster => {
+    const one = new Poster({ rules, resolve, deadlineMs: DEADLINE_MS });
+    closers.push(() => one.close());
+    return one;
+  };
+
+  test('may be posted to by address and by name, with http, too', async () => {
+    const one = made(PRIVATE, () => Promise.resolve(['127.0.0.1']));
+    expect(await one.post(message(receiver.url), never)).toMatchObject({ outcome: 'delivered' });
+    const named = receiver.url.replace('127.0.0.1', 'ntfy.lan');
+    expect(await one.post(message(named), never)).toMatchObject({ outcome: 'delivered' });
+  });
+
+  test.each<[string, AddressRules, ResolveName]>([
+    ['another network', { allowLoopback: false, privateNetworks: ['10.0.0.0/8'] }, () => Promise.resolve(['127.0.0.1'])],
+    ['a public address without TLS', PRIVATE, () => Promise.resolve(['1.1.1.1'])],
+  ])('%s stays refused', async (_name, rules, resolve) => {
+    const named = receiver.url.replace('127.0.0.1', 'ntfy.lan');
+    expect(await made(rules, resolve).post(message(named), never)).toMatchObject({ outcome: 'failed', error: 'address_refused' });
+    expect(receiver.connections).toBe(0);
+  });
 });
