@@ -1,0 +1,61 @@
+import type { Catalogue } from './catalogue.ts';
+import { CATALOGUES } from './catalogues.ts';
+import { cleanDetail, cleanName } from './clean.ts';
+import { placeOf } from './story.ts';
+import { momentOf } from './times.ts';
+import type { Zones } from './times.ts';
+import { MAX_ITEMS } from './types.ts';
+import type { Text, ThreadItem, ThreadSubject, ThreadView } from './types.ts';
+
+/** The list below the sentences. Times are those of the site: the first sentence has named the reader's. */
+
+/** Subjects whose items are news even when there is only one. */
+const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set(['storm', 'digest', 'site', 'campaign', 'jobs']);
+
+/** One line for each item, at most {@link MAX_ITEMS}. */
+export function rowsOf(view: ThreadView, words: Catalogue, zones: Zones): string[] {
+  if (view.itemCount <= 1 && !ALWAYS_LISTED.has(view.subject.type)) return [];
+  return view.items.slice(0, MAX_ITEMS).map((item) => rowOf(item, view, words, zones));
+}
+
+function rowOf(item: ThreadItem, { subject }: ThreadView, words: Catalogue, zones: Zones): string {
+  const place = placeOfItem(item, 'site' in subject ? subject.site?.id : undefined);
+  const told = 'fault' in subject ? subject.fault : undefined;
+  const parts = [
+    item.fault !== undefined && item.fault !== told && subject.type !== 'agent' ? words.faults[item.fault] : '',
+    item.routers === undefined ? '' : words.routers(item.routers),
+    cleanDetail(item.text),
+    timeOf(item, words, zones),
+  ].filter((part) => part !== '');
+  return place === '' ? parts.join(', ') : `${place}: ${parts.join(', ')}`;
+}
+
+/** @param toldSite the site that the message is about: it need not be repeated */
+function placeOfItem({ router, site }: ThreadItem, toldSite: string | undefined): string {
+  if (router !== null) return placeOf(router, site?.id === toldSite ? null : site);
+  return site === null ? '' : cleanName(site.name);
+}
+
+function timeOf({ fault, openedAt, resolvedAt }: ThreadItem, words: Catalogue, zones: Zones): string {
+  const from = { ...momentOf(openedAt, zones), elsewhere: null };
+  if (fault === 'rebooted') return words.at(from);
+  if (resolvedAt === null) return words.since(from);
+  return `${from.text}–${momentOf(resolvedAt, zones).text}`;
+}
+
+/**
+ * As many rows as fit, the rest as one more row: "and 802 more". The numbers stand above the list, so nothing is refused for its length.
+ * @param budget what all rows may measure together
+ * @param measure what one row takes, with its separator
+ */
+export function fitRows(text: Text, budget: number, measure: (row: string) => number): string[] {
+  const words = CATALOGUES[text.locale];
+  let rows = [...text.rows];
+  for (;;) {
+    const hidden = text.rowCount - rows.length;
+    const all = hidden > 0 ? [...rows, words.more(hidden)] : rows;
+    if (all.reduce((sum, row) => sum + measure(row), 0) <= budget) return all;
+    if (rows.length === 0) return [];
+    rows = rows.slice(0, -1);
+  }
+}

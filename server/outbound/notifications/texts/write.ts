@@ -1,0 +1,128 @@
+import type { Catalogue } from './catalogue.ts';
+import { CATALOGUES } from './catalogues.ts';
+import { cleanName, cutText } from './clean.ts';
+import { rowsOf } from './rows.ts';
+import { storyOf } from './story.ts';
+import type { Story } from './story.ts';
+import { durationOf, momentOf } from './times.ts';
+import type { Moment, Zones } from './times.ts';
+import type { Reader, Text, ThreadView, Tone } from './types.ts';
+
+/** A telephone's lock screen shows about half of it; mail programs show all. */
+export const MAX_SUBJECT_CHARS = 160;
+
+/** The words of a message, in the language and with the times of its reader. Pure. */
+export function writeText(view: ThreadView, reader: Reader): Text {
+  const words = CATALOGUES[reader.locale];
+  const zones = { locale: reader.locale, siteTimeZone: view.siteTimeZone, readerTimeZone: reader.timeZone, now: view.at };
+  const story = storyOf(view, words);
+  const rows = rowsOf(view, words, zones);
+  const tone = toneOf(view);
+  return {
+    locale: reader.locale,
+    tone,
+    subject: cutText(subjectOf(view, story, words, zones), MAX_SUBJECT_CHARS),
+    first: `${sentence(view, story, words, zones)}.`,
+    lines: linesOf(view, story, words),
+    rows,
+    rowCount: rows.length === 0 ? 0 : Math.max(view.itemCount, rows.length),
+    url: view.url,
+    labels: {
+      tone: words.tones[tone],
+      open: words.labels.open,
+      unsubscribe: words.labels.unsubscribe,
+      reason: words.labels.reason(cleanName(view.team)),
+    },
+  };
+}
+
+/** Whether the thread's cause is gone. Some routers may still be offline. */
+function isOver({ kind, endedAt }: ThreadView): boolean {
+  return endedAt !== null && (kind === 'resolve' || kind === 'was_away');
+}
+
+function toneOf(view: ThreadView): Tone {
+  if (['test', 'proof', 'digest', 'held_back'].includes(view.subject.type)) return 'info';
+  if (view.flapping?.now === 'quiet') return 'good';
+  return isOver(view) && view.stillOpen === 0 ? 'good' : view.severity;
+}
+
+function prefixOf(view: ThreadView, words: Catalogue): string {
+  const { prefixes } = words;
+  if (view.kind === 'acknowledged') return `${words.takenOver(cleanName(view.acknowledgedBy ?? ''))}: `;
+  if (view.kind === 'test' || view.subject.type === 'proof') return view.kind === 'test' ? prefixes.test : '';
+  if (isOver(view)) return view.stillOpen > 0 ? '' : prefixes[view.kind];
+  switch (view.flapping?.now ?? (view.flapping === null ? undefined : 'flapping')) {
+    case 'flapping':
+      return prefixes.flapping;
+    case 'quiet':
+      return prefixes.quiet;
+    case 'open':
+      return prefixes.stays_open;
+    case undefined:
+      return prefixes[view.kind];
+  }
+}
+
+/** For a lock screen: no time of the reader's own, no sentence. */
+function subjectOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
+  const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
+  const place = story.place === null ? '' : `${story.place}: `;
+  const body =
+    isOver(view) && view.subject.type === 'agent' && view.stillOpen > 0
+      ? `${words.agentBack}, ${words.stillOffline(view.stillOpen, view.subject.routers)}`
+      : statement(view, story, words, story.time === 'event' ? '' : timeOf(view, story, words, zones, brief));
+  return `${prefixOf(view, words)}${place}${body}`;
+}
+
+/** The first sentence, without its full stop: place, state, both times, numbers. */
+function sentence(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
+  const place = story.place === null ? '' : `${story.place}: `;
+  return `${place}${statement(
+    view,
+    story,
+    words,
+    timeOf(view, story, words, zones, (moment) => moment),
+  )}`;
+}
+
+function statement(view: ThreadView, story: Story, words: Catalogue, time: string): string {
+  const over = isOver(view);
+  const state = `${over ? story.stateAfter : story.state}${time}`;
+  // What an agent hid while it was away is no news once it is back.
+  const tail = over && view.subject.type === 'agent' ? null : story.tail;
+  return tail === null ? state : `${state}, ${tail}`;
+}
+
+/** " since 08:31", " from 08:31 to 08:44, 13 min", " at 08:31", or nothing. */
+function timeOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones, form: (moment: Moment) => Moment): string {
+  if (view.subject.type === 'digest') {
+    const { from, to } = view.subject;
+    return ` ${words.span(form(momentOf(from, zones)), form(momentOf(to, zones)), durationOf(to - from, words.locale))}`;
+  }
+  if (story.time === 'none') return '';
+  const from = form(momentOf(view.firstAt, zones));
+  if (story.time === 'event') return ` ${words.at(from)}`;
+  if (!isOver(view) || view.endedAt === null) return ` ${words.since(from)}`;
+  return ` ${words.span(from, form(momentOf(view.endedAt, zones)), durationOf(view.endedAt - view.firstAt, words.locale))}`;
+}
+
+function linesOf(view: ThreadView, story: Story, words: Catalogue): string[] {
+  const age = durationOf(view.at - view.firstAt, words.locale);
+  if (isOver(view)) return [...story.linesAfter];
+  const { flapping, itemCount, openCount, kind } = view;
+  return [
+    ...(story.time === 'state' && itemCount > 1 && openCount < itemCount ? [words.openOf(openCount, itemCount)] : []),
+    ...story.lines,
+    ...(flapping === null ? [] : flappingLines(flapping, words)),
+    ...(kind === 'reminder' ? [words.openFor(age)] : []),
+    ...(kind === 'escalation' ? [words.nobodyAcknowledged(age)] : []),
+    ...(view.acknowledgedBy === null ? [] : [`${words.takenOver(cleanName(view.acknowledgedBy))}.`]),
+  ];
+}
+
+function flappingLines({ times, withinMs, now }: NonNullable<ThreadView['flapping']>, words: Catalogue): string[] {
+  if (now === 'quiet') return [words.quietNow];
+  if (now === 'open') return [words.staysOpen];
+  return [words.comesAndGoes(times, durationOf(withinMs, words.locale))];
+}
