@@ -27,7 +27,11 @@ describeEachDatabase('a team whose revocations never end', (open) => {
       clock,
       log: silentLog,
       gateway: { disconnect: (agentId: string) => void cut.push(agentId) },
-      terminals: { dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined) },
+      terminals: {
+        dropAgent: async (teamId: string) => (teamId === hostile ? never : undefined),
+        recheck: async () => undefined,
+        endedOf: async () => [],
+      },
       forwards: {
         dropAgent: async (teamId: string, agentId: string) => {
           forwardsOf.push(agentId);

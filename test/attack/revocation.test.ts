@@ -10,6 +10,8 @@ import { databaseKinds } from '../harness/databases.ts';
 import type { TestDatabase } from '../harness/databases.ts';
 import { addUser, beginFlow, PASSWORD, signIn } from '../harness/identity/sign-in.ts';
 import { silentLog } from '../harness/silent-log.ts';
+import { TerminalClient } from '../harness/terminal-client.ts';
+import type { OpenedTerminal } from '../harness/terminal-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
@@ -25,7 +27,7 @@ let offline: string;
 
 async function startWorld(kind: ReturnType<typeof databaseKinds>[number]): Promise<void> {
   database = await kind.create();
-  world = await World.start({ routers: [{}, {}], databaseUrl: database.url });
+  world = await World.start({ routers: [{}, {}], terminal: 'read', databaseUrl: database.url });
   [online, offline] = (await world.routerIds()) as [string, string];
   await world.simulators[1]!.close();
   await waitUntil('the second router is away', async () => {
@@ -136,6 +138,8 @@ class Opened {
   port = 0;
   job = '';
   campaign = '';
+  terminal = '';
+  shell!: TerminalClient;
 
   constructor(bearer: string) {
     this.#bearer = bearer;
@@ -163,6 +167,11 @@ class Opened {
     void this.#drain();
     this.job = (await this.post<{ data: { job_id: string } }>(`/api/asynchronous/${offline}`, SCRIPT)).data.job_id;
     this.campaign = (await this.post<{ data: { id: string } }>('/api/campaigns', { router_ids: [offline], ...SCRIPT })).data.id;
+    const wanted = { level: 'read', reason: 'a look' };
+    const { data } = await this.post<{ data: OpenedTerminal }>(`/api/routers/${online}/terminals`, wanted);
+    this.terminal = data.id;
+    this.shell = await TerminalClient.attach(world.server.url, data);
+    await this.shell.sees('>');
     return this;
   }
 
@@ -180,10 +189,13 @@ class Opened {
     this.streamEnded = true;
   }
 
-  close(): void {
+  /** Ends its terminal as well: a router has five at most. */
+  async close(): Promise<void> {
+    this.shell.ws.terminate();
     this.webSocket.terminate();
     this.socket.destroy();
     void this.stream.cancel().catch(() => undefined);
+    ok(await world.caller.call('DELETE', `/api/terminals/${this.terminal}`));
   }
 }
 
@@ -191,6 +203,7 @@ const read = async <T>(url: string): Promise<T> => (await world.caller.call<T>('
 const forwardOf = (id: string) =>
   read<{ closed_at: string | null; revoked_early: boolean }>(`/api/routers/${online}/transient-forwarding/${id}`);
 const jobOf = async (id: string) => (await read<{ data: { status: string } }>(`/api/routers/${offline}/jobs/${id}`)).data;
+const terminalOf = async (id: string) => (await read<{ data: { status: string; end_reason: string | null } }>(`/api/terminals/${id}`)).data;
 const campaignOf = async (id: string) => (await read<{ data: { state: string } }>(`/api/campaigns/${id}`)).data;
 
 /** "Within seconds": a fifth of the former check interval of connections. */
@@ -215,9 +228,9 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
     await holder.revoke();
     revokedAt = Date.now();
   });
-  afterAll(() => {
-    opened.close();
-    untouched.close();
+  afterAll(async () => {
+    await opened.close();
+    await untouched.close();
   });
 
   const soon = async (what: string, condition: () => Promise<boolean> | boolean): Promise<void> => {
@@ -237,6 +250,12 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
     expect(opened.closeCode).toBe(4403);
   });
 
+  test('loses its terminal', async () => {
+    await soon('the shell is cut', () => opened.shell.closed !== undefined);
+    await soon('the terminal has ended', async () => (await terminalOf(opened.terminal)).status === 'ended');
+    expect(await terminalOf(opened.terminal)).toMatchObject({ end_reason: 'rights_lost' });
+  });
+
   test('loses its event stream unless its role still allows one', async () => {
     if (name.includes('viewer')) expect(opened.streamEnded).toBe(false);
     else await soon('the stream ends', () => opened.streamEnded);
@@ -253,6 +272,8 @@ function losesEverything(name: string, make: () => Promise<Holder>): void {
     expect([untouched.closeCode, untouched.streamEnded]).toEqual([undefined, false]);
     expect(await jobOf(untouched.job)).toMatchObject({ status: 'pending' });
     expect(await campaignOf(untouched.campaign)).toMatchObject({ state: 'running' });
+    expect(await terminalOf(untouched.terminal)).toMatchObject({ status: 'open' });
+    expect(untouched.shell.closed).toBeUndefined();
   });
 }
 
@@ -279,12 +300,17 @@ function reports(): void {
     const opened = await new Opened(key.api_key).open();
     const { data: made } = await opened.post<{ data: { id: string } }>('/api/api-keys', { name: 'made by it' });
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}`));
-    opened.close();
+    await opened.close();
     const report = (await revocationOf(key.id))!;
     expect(report).toMatchObject({
       kind: 'api_key',
       settled: false,
-      ended: { forwards: { ids: [opened.forward] }, campaigns: { ids: [opened.campaign] }, api_keys: { count: 0 } },
+      ended: {
+        forwards: { ids: [opened.forward] },
+        campaigns: { ids: [opened.campaign] },
+        terminals: { count: 1, ids: [opened.terminal] },
+        api_keys: { count: 0 },
+      },
     });
     expect(report.ended['jobs']!.ids).toContain(opened.job);
     expect(report.goes_on).toEqual({ jobs: { count: 0, ids: [] }, api_keys: { count: 1, ids: [made.id] } });
@@ -301,7 +327,7 @@ function reports(): void {
     ok(await world.caller.call('DELETE', `/api/api-keys/${key.id}?revoke_keys=true`));
     expect((await revocationOf(key.id))!.ended['api_keys']).toEqual({ count: 1, ids: [made.id] });
     await waitUntil('what it opened has ended', async () => (await forwardOf(opened.forward)).closed_at !== null);
-    opened.close();
+    await opened.close();
   });
 
   test('what a running request opens after the revocation ends too', async () => {
@@ -341,13 +367,13 @@ function reports(): void {
     await world.server.services.teams.changePassword(email, NEW_PASSWORD, PASSWORD);
     const changedAt = Date.now();
     await waitUntil('what was open ends', async () => (await forwardOf(opened.forward)).closed_at !== null);
-    opened.close();
+    await opened.close();
     await waitUntil('a request from before would be over', () => Date.now() > changedAt + 1500);
     const again = await new Opened((await signIn(world, email)).access_token).open();
     await waitUntil('it was looked again', async () => (await passesOf(id)) >= 2);
     expect(await forwardOf(again.forward)).toMatchObject({ closed_at: null });
     expect(await jobOf(again.job)).toMatchObject({ status: 'pending' });
-    again.close();
+    await again.close();
   });
 
   test('a user with a reduced role that still operates routers keeps their resources', async () => {
@@ -359,6 +385,6 @@ function reports(): void {
     expect(await forwardOf(opened.forward)).toMatchObject({ closed_at: null });
     expect(await jobOf(opened.job)).toMatchObject({ status: 'pending' });
     expect(opened.streamEnded).toBe(false);
-    opened.close();
+    await opened.close();
   });
 }

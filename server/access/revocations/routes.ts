@@ -4,10 +4,8 @@ import { principalOf } from '../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime } from '../../platform/http/envelope.ts';
 import { linkNext, pageQuery, readPage } from '../../platform/http/pagination.ts';
 import type { RevocationsService } from './service.ts';
-import { KINDS } from './types.ts';
-import type { Revocation, Some } from './types.ts';
-
-const nothing: Some = { count: 0, ids: [] };
+import { KINDS, NOTHING } from './types.ts';
+import type { Revocation } from './types.ts';
 
 const some = (what: string) => z.object({ count: z.number(), ids: z.array(z.string()).describe('The first hundred') }).describe(what);
 
@@ -26,6 +24,7 @@ const revocationSchema = z
       forwards: some('Forwards, with their ports and connections'),
       jobs: some('Jobs that had not begun'),
       campaigns: some('Campaigns, with their rounds that had not begun'),
+      terminals: some('Terminals; also those of a level that needs a higher role than the new one'),
       api_keys: some('API keys created by the subject, if their revocation was requested'),
     }),
     goes_on: z.object({
@@ -44,11 +43,12 @@ const revocationSchema = z
         settled: true,
         ended: {
           forwards: { count: 1, ids: ['01a1fb90-11aa-7d2c-9f0e-3a1c5e7b9d24'] },
-          jobs: nothing,
-          campaigns: nothing,
-          api_keys: nothing,
+          jobs: NOTHING,
+          campaigns: NOTHING,
+          terminals: NOTHING,
+          api_keys: NOTHING,
         },
-        goes_on: { jobs: nothing, api_keys: nothing },
+        goes_on: { jobs: NOTHING, api_keys: NOTHING },
       },
     ],
   });

@@ -33,7 +33,7 @@ export interface RevocationsDeps {
   log: Log;
   credentials: Pick<CredentialsService, 'revokeApiKey'>;
   forwards: Pick<ForwardsService, 'revoke' | 'dropAgent'>;
-  terminals: Pick<TerminalsService, 'dropAgent'>;
+  terminals: Pick<TerminalsService, 'dropAgent' | 'recheck' | 'endedOf'>;
   jobs: Pick<JobsService, 'cancelIfOpen'>;
   campaigns: Pick<CampaignsService, 'cancelCampaign'>;
   gateway: Pick<AgentGateway, 'disconnect'>;
@@ -63,8 +63,8 @@ const CHUNK = 500;
 const OPERATING: ReadonlySet<string | undefined> = new Set(['operator', 'admin']);
 
 /**
- * Ends what was opened by a caller who may no longer operate routers: their forwards with all connections, their jobs that
- * have not begun, their campaigns. The revocation's transaction also stores this work in the database, so that a crash or
+ * Ends what was opened by a caller who may no longer operate routers: their forwards with all connections, their terminals, their jobs
+ * that have not begun, their campaigns. The revocation's transaction also stores this work in the database, so that a crash or
  * another process cannot lose it.
  */
 export class RevocationsService {
@@ -183,7 +183,11 @@ export class RevocationsService {
       await Promise.all([this.#deps.terminals.dropAgent(teamId, subjectId), this.#deps.forwards.dropAgent(teamId, subjectId)]);
       return [];
     }
-    return (await this.#keepsRights(revocation)) ? [] : this.#endForwards(revocation);
+    const [, forwards] = await Promise.all([
+      this.#deps.terminals.recheck(teamId),
+      this.#keepsRights(revocation).then((keeps) => (keeps ? [] : this.#endForwards(revocation))),
+    ]);
+    return forwards;
   }
 
   /** After a new password the person keeps their role, but everything opened with the old password ends. */
@@ -221,7 +225,10 @@ export class RevocationsService {
 
   /** The slower part after the connections. @param forwards ids of the forwards that ended */
   async #end(revocation: Revocation, forwards: readonly string[]): Promise<Report> {
-    const { kind, report: before } = revocation;
+    const { kind, report } = revocation;
+    // Who becomes an operator keeps the rest, but loses full terminals.
+    const terminals = add(report.ended.terminals, await this.#deps.terminals.endedOf(revocation));
+    const before = { ...report, ended: { ...report.ended, terminals } };
     if (kind === 'agent' || (await this.#keepsRights(revocation))) return before;
     const campaigns = await this.#endCampaigns(revocation);
     const jobs = await this.#endJobs(revocation);
@@ -232,6 +239,7 @@ export class RevocationsService {
         forwards: add(ended.forwards, forwards),
         jobs: add(ended.jobs, jobs.ended),
         campaigns: add(ended.campaigns, campaigns),
+        terminals,
         api_keys: add(ended.api_keys, keys.ended),
       },
       goes_on: { jobs: some(jobs.goesOn), api_keys: some(keys.goesOn) },

@@ -4,7 +4,7 @@ import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { RevocationsTable } from '../../platform/storage/schema-revocations.ts';
-import { KINDS, reportSchema } from './types.ts';
+import { KINDS, NOTHING, reportSchema } from './types.ts';
 import type { Report, Revocation } from './types.ts';
 
 /** The key, person, client or agent whose right was revoked. */
@@ -16,9 +16,8 @@ export type Subject = Pick<Revocation, 'teamId' | 'kind' | 'subjectId' | 'create
  */
 const LATE_MS = 1000;
 
-const NOTHING = { count: 0, ids: [] };
 const EMPTY: Report = {
-  ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, api_keys: NOTHING },
+  ended: { forwards: NOTHING, jobs: NOTHING, campaigns: NOTHING, terminals: NOTHING, api_keys: NOTHING },
   goes_on: { jobs: NOTHING, api_keys: NOTHING },
 };
 

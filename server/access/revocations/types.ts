@@ -6,9 +6,12 @@ export const MOST_LISTED = 100;
 const some = z.object({ count: z.number(), ids: z.array(z.string()).max(MOST_LISTED) });
 export type Some = z.infer<typeof some>;
 
+export const NOTHING: Some = { count: 0, ids: [] };
+
 /** What a revocation ended, and what continues after it. */
 export const reportSchema = z.object({
-  ended: z.object({ forwards: some, jobs: some, campaigns: some, api_keys: some }),
+  // Reports that were stored before terminals were counted have none.
+  ended: z.object({ forwards: some, jobs: some, campaigns: some, terminals: some.default(NOTHING), api_keys: some }),
   goes_on: z.object({
     /** Their scripts have begun, or may have: they cannot be canceled. */
     jobs: some,

@@ -50,7 +50,7 @@ interface Needs {
 /** Connects changes of features to later features, and to features that must not depend on each other. */
 export const announcements = feature({
   create: (services: Needs) => {
-    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals, terminals } = services;
+    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals } = services;
     eventSources.listenTo(services);
     credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
@@ -60,7 +60,6 @@ export const announcements = feature({
     revocations.revoked.subscribe(({ teamId }) => {
       void events.recheck(teamId);
       void connectEndpoint.recheck(teamId);
-      void terminals.recheck(teamId);
     });
     return {};
   },

@@ -25,9 +25,11 @@ import {
   isUnique,
   lockTeam,
   markOpened,
+  selectEndedOf,
   selectOpenOf,
   selectTerminal,
 } from './store.ts';
+import type { LostRight } from './store.ts';
 import type { Ending, NewTerminal, Opener, TerminalChange, TerminalGrant, TerminalRecord, TerminalView, Ticket } from './types.ts';
 
 export interface TerminalsDeps extends Omit<LiveTerminalsDeps, 'recordings' | 'limits'> {
@@ -193,9 +195,14 @@ export class TerminalsService {
     await this.#live.endOfAgent(teamId, agentId, { reason: 'agent_revoked', message });
   }
 
-  /** Ends the terminals of a team whose openers have lost the right to them. */
+  /** Ends the terminals of a team whose openers have lost the right to them. Settles when their ends are stored, or could not be now. */
   async recheck(teamId: string): Promise<void> {
     await this.#live.recheck(teamId);
+  }
+
+  /** Ids of the terminals whose stored end is that their opener or agent lost this right. */
+  async endedOf(right: LostRight): Promise<string[]> {
+    return (await selectEndedOf(this.#deps.storage.db, right, this.#deps.limits.longestMs)).map(({ id }) => id);
   }
 
   /** Stores the end of all terminals of these routers inside a write; then {@link cut} them. */

@@ -7,7 +7,7 @@ import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import { findPage, ofTeam } from '../../platform/storage/list-query.ts';
 import type { TerminalsTable } from '../../platform/storage/schema-terminals.ts';
 import type { TerminalFilter } from './list/types.ts';
-import type { Ending, Opener, TerminalRecord } from './types.ts';
+import type { Ending, Opener, TerminalEnd, TerminalRecord } from './types.ts';
 
 export { isUnique } from '../../platform/storage/storage-errors.ts';
 export { isRouterThere } from '../../platform/storage/router-lock.ts';
@@ -92,6 +92,45 @@ export async function endAllOf(
     .where('ended_at', 'is', null)
     .returningAll()
     .execute();
+}
+
+/** Whose terminals ended for want of a right: a key's or person's, those that were opened through a client, or those of an agent. */
+export interface LostRight {
+  teamId: string;
+  kind: 'api_key' | 'member' | 'password' | 'client' | 'agent';
+  subjectId: string;
+  /** When the right was taken away, milliseconds. */
+  createdAt: number;
+}
+
+const SUBJECT_COLUMNS = {
+  api_key: 'opened_by',
+  member: 'opened_by',
+  password: 'opened_by',
+  client: 'opened_via',
+  agent: 'agent_id',
+} as const satisfies Record<LostRight['kind'], string>;
+
+/** @param longestMs longest life of a terminal: none that began earlier can have ended since */
+export async function selectEndedOf(
+  db: DbOrTx,
+  { teamId, kind, subjectId, createdAt }: LostRight,
+  longestMs: number,
+): Promise<{ id: string }[]> {
+  const ending: TerminalEnd = kind === 'agent' ? 'agent_revoked' : 'rights_lost';
+  return (
+    db
+      .selectFrom('terminals')
+      .select('id')
+      .where('team_id', '=', teamId)
+      // Twice, because the clock may have been set meanwhile.
+      .where('created_at', '>=', createdAt - 2 * longestMs)
+      .where(SUBJECT_COLUMNS[kind], '=', subjectId)
+      .where('end_reason', '=', ending)
+      .where('ended_at', '>=', createdAt)
+      .orderBy('created_at')
+      .execute()
+  );
 }
 
 export async function findTerminals(

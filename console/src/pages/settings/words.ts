@@ -1,6 +1,6 @@
 /** What ends when the right behind it is taken away: docs/revoking.md. */
 export const WHAT_ENDS =
-  'At once: open forwards with their connections, event streams, jobs that have not begun, and campaigns. Jobs whose script has begun go on.';
+  'At once: open forwards with their connections, terminals, event streams, jobs that have not begun, and campaigns. Jobs whose script has begun go on.';
 
 /** How long a new key works. */
 export const LIFETIMES = [

@@ -325,11 +325,13 @@ export class LiveTerminals {
   }
 
   async #recheck(lives: readonly LiveTerminal[]): Promise<void> {
+    const ends: (Promise<void> | undefined)[] = [];
     for (const live of lives) {
       // While the database is unavailable nothing is cut; the next check decides.
       const allowed = live.ended !== undefined || (await this.isAllowed(live).catch(() => true));
-      if (!allowed) await this.end(live, RIGHTS_LOST);
+      ends.push(allowed ? this.storedEnd(live.id) : this.end(live, RIGHTS_LOST));
     }
+    await Promise.all(ends);
   }
 
   /** Tracks work that `stop` waits for. Never rejects. */

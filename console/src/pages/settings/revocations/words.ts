@@ -5,6 +5,7 @@ const KINDS: Record<string, readonly [string, string]> = {
   forwards: ['forward', 'forwards'],
   jobs: ['job', 'jobs'],
   campaigns: ['campaign', 'campaigns'],
+  terminals: ['terminal', 'terminals'],
   api_keys: ['API key', 'API keys'],
 };
 
