@@ -518,14 +518,14 @@ export interface HealthStep {
 
 export interface HistoryItem {
   id: string;
-  kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action' | 'unknown';
+  kind: 'state' | 'session' | 'fault' | 'job' | 'forward' | 'terminal' | 'backup' | 'action' | 'unknown';
   /** When it began */
   at: string;
   /** Null: it continues, it has no duration, or its end is unknown */
   until: string | null;
-  /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; backup: its state; action: the HTTP status of the answer; unknown: `unknown` */
+  /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; terminal: `open` or how it ended; backup: its state; action: the HTTP status of the answer; unknown: `unknown` */
   status: string;
-  /** Text; for an action its method and route, for a job its description */
+  /** Text; for an action its method and route, for a job its description, for a terminal its level and reason */
   title: string;
   /** Name of the API key or agent, or email address of the person that did it; null for callers who may not read the audit log */
   by: string | null;
@@ -1139,6 +1139,7 @@ export interface Overview {
   /** False: a status has more; counting stopped there */
   jobs_24h_is_exact: boolean;
   open_forwards: number;
+  open_terminals: number;
   running_campaigns: number;
   /** Common properties of routers that do not answer: for each kind, the largest groups of at least two routers */
   common_causes: {
@@ -1226,6 +1227,12 @@ export interface Revocation {
     };
     /** Campaigns, with their rounds that had not begun */
     campaigns: {
+      count: number;
+      /** The first hundred */
+      ids: string[];
+    };
+    /** Terminals; also those of a level that needs a higher role than the new one */
+    terminals: {
       count: number;
       /** The first hundred */
       ids: string[];
@@ -1815,8 +1822,8 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
-  /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups, people's actions and unknown times */
-  listRouterHistory: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; kind?: ('state' | 'session' | 'fault' | 'job' | 'forward' | 'backup' | 'action' | 'unknown')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
+  /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, terminals, backups, people's actions and unknown times */
+  listRouterHistory: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; kind?: ('state' | 'session' | 'fault' | 'job' | 'forward' | 'terminal' | 'backup' | 'action' | 'unknown')[]; from?: string; to?: string } }; result: Success<HistoryItem[]> };
   /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */

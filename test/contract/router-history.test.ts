@@ -14,7 +14,7 @@ import type { Role } from '../../server/platform/core/principal.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { seedBackups, seedFaults, seedForwards, seedJobs } from '../harness/many-records.ts';
+import { seedBackups, seedFaults, seedForwards, seedJobs, seedTerminals } from '../harness/many-records.ts';
 import { seedManyRouters } from '../harness/many-routers.ts';
 import type { ManyRouters } from '../harness/many-routers.ts';
 import { learnSizes, plansOf } from '../harness/plans.ts';
@@ -55,6 +55,7 @@ async function seedPast(storage: Storage, team: ManyRouters, keyId: string): Pro
   const jobs = await seedJobs(storage, team, COUNT, START);
   await seedFaults(storage, team, COUNT, START);
   await seedForwards(storage, team, COUNT, START);
+  await seedTerminals(storage, team, COUNT, START);
   await seedBackups(storage, team, jobs, START);
   const all = Array.from({ length: COUNT }, (_, index) => ({
     at: START + Math.floor(index / 3),
@@ -193,6 +194,7 @@ describeEachDatabase('the history of a router', (open) => {
       fault: 15,
       job: 15,
       forward: 15,
+      terminal: 15,
       backup: 15,
       action: 1,
       unknown: 60,
@@ -221,6 +223,8 @@ describeEachDatabase('the history of a router', (open) => {
       title: '10.0.0.1:22 for 203.0.113.7/32',
       link: `/api/routers/${id}/transient-forwarding/${forward?.id}`,
     });
+    const terminal = await first('terminal');
+    expect(terminal).toMatchObject({ status: 'exited', title: 'read: ticket 0', link: `/api/terminals/${terminal?.id}` });
     const backup = await first('backup');
     expect(backup).toMatchObject({ title: 'backup', link: `/api/routers/${id}/backups/${backup?.id}` });
     expect(await first('action', mine.routers[1])).toMatchObject({ status: '200', title: 'POST /api/synchronous/:router_id', link: null });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Terminals } from '../harness/terminal-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
@@ -14,7 +15,7 @@ interface Item {
 
 let world: World;
 beforeAll(async () => {
-  world = await World.start();
+  world = await World.start({ terminal: 'read' });
 });
 afterAll(async () => world.close());
 
@@ -37,6 +38,11 @@ test('what was done with a router and what happened to it is on one axis, and th
     dst_address: '127.0.0.1',
     allow_from: '127.0.0.1',
   });
+  const terminals = new Terminals(world);
+  const { opened, client } = await terminals.atPrompt(id!);
+  await terminals.end(opened.id);
+  await client.ending();
+  const shell = await terminals.open(id!);
   await caller.call('POST', '/api/synchronous/router-0', { command: '/no/such/menu', parameters: '' });
 
   const read = async () => (await caller.call<{ data: Item[] }>('GET', `/api/routers/${id}/history`)).body.data;
@@ -53,10 +59,17 @@ test('what was done with a router and what happened to it is on one axis, and th
   expect(found('session')).toMatchObject([{ status: 'open', until: null }]);
   expect(found('job')).toMatchObject([{ title: 'say one', by: 'test', until: expect.any(String) }]);
   expect(found('forward')).toMatchObject([{ title: '127.0.0.1:80 for 127.0.0.1/32', status: 'open', by: 'test' }]);
+  expect(found('terminal')).toMatchObject([
+    { title: 'read: a test looks at it', status: 'open', until: null, by: 'test' },
+    { title: 'read: a test looks at it', status: 'closed', until: expect.any(String), by: 'test' },
+  ]);
   expect(found('backup')).toHaveLength(1);
   expect(found('action').map(({ title, status, by }) => [title, status, by])).toEqual([
     ['POST /api/synchronous/:router_id', '422', 'test'],
     ['POST /api/synchronous/:router_id', '200', 'test'],
   ]);
+  const { body: overview } = await caller.call<{ data: { open_terminals: number } }>('GET', '/api/overview');
+  expect(overview.data.open_terminals).toBe(1);
+  await terminals.end(shell.id);
   for (const { link } of items) if (link !== null) expect((await caller.call('GET', link)).status, link).toBe(200);
 });

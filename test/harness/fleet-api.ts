@@ -96,6 +96,7 @@ export function inventFleet({ routers: count, down = 0, work = 0, words }: Fleet
       jobs_24h: { pending: 4, running: work, completed: 120, failed: 2, deleted: 0, expired: 0, unknown: 1 },
       jobs_24h_is_exact: true,
       open_forwards: work,
+      open_terminals: work,
       running_campaigns: work,
       common_causes:
         down < 2

@@ -122,6 +122,42 @@ export async function seedFaults({ db }: Storage, { teamId, routers }: ManyRoute
   for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('faults').values(chunk).execute();
 }
 
+/** Ended terminals; every tenth was never opened. */
+export async function seedTerminals(
+  { db }: Storage,
+  { teamId, agents, routers }: ManyRouters,
+  count: number,
+  start: number,
+): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => {
+    const at = start + Math.floor(index / 3);
+    const isOpened = index % 10 !== 9;
+    return {
+      id: newId(at),
+      team_id: teamId,
+      router_id: routers[index % routers.length]!,
+      agent_id: agents[0]!,
+      level: index % 2 === 0 ? 'read' : 'full',
+      reason: `ticket ${index}`,
+      opened_by: 'x',
+      opened_by_kind: 'api_key',
+      opened_via: null,
+      signed_in_at: null,
+      source: '203.0.113.7',
+      created_at: at,
+      opened_at: isOpened ? at : null,
+      ended_at: at + 1,
+      end_reason: isOpened ? 'exited' : 'not_opened',
+      end_message: 'm',
+      ended_by: null,
+      cols: 80,
+      rows: 24,
+      recording_deleted_at: null,
+    };
+  });
+  for (const chunk of inChunks(rows, CHUNK)) await db.insertInto('terminals').values(chunk).execute();
+}
+
 let nextPort = 1;
 
 export async function seedForwards({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {

@@ -11,7 +11,7 @@ export const history: Command = {
   summary: 'show the history of a router, newest first',
   positionals: ['ROUTER'],
   options: {
-    kind: { value: 'K', help: 'only these, separated by commas: state, session, fault, job, forward, backup, action, unknown' },
+    kind: { value: 'K', help: 'only these, separated by commas: state, session, fault, job, forward, terminal, backup, action, unknown' },
     from: { value: 'TIME', help: 'only what began at this time or later: 2031-05-01T00:00:00Z' },
     to: { value: 'TIME', help: 'only what began before this time' },
     limit: { value: 'N', help: `at most N items, up to 1000; default: ${ITEMS}` },

@@ -113,6 +113,7 @@ export function countsText({ routers, agents, open_faults: faults, jobs_24h: job
     ['Open faults', String(sum(faults)), detailsOf(faults)],
     ['Jobs of 24 h', `${rest.jobs_24h_is_exact ? '' : 'over '}${sum(jobs)}`, detailsOf(jobs)],
     ['Open forwards', String(rest.open_forwards), ''],
+    ['Open terminals', String(rest.open_terminals), ''],
     ['Running campaigns', String(rest.running_campaigns), ''],
   ];
   const nameWidth = Math.max(...rows.map(([name]) => name.length));

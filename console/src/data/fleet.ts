@@ -26,7 +26,7 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   config: ['backups'],
   forward: ['overview', 'forwards', 'history'],
   fault: ['overview', 'faults', 'history'],
-  terminal: ['terminals'],
+  terminal: ['overview', 'terminals', 'own terminal', 'history'],
 };
 
 const EVERY_KEY = [...new Set(Object.values(STALE_BY_EVENT).flat())];

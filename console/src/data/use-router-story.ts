@@ -35,7 +35,7 @@ async function readStory(api: ApiClient, routerId: string, start: number, signal
     (await api.call('listRouterHistory', { path, query }, { signal })).data;
   const [states, deeds, ...before] = await Promise.all([
     read({ kind: ['state', 'session', 'unknown'], from, limit: MOST }),
-    read({ kind: ['fault', 'job', 'forward', 'backup'], from, limit: MOST }),
+    read({ kind: ['fault', 'job', 'forward', 'terminal', 'backup'], from, limit: MOST }),
     read({ kind: ['state'], to: from, limit: 1 }),
     read({ kind: ['session'], to: from, limit: 1 }),
     read({ kind: ['unknown'], to: from, limit: 1 }),

@@ -16,7 +16,7 @@ export const PLACES = [
   ],
   [
     { name: 'Forwards', link: linkOptions({ to: '/forwards', search: {}, activeOptions: { includeSearch: false } }) },
-    { name: 'Terminals', link: linkOptions({ to: '/terminals', activeOptions: { includeSearch: false } }) },
+    { name: 'Terminals', link: linkOptions({ to: '/terminals', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Faults', link: linkOptions({ to: '/faults', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Devices', link: linkOptions({ to: '/devices', search: {}, activeOptions: { includeSearch: false } }) },
   ],

@@ -20,9 +20,9 @@ const itemSchema = z
       .string()
       .describe(
         'state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; ' +
-          'backup: its state; action: the HTTP status of the answer; unknown: `unknown`',
+          'terminal: `open` or how it ended; backup: its state; action: the HTTP status of the answer; unknown: `unknown`',
       ),
-    title: z.string().describe('Text; for an action its method and route, for a job its description'),
+    title: z.string().describe('Text; for an action its method and route, for a job its description, for a terminal its level and reason'),
     by: z
       .string()
       .nullable()
@@ -75,7 +75,7 @@ export function historyRoutes(app: App, { history }: { history: Pick<HistoryServ
         tags: ['routers'],
         operationId: 'listRouterHistory',
         summary:
-          "List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, backups, people's actions and unknown times",
+          "List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, terminals, backups, people's actions and unknown times",
         params: routerParams,
         querystring: routerQuery,
         response: { 200: envelope(z.array(itemSchema)), ...commonErrors },

@@ -104,6 +104,28 @@ export const SOURCES: Record<HistoryKind, Source<Ask>> = {
     }));
   },
 
+  // One whose shell never opened is an action that was refused.
+  terminal: async (db, ask) => {
+    const rows = await db
+      .selectFrom('terminals')
+      .select(['id', 'created_at', 'ended_at', 'end_reason', 'level', 'reason', 'opened_by'])
+      .where('team_id', '=', ask.teamId)
+      .where('router_id', '=', ask.routerId)
+      .where('opened_at', 'is not', null)
+      .$call(begunIn(ask, 'created_at'))
+      .execute();
+    return rows.map(({ id, created_at: at, ended_at: until, end_reason: endedBy, level, reason, opened_by: byId }) => ({
+      kind: 'terminal',
+      id,
+      at,
+      until,
+      status: endedBy ?? 'open',
+      title: `${level}: ${reason}`,
+      byId,
+      link: `/api/terminals/${id}`,
+    }));
+  },
+
   backup: async (db, ask) => {
     const rows = await db
       .selectFrom('backups')
@@ -201,9 +223,10 @@ async function unknownTimes(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
 /** Sources of an agent's own history. */
 export const AGENT_SOURCES: Record<AgentHistoryKind, Source<AgentAsk>> = { session: sessionsOf, unknown: unknownTimes };
 
-/** A job or forward that was made is shown as such. */
+/** A job, forward or terminal that was made is shown as such. */
 const isNoRecordOfItsOwn = sql<SqlBool>`not (result < 300 and action in (
-  'POST /api/asynchronous/:router_id', 'POST /api/routers/:router_id/transient-forwarding'))`;
+  'POST /api/asynchronous/:router_id', 'POST /api/routers/:router_id/transient-forwarding', 'POST /api/routers/:router_id/terminals',
+  'terminal attached', 'terminal ended'))`;
 
 /** Without what began after it was removed. */
 function inItsTime({ removedAt, to, ...ask }: AgentAsk): AgentAsk {

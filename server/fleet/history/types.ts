@@ -1,5 +1,5 @@
 /** `unknown`: time in which nobody knew anything, because no control plane ran. */
-export const HISTORY_KINDS = ['state', 'session', 'fault', 'job', 'forward', 'backup', 'action', 'unknown'] as const;
+export const HISTORY_KINDS = ['state', 'session', 'fault', 'job', 'forward', 'terminal', 'backup', 'action', 'unknown'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 /** Kinds of an agent's own history. */

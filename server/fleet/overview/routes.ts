@@ -16,6 +16,7 @@ const overviewSchema = z
       .describe('Jobs created in the last 24 hours, by status'),
     jobs_24h_is_exact: z.boolean().describe('False: a status has more; counting stopped there'),
     open_forwards: count,
+    open_terminals: count,
     running_campaigns: count,
     common_causes: z
       .array(
@@ -40,6 +41,7 @@ const overviewSchema = z
         jobs_24h: { pending: 4, running: 1, completed: 120, failed: 2, deleted: 0, expired: 0, unknown: 0 },
         jobs_24h_is_exact: true,
         open_forwards: 2,
+        open_terminals: 1,
         running_campaigns: 1,
         common_causes: [
           {
@@ -80,6 +82,7 @@ function present(overview: Overview): z.infer<typeof overviewSchema> {
     jobs_24h: { pending, running, completed, failed, deleted, expired, unknown },
     jobs_24h_is_exact: overview.jobs.isExact,
     open_forwards: overview.openForwards,
+    open_terminals: overview.openTerminals,
     running_campaigns: overview.runningCampaigns,
     common_causes: overview.causes.map(({ away, of, since, ...cause }) => ({
       ...cause,

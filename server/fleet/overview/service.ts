@@ -12,6 +12,7 @@ import {
   countJobs,
   countOpenFaults,
   countOpenForwards,
+  countOpenTerminals,
   countRunningCampaigns,
   selectLiveAgents,
   selectPlacedRouters,
@@ -58,6 +59,7 @@ export class OverviewService {
       openFaults,
       jobs: await this.#countJobs(teamId),
       openForwards: await countOpenForwards(db, teamId),
+      openTerminals: await countOpenTerminals(db, teamId),
       runningCampaigns: await countRunningCampaigns(db, teamId),
       causes,
     };

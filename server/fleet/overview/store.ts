@@ -78,6 +78,10 @@ export async function countOpenForwards(db: Db, teamId: string): Promise<number>
   return countUpTo(db, db.selectFrom('forwards').select('id').where('team_id', '=', teamId).where('closed_at', 'is', null), MOST_COUNTED);
 }
 
+export async function countOpenTerminals(db: Db, teamId: string): Promise<number> {
+  return countUpTo(db, db.selectFrom('terminals').select('id').where('team_id', '=', teamId).where('ended_at', 'is', null), MOST_COUNTED);
+}
+
 export async function countRunningCampaigns(db: Db, teamId: string): Promise<number> {
   const running = db.selectFrom('campaigns').select('id').where('team_id', '=', teamId).where('state', '=', 'running');
   return countUpTo(db, running, MOST_COUNTED);

@@ -23,6 +23,7 @@ export interface Overview {
   /** Jobs made in the last 24 hours, by status. */
   jobs: { counts: Record<string, number>; isExact: boolean };
   openForwards: number;
+  openTerminals: number;
   runningCampaigns: number;
   causes: CommonCause[];
 }

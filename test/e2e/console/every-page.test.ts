@@ -7,6 +7,8 @@ import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { consoleRoutes } from '../../harness/console-routes.ts';
 import { addUser } from '../../harness/identity/sign-in.ts';
+import { TerminalClient } from '../../harness/terminal-client.ts';
+import type { OpenedTerminal } from '../../harness/terminal-client.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import type { Caller, World } from '../../harness/world.ts';
 
@@ -41,7 +43,7 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
     const file = Buffer.from('the agent');
     const agentRelease = { version: SERVER_VERSION, sha256: 'a'.repeat(64), bytes: file.length, file };
     const server = { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' };
-    world = await startConsoleWorld({ routers: [{ identity: HTML }], overrides: { agentRelease }, server });
+    world = await startConsoleWorld({ routers: [{ identity: HTML }], terminal: 'read', overrides: { agentRelease }, server });
     empty = await world.addTeam('Empty');
     for (const role of ['admin', 'viewer'] as const) await addUser(world, `empty-${role}@example.org`, role, empty.teamId);
     const values = await fill(world);
@@ -234,7 +236,7 @@ function addressOf(route: string, values: Values): string {
 }
 
 /** Records of each kind, with hostile texts wherever one can be given. */
-async function fill({ caller }: World): Promise<Values> {
+async function fill({ caller, server }: World): Promise<Values> {
   const routerId = await waitUntil('the router is listed with a pulse', async () => {
     const { body } = await caller.call<{ data: { id: string; has_pulse: boolean }[] }>('GET', '/api/routers');
     return body.data.find((router) => router.has_pulse)?.id;
@@ -269,10 +271,33 @@ async function fill({ caller }: World): Promise<Values> {
     jobId: job['job_id']!,
     campaignId: campaign['id']!,
     forwardId: forward['id']!,
-    // None: the agent of this world opens no terminals, so this is the page about one that is not there.
-    terminalId: job['job_id']!,
+    terminalId: await leaveTerminals(server.url, caller, routerId),
     pair: backups.join('..'),
   };
+}
+
+/** One that has ended, with a recording, and one that is open. @returns the id of the first */
+async function leaveTerminals(url: string, caller: Caller, routerId: string): Promise<string> {
+  const open = async (): Promise<OpenedTerminal> => {
+    const { status, body } = await caller.call<{ data: OpenedTerminal }>('POST', `/api/routers/${routerId}/terminals`, {
+      level: 'read',
+      reason: HTML,
+    });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body.data;
+  };
+  const first = await open();
+  const client = await TerminalClient.attach(url, first);
+  client.type(`:put "${HTML}"\r`);
+  await client.sees(`\r\n${HTML}\r\n`);
+  client.type('quit\r');
+  await client.ending();
+  await waitUntil('the record says that it has ended', async () => {
+    const { body } = await caller.call<{ data: { status: string } }>('GET', `/api/terminals/${first.id}`);
+    return body.data.status === 'ended';
+  });
+  await open();
+  return first.id;
 }
 
 /** One after the other: a second one is refused while the first is under way. */

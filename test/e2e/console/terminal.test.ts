@@ -131,6 +131,55 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     }
   });
 
+  it('stands on the first page, on the page of its router and in its history, with who has it and why', async () => {
+    await open();
+    const admin = await Visit.start(browser, world);
+    const { page } = admin;
+    const section = (name: string) => page.locator('section').filter({ has: page.getByRole('heading', { name, exact: true }) });
+    try {
+      await admin.signIn('admin', '/');
+      await section('Open now').getByText('read, operator@example.org').waitFor();
+      await section('Open now').getByRole('link', { name: 'the uplink drops' }).click();
+      await page.getByRole('heading', { name: 'Terminal on router-0' }).waitFor();
+      await page.getByText('opened by operator@example.org').waitFor();
+      await admin.goto(`/routers/${routerId}`);
+      await section('Open here').getByText('terminal, level read, operator@example.org').waitFor();
+      await section('History').getByText('read: the uplink drops').first().waitFor();
+      await endIt();
+      // Told by the event stream.
+      await section('History').getByText(', ended by somebody').first().waitFor();
+      await section('Open here').getByText('no terminal').waitFor();
+      await admin.goto(`/routers/${routerId}/terminal`);
+      await section('Terminals of this router').getByText('operator@example.org').first().waitFor();
+      await admin.goto('/terminals?q=status:open');
+      await page.getByText('No terminal matches.').waitFor();
+      await page.getByRole('searchbox', { name: 'Filter' }).fill('status:ended router-0');
+      await page.getByRole('table', { name: 'Terminals' }).getByText('operator@example.org').first().waitFor();
+      await page.getByRole('searchbox', { name: 'Filter' }).fill('status:gone');
+      await page.getByText('There is no status gone.').waitFor();
+    } finally {
+      await admin.end();
+    }
+  });
+
+  it('has no fault that axe finds, in light and dark, on a desk and on a phone', async () => {
+    await open();
+    for (const viewport of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await visit.page.setViewportSize(viewport);
+        await visit.page.emulateMedia({ colorScheme });
+        expect(await visit.accessibilityViolations(), `${colorScheme}, ${viewport.width} px`).toEqual([]);
+        expect(await visit.page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${viewport.width} px`).toBe(true);
+        // The shell follows the width of its frame.
+        await type(':put "still here"\n');
+        await sees('still here');
+      }
+    await endIt();
+  });
+
   it('a viewer is offered none', async () => {
     await visit.signIn('viewer', `/routers/${routerId}/terminal`);
     await visit.page.getByText('Operators and administrators open terminals.').waitFor();

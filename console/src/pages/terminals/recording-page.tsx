@@ -1,8 +1,11 @@
 import './terminals.css';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import type { Terminal } from '../../../../client/browser.ts';
+import { useOpeners } from '../../data/use-names.ts';
 import { useRecord } from '../../data/use-record.ts';
 import { AppLink } from '../../parts/app-link.tsx';
+import { MissingRecord } from '../../parts/missing.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../parts/reading.tsx';
@@ -13,44 +16,66 @@ import { readCast } from './recording.ts';
 import type { Cast } from './recording.ts';
 import { Screen } from './screen.tsx';
 import { SPEEDS, usePlayback } from './use-playback.ts';
-import { stateWords } from './words.ts';
+import { stateWords } from '../../parts/terminal-words.ts';
 
-/** What a router printed in a terminal, played again, for administrators. */
+/** One terminal: who, where, why, how it ended; for administrators, what the router printed, played again. */
 export function RecordingPage() {
-  if (useMay('admin')) return <Recording />;
-  return <PageHead crumb={<AppLink href="/terminals">Terminals</AppLink>} title="Recording" sentence="Administrators play recordings." />;
-}
-
-function Recording() {
   const { terminalId } = useParams({ from: '/terminals/$terminalId' });
-  const { data: terminal } = useRecord('terminals', 'getTerminal', { path: { terminal_id: terminalId } });
-  const session = useSession();
-  const { data: cast, error } = useQuery({
-    queryKey: ['recording', terminalId],
-    queryFn: async ({ signal }) => {
-      const headers = { authorization: `Bearer ${await session.token()}` };
-      const answer = await fetch(`/api/terminals/${encodeURIComponent(terminalId)}/recording`, { headers, signal });
-      if (!answer.ok) throw new Error('There is no such recording.');
-      return readCast(await answer.text());
-    },
-  });
+  const { data: terminal, error } = useRecord('terminals', 'getTerminal', { path: { terminal_id: terminalId } });
+  const openerOf = useOpeners();
+  const isAdmin = useMay('admin');
+  if (error && !terminal) return <MissingRecord error={error} what="terminal" />;
+  if (!terminal) return <Reading />;
   return (
     <>
       <PageHead
         crumb={<AppLink href="/terminals">Terminals</AppLink>}
-        title="Recording"
+        title={
+          <>
+            Terminal on <RouterLink id={terminal.router_id} />
+          </>
+        }
         sentence={
-          terminal ? (
-            <>
-              <RouterLink id={terminal.router_id} />, level {terminal.level}, <Moment at={terminal.created_at} />: {terminal.reason} (
-              {stateWords(terminal)})
-            </>
-          ) : undefined
+          <>
+            <b>{terminal.reason}</b> {stateWords(terminal)}
+          </>
+        }
+        note={
+          <>
+            Level {terminal.level}, opened by {openerOf(terminal)} from {terminal.source}, <Moment at={terminal.created_at} />
+            {terminal.ended_at === null ? null : (
+              <>
+                {' '}
+                to <Moment at={terminal.ended_at} />
+              </>
+            )}
+          </>
         }
       />
-      {error ? <ReadingFailed error={error} what="The recording" /> : cast ? <Player key={terminalId} cast={cast} /> : <Reading />}
+      {isAdmin && terminal.recording === 'kept' ? <Recording id={terminal.id} /> : <p className="empty">{missing(terminal, isAdmin)}</p>}
     </>
   );
+}
+
+function missing({ recording, status }: Terminal, isAdmin: boolean): string {
+  if (!isAdmin) return 'Administrators play recordings.';
+  if (recording === 'deleted') return 'The recording was deleted: it was older than recordings are kept.';
+  return status === 'open' ? 'The router has printed nothing yet.' : 'The router has printed nothing.';
+}
+
+function Recording({ id }: { id: string }) {
+  const session = useSession();
+  const { data: cast, error } = useQuery({
+    queryKey: ['recording', id],
+    queryFn: async ({ signal }) => {
+      const headers = { authorization: `Bearer ${await session.token()}` };
+      const answer = await fetch(`/api/terminals/${encodeURIComponent(id)}/recording`, { headers, signal });
+      if (!answer.ok) throw new Error('There is no such recording.');
+      return readCast(await answer.text());
+    },
+  });
+  if (error) return <ReadingFailed error={error} what="The recording" />;
+  return cast ? <Player key={id} cast={cast} /> : <Reading />;
 }
 
 function Player({ cast }: { cast: Cast }) {

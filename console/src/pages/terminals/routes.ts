@@ -1,9 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
+import { readTerminalsSearch } from './search.ts';
 
 const terminals = createRoute({
   getParentRoute: () => root,
   path: '/terminals',
+  validateSearch: readTerminalsSearch,
   component: lazyRouteComponent(() => import('./terminals-page.tsx'), 'TerminalsPage'),
 });
 const recording = createRoute({

@@ -4,14 +4,19 @@ import { useState } from 'react';
 import type { TerminalWithTicket } from '../../../../client/browser.ts';
 import { useFleet, useRouterRecord } from '../../data/use-fleet.ts';
 import { useRecord } from '../../data/use-record.ts';
+import { useList } from '../../data/use-list.ts';
+import { useOpeners } from '../../data/use-names.ts';
 import { useWrite } from '../../data/use-write.ts';
 import { AppLink } from '../../parts/app-link.tsx';
 import { Outcome, SelectField, TextField } from '../../parts/form.tsx';
 import { MissingRecord } from '../../parts/missing.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Reading } from '../../parts/reading.tsx';
+import { Section } from '../../parts/section.tsx';
+import { ShortTable } from '../../parts/short-table.tsx';
 import { useMay } from '../../session/use-may.ts';
 import { useSession } from '../../session/use-session.ts';
+import { columnsOfRouter } from './columns.tsx';
 import { OpenTerminal } from './open-terminal.tsx';
 
 /** A shell on one router: opened with a reason, attached to again after a reload. */
@@ -25,7 +30,12 @@ export function TerminalPage() {
     query: { router_id: routerId, status: 'open', opened_by: me.id, limit: 1 },
   });
   if (!mayOpen)
-    return <PageHead crumb={crumb(routerId, identity)} title="Terminal" sentence="Operators and administrators open terminals." />;
+    return (
+      <>
+        <PageHead crumb={crumb(routerId, identity)} title="Terminal" note="Operators and administrators open terminals." />
+        <Earlier routerId={routerId} />
+      </>
+    );
   if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
   if (error && !own) return <MissingRecord error={error} what="terminal" />;
   if (!own) return <Reading />;
@@ -34,10 +44,31 @@ export function TerminalPage() {
       <PageHead
         crumb={crumb(routerId, identity)}
         title="Terminal"
-        sentence="A shell on the router, through its agent. Everything it prints is recorded."
+        note="A shell on the router, through its agent. Everything it prints is recorded."
       />
       {own[0] ? <Again id={own[0].id} level={own[0].level} onOpened={setOpened} /> : <New routerId={routerId} onOpened={setOpened} />}
+      <Earlier routerId={routerId} />
     </>
+  );
+}
+
+/** Terminals of one page of the list; the others are in the list of the team. */
+const MOST = 20;
+
+/** Who has or had a shell on this router. */
+function Earlier({ routerId }: { routerId: string }) {
+  const list = useList('terminals', 'listTerminals', { query: { router_id: routerId, limit: MOST } });
+  const openerOf = useOpeners();
+  return (
+    <Section title="Terminals of this router" small="newest first">
+      <ShortTable
+        label="Terminals of this router"
+        columns={columnsOfRouter(openerOf)}
+        list={list}
+        keyOf={({ id }) => id}
+        empty={<p>Nobody has opened a terminal on this router.</p>}
+      />
+    </Section>
   );
 }
 

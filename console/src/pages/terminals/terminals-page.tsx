@@ -1,58 +1,55 @@
 import './terminals.css';
-import type { Terminal } from '../../../../client/browser.ts';
-import { useFleet } from '../../data/use-fleet.ts';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useFleet, useRoutersVersion } from '../../data/use-fleet.ts';
 import { useList } from '../../data/use-list.ts';
-import { useWrite } from '../../data/use-write.ts';
-import { AppLink } from '../../parts/app-link.tsx';
-import { Moment } from '../../parts/moment.tsx';
+import { useOpeners } from '../../data/use-names.ts';
+import { FilterBox } from '../../parts/filter-box.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { RecordTable } from '../../parts/record-table.tsx';
-import type { Column } from '../../parts/record-table.tsx';
-import { RouterLink } from '../../parts/router-link.tsx';
-import { useMay } from '../../session/use-may.ts';
-import { stateWords } from './words.ts';
+import { columnsOf } from './columns.tsx';
+import { terminalsFilter } from './search.ts';
 
-const COLUMNS: readonly Column<Terminal>[] = [
-  { title: 'Router', width: 'minmax(110px, .8fr)', cell: ({ router_id: id }) => <RouterLink id={id} />, className: 'el' },
-  { title: 'Level', width: '60px', cell: ({ level }) => level },
-  { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
-  { title: 'State', width: 'minmax(160px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
-  { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num' },
-  { title: 'Do', width: '120px', cell: (terminal) => <Acts terminal={terminal} /> },
-];
-
-/** Terminals of all routers, newest first. */
+/** Terminals of all routers, newest first: who has or had a shell where, and why. */
 export function TerminalsPage() {
-  const list = useList('terminals', 'listTerminals', { query: { limit: 200 } });
+  const { q = '' } = useSearch({ from: '/terminals' });
+  const navigate = useNavigate({ from: '/terminals' });
+  const { routers } = useFleet();
+  const version = useRoutersVersion();
+  const { query, wrong } = useMemo(() => {
+    void version;
+    return terminalsFilter({ q }, routers.values());
+  }, [q, routers, version]);
+  const list = useList('terminals', 'listTerminals', { query: { ...query, limit: 200, total: 'true' } });
+  const openerOf = useOpeners();
   return (
     <>
-      <PageHead title="Terminals" sentence="Shells on routers. Everything that a router prints is recorded." />
+      <PageHead title="Terminals" note="Shells on routers. Everything that a router prints is recorded." />
+      <FilterBox
+        value={q}
+        onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+        placeholder="The name of a router, or status:open"
+        hint="status:open, ended or all &nbsp; router:"
+        wrong={wrong}
+        count={list.total === undefined ? undefined : `${list.total} ${list.total === 1 ? 'terminal' : 'terminals'}`}
+      />
       <RecordTable
         label="Terminals"
-        columns={COLUMNS}
+        columns={columnsOf(openerOf)}
         list={list}
         keyOf={({ id }) => id}
         empty={
-          <p>
-            <b>No terminal has been opened.</b> A router's page has one, if its agent allows it.
-          </p>
+          q === '' ? (
+            <p>
+              <b>No terminal has been opened.</b> A router's page has one, if its agent allows it.
+            </p>
+          ) : (
+            <p>
+              <b>No terminal matches.</b>
+            </p>
+          )
         }
       />
     </>
   );
-}
-
-function Acts({ terminal }: { terminal: Terminal }) {
-  const { me } = useFleet();
-  const isAdmin = useMay('admin');
-  const end = useWrite('endTerminal', ['terminals']);
-  if (terminal.status === 'open') {
-    if (!isAdmin && terminal.opened_by !== me.id) return null;
-    return (
-      <button type="button" className="btn quiet sm" onClick={() => void end.send({ path: { terminal_id: terminal.id } })}>
-        End
-      </button>
-    );
-  }
-  return isAdmin && terminal.recording === 'kept' ? <AppLink href={`/terminals/${terminal.id}`}>Recording</AppLink> : null;
 }

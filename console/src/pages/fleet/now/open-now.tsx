@@ -1,5 +1,6 @@
 import type { Overview } from '../../../../../client/browser.ts';
 import { useRouterRecord } from '../../../data/use-fleet.ts';
+import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -11,7 +12,7 @@ const MOST = 3;
 /** What somebody has open: forwards with their time left, campaigns and jobs that run, faults. */
 export function OpenNow({ overview }: { overview: Overview }) {
   const { data: forwards = [] } = useRecord('forwards', 'listTeamForwards', { query: { status: 'open', limit: MOST } });
-  const { open_forwards: open, running_campaigns: campaigns, jobs_24h: jobs, open_faults: faults } = overview;
+  const { open_forwards: open, open_terminals: shells, running_campaigns: campaigns, jobs_24h: jobs, open_faults: faults } = overview;
   const lines: readonly [string, number, string][] = [
     ['campaigns running', campaigns, '/campaigns'],
     ['jobs waiting or running', jobs.pending + jobs.running, '/jobs'],
@@ -20,7 +21,7 @@ export function OpenNow({ overview }: { overview: Overview }) {
   ];
   const shown = lines.filter(([, count]) => count > 0);
   return (
-    <Section title="Open now" small={open === 0 ? undefined : `${open} ${open === 1 ? 'forward' : 'forwards'}`}>
+    <Section title="Open now" small={said(open, shells)}>
       {forwards.map((forward) => (
         <div className="line open-line" key={forward.id}>
           <Sign kind="forward" />
@@ -35,11 +36,44 @@ export function OpenNow({ overview }: { overview: Overview }) {
         </div>
       ))}
       {open > forwards.length ? <Count text="more forwards" count={open - forwards.length} href="/forwards" /> : null}
+      {shells > 0 ? <OpenTerminals count={shells} /> : null}
       {shown.map(([text, count, href]) => (
         <Count key={text} text={text} count={count} href={href} />
       ))}
-      {open === 0 && shown.length === 0 ? <p className="empty">No forward, job, campaign or fault.</p> : null}
+      {open + shells === 0 && shown.length === 0 ? <p className="empty">No forward, terminal, job, campaign or fault.</p> : null}
     </Section>
+  );
+}
+
+function said(forwards: number, terminals: number): string | undefined {
+  const part = (count: number, name: string): string[] => (count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]);
+  const parts = [...part(forwards, 'forward'), ...part(terminals, 'terminal')];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+/** Who has a shell on a router now. */
+function OpenTerminals({ count }: { count: number }) {
+  const { data: terminals = [] } = useRecord('terminals', 'listTerminals', { query: { status: 'open', limit: MOST } });
+  const openerOf = useOpeners();
+  return (
+    <>
+      {terminals.map((terminal) => (
+        <div className="line open-line" key={terminal.id}>
+          <Sign kind="terminal" />
+          <span className="el">
+            <AppLink href={`/terminals/${terminal.id}`} className="b">
+              <RouterName id={terminal.router_id} /> {terminal.reason}
+            </AppLink>
+            <br />
+            <span className="t2 dim">
+              {terminal.level}, {openerOf(terminal)}
+            </span>
+          </span>
+          <span className="num dim t2">{lengthOf(Date.now() - Date.parse(terminal.created_at))}</span>
+        </div>
+      ))}
+      {count > terminals.length ? <Count text="more terminals" count={count - terminals.length} href="/terminals?q=status:open" /> : null}
+    </>
   );
 }
 

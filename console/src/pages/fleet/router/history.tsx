@@ -8,6 +8,7 @@ import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { lengthOf } from '../../../parts/times.ts';
+import { endOf } from '../../../parts/terminal-words.ts';
 import { hrefOf } from './lanes-of.ts';
 import { SpanChoice } from './span-choice.tsx';
 
@@ -97,6 +98,13 @@ function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
         <>
           Forward to <span className="id">{title}</span>
           <span className="dim">, {wordOf(status)}</span>
+        </>
+      );
+    case 'terminal':
+      return (
+        <>
+          Terminal <b className="b">{title}</b>
+          <span className="dim">, {status === 'open' ? 'open' : endOf(status)}</span>
         </>
       );
     case 'backup':

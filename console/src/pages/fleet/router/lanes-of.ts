@@ -2,7 +2,7 @@ import type { HistoryItem } from '../../../../../client/browser.ts';
 import type { Lane, Mark } from '../../../rails/lanes.tsx';
 import type { Deed } from '../../../rails/reasons.ts';
 
-const NAMES = { fault: 'Faults', job: 'Jobs', forward: 'Forwards', backup: 'Backups' } as const;
+const NAMES = { fault: 'Faults', job: 'Jobs', forward: 'Forwards', terminal: 'Terminals', backup: 'Backups' } as const;
 type LaneKind = keyof typeof NAMES;
 
 /** What was found and done, as lanes below the rails: boxes for what lasts, ticks for moments. */
@@ -25,6 +25,8 @@ export function hrefOf(routerId: string, { kind, id }: Pick<HistoryItem, 'kind' 
       return `/jobs/${routerId}/${id}`;
     case 'forward':
       return `/forwards/${routerId}/${id}`;
+    case 'terminal':
+      return `/terminals/${id}`;
     case 'fault':
       return `${base}/faults`;
     case 'backup':
@@ -40,7 +42,7 @@ export function hrefOf(routerId: string, { kind, id }: Pick<HistoryItem, 'kind' 
 
 function markOf(routerId: string, item: HistoryItem, now: number): Mark {
   const { id, kind, status, title, at, until } = item;
-  const lasts = kind === 'fault' || kind === 'forward';
+  const lasts = kind === 'fault' || kind === 'forward' || kind === 'terminal';
   const isOpen = lasts && until === null;
   return {
     id,

@@ -1,3 +1,4 @@
+import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -7,16 +8,18 @@ import { Sign } from '../../../parts/sign.tsx';
 /** Of each kind, so many are shown; the tabs have all. */
 const MOST = 5;
 
-/** What is open at this router now: faults, forwards, jobs that have not ended. */
+/** What is open at this router now: faults, forwards, terminals, jobs that have not ended. */
 export function OpenHere({ routerId }: { routerId: string }) {
   const { data: faults } = useRecord('faults', 'listTeamFaults', { query: { router_id: routerId, status: 'open', limit: MOST } });
   const { data: forwards } = useRecord('forwards', 'listTeamForwards', { query: { router_id: routerId, status: 'open', limit: MOST } });
   const { data: jobs } = useRecord('jobs', 'listTeamJobs', { query: { router_id: routerId, status: ['pending', 'running'], limit: MOST } });
-  if (!faults || !forwards || !jobs) return null;
-  const count = faults.length + forwards.length + jobs.length;
+  const { data: terminals } = useRecord('terminals', 'listTerminals', { query: { router_id: routerId, status: 'open', limit: MOST } });
+  const openerOf = useOpeners();
+  if (!faults || !forwards || !jobs || !terminals) return null;
+  const count = faults.length + forwards.length + jobs.length + terminals.length;
   return (
-    <Section title="Open here" small={count === 0 ? undefined : said(faults.length, forwards.length, jobs.length)}>
-      {count === 0 ? <p className="empty">No fault, no forward, no job that waits or runs.</p> : null}
+    <Section title="Open here" small={count === 0 ? undefined : said(faults.length, forwards.length, terminals.length, jobs.length)}>
+      {count === 0 ? <p className="empty">No fault, no forward, no terminal, no job that waits or runs.</p> : null}
       {faults.map(({ id, message, created_at: at }) => (
         <Open key={id} kind="fault" href={`/routers/${routerId}/faults`} name={message} more={`since ${shortTime(at)}`} />
       ))}
@@ -28,6 +31,16 @@ export function OpenHere({ routerId }: { routerId: string }) {
           name={`${forward.dst_address}:${forward.dst_port}`}
           more={`for ${forward.allow_only_cidr}, ${forward.open_connections} connections`}
           aside={`${lengthOf(Date.parse(forward.expires_at) - Date.now())} left`}
+        />
+      ))}
+      {terminals.map((terminal) => (
+        <Open
+          key={terminal.id}
+          kind="terminal"
+          href={`/terminals/${terminal.id}`}
+          name={terminal.reason}
+          more={`terminal, level ${terminal.level}, ${openerOf(terminal)}`}
+          aside={`for ${lengthOf(Date.now() - Date.parse(terminal.created_at))}`}
         />
       ))}
       {jobs.map(({ id, description, status, expires_at: until }) => (
@@ -43,13 +56,13 @@ export function OpenHere({ routerId }: { routerId: string }) {
   );
 }
 
-function said(faults: number, forwards: number, jobs: number): string {
+function said(faults: number, forwards: number, terminals: number, jobs: number): string {
   const part = (count: number, name: string): string[] => (count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]);
-  return [...part(faults, 'fault'), ...part(forwards, 'forward'), ...part(jobs, 'job')].join(', ');
+  return [...part(faults, 'fault'), ...part(forwards, 'forward'), ...part(terminals, 'terminal'), ...part(jobs, 'job')].join(', ');
 }
 
 interface OpenProps {
-  kind: 'fault' | 'forward' | 'job';
+  kind: 'fault' | 'forward' | 'terminal' | 'job';
   href: string;
   name: string;
   more: string;

@@ -5,7 +5,7 @@ import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import { SettingsPage } from '../settings-page.tsx';
-import { useActors } from '../use-names.ts';
+import { useActors } from '../../../data/use-names.ts';
 import { queryOf, readAuditSearch } from './search.ts';
 import type { AuditSearch } from './search.ts';
 import { actorOf, deedOf, outcomeOf } from './words.ts';

@@ -6,7 +6,7 @@ import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { ShownOnce } from '../../../parts/shown-once.tsx';
-import { useNames } from '../use-names.ts';
+import { useNames } from '../../../data/use-names.ts';
 import { WhatEnded } from '../revocations/what-ended.tsx';
 import { SettingsPage } from '../settings-page.tsx';
 import { NewKey } from './new-key.tsx';

@@ -4,7 +4,7 @@ import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { SettingsPage } from '../settings-page.tsx';
-import { useNames } from '../use-names.ts';
+import { useNames } from '../../../data/use-names.ts';
 import { SUBJECTS, reportOf } from './words.ts';
 
 /** Which rights were taken away, what that ended, and what goes on. */

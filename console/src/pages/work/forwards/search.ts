@@ -1,5 +1,5 @@
 import type { Input, Router } from '../../../../../client/browser.ts';
-import { routersNamed } from '../run/search.ts';
+import { statusFilter } from '../status-filter.ts';
 
 type Query = NonNullable<Input<'listTeamForwards'>['query']>;
 
@@ -21,24 +21,11 @@ export interface ForwardsFilter {
 }
 
 /** Open ones, unless the filter says `status:closed` or `status:all`. */
-export function forwardsFilter({ q = '', router }: ForwardsSearch, routers: readonly Router[]): ForwardsFilter {
-  const query: Query = { status: 'open' };
-  for (const word of [...(router === undefined ? [] : [`router:${router}`]), ...q.split(/\s+/)].filter((part) => part !== '')) {
-    const [, field, value] = /^(?:(status|router):)?(.*)$/.exec(word)!;
-    if (field === 'status') {
-      if (value === 'all') delete query.status;
-      else if (value === 'open' || value === 'closed') query.status = value;
-      else return { query, wrong: `There is no status ${value}. It is open, closed or all.` };
-    } else {
-      const [found] = routersNamed(value!, routers).routers;
-      if (!found) return { query, wrong: `No router is called ${value}.` };
-      if (query.router_id !== undefined && query.router_id !== found.id) {
-        return { query, wrong: 'The list shows the forwards of one router, or of all.' };
-      }
-      query.router_id = found.id;
-    }
-  }
-  return { query };
+export function forwardsFilter(search: ForwardsSearch, routers: readonly Router[]): ForwardsFilter {
+  const words = { ...search, statuses: ['open', 'closed'], usual: 'open', what: 'forwards' } as const;
+  const { status, routerId, wrong } = statusFilter<'open' | 'closed'>(words, routers);
+  const query: Query = { ...(status === undefined ? {} : { status }), ...(routerId === undefined ? {} : { router_id: routerId }) };
+  return wrong === undefined ? { query } : { query, wrong };
 }
 
 export interface NewForwardSearch {

@@ -1,6 +1,6 @@
-import type { Terminal } from '../../../../client/browser.ts';
+import type { Terminal } from '../../../client/browser.ts';
 
-const ENDS: Readonly<Record<NonNullable<Terminal['end_reason']>, string>> = {
+const ENDS: Readonly<Record<string, string>> = {
   exited: 'the shell was left',
   closed: 'ended by somebody',
   idle: 'nothing typed for ten minutes',
@@ -15,11 +15,16 @@ const ENDS: Readonly<Record<NonNullable<Terminal['end_reason']>, string>> = {
   shell_gone: 'the agent was restarted',
   rights_lost: 'its opener may no longer use it',
   not_opened: 'it could not be opened',
-};
+} satisfies Record<NonNullable<Terminal['end_reason']>, string>;
+
+/** How it ended, in words. @param reason `end_reason` of the interface; an unknown one stays as it is */
+export function endOf(reason: string): string {
+  return ENDS[reason] ?? reason;
+}
 
 /** How a terminal is, in a few words. */
 export function stateWords({ status, end_reason: reason, attached, away }: Terminal): string {
-  if (status === 'ended') return reason === null ? 'ended' : `ended: ${ENDS[reason]}`;
+  if (status === 'ended') return reason === null ? 'ended' : `ended: ${endOf(reason)}`;
   if (away) return 'open, its agent is away';
   return attached ? 'open' : 'open, nobody attached';
 }

@@ -1,0 +1,48 @@
+import type { Terminal } from '../../../../client/browser.ts';
+import { useFleet } from '../../data/use-fleet.ts';
+import { useWrite } from '../../data/use-write.ts';
+import { AppLink } from '../../parts/app-link.tsx';
+import { Moment } from '../../parts/moment.tsx';
+import type { Column } from '../../parts/record-table.tsx';
+import { RouterLink } from '../../parts/router-link.tsx';
+import { stateWords } from '../../parts/terminal-words.ts';
+import { useMay } from '../../session/use-may.ts';
+
+const ROUTER: Column<Terminal> = {
+  title: 'Router',
+  width: 'minmax(110px, .8fr)',
+  cell: ({ router_id: id }) => <RouterLink id={id} />,
+  className: 'el',
+};
+
+/** Terminals of all routers. @param openerOf the name of who opened one */
+export function columnsOf(openerOf: (terminal: Terminal) => string): readonly Column<Terminal>[] {
+  return [ROUTER, ...columnsOfRouter(openerOf)];
+}
+
+/** Terminals of one router. */
+export function columnsOfRouter(openerOf: (terminal: Terminal) => string): readonly Column<Terminal>[] {
+  return [
+    { title: 'Who', width: 'minmax(110px, .9fr)', cell: openerOf, className: 'el' },
+    { title: 'Level', width: '48px', cell: ({ level }) => level },
+    { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
+    { title: 'State', width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
+    { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num' },
+    { title: 'Do', width: '84px', cell: (terminal) => <Acts terminal={terminal} /> },
+  ];
+}
+
+function Acts({ terminal }: { terminal: Terminal }) {
+  const { me } = useFleet();
+  const isAdmin = useMay('admin');
+  const end = useWrite('endTerminal', ['terminals', 'own terminal']);
+  if (terminal.status === 'open') {
+    if (!isAdmin && terminal.opened_by !== me.id) return null;
+    return (
+      <button type="button" className="btn quiet sm" onClick={() => void end.send({ path: { terminal_id: terminal.id } })}>
+        End
+      </button>
+    );
+  }
+  return isAdmin && terminal.recording === 'kept' ? <AppLink href={`/terminals/${terminal.id}`}>Recording</AppLink> : null;
+}
