@@ -18,7 +18,7 @@ export async function checkAgent(config: AgentConfig): Promise<CheckRow[]> {
   });
   const [server, ...routers] = await Promise.all([
     checkServer(config),
-    ...config.routers.map((router) => checkRouter(router, { stateFolder: config.state })),
+    ...config.routers.map((router) => checkRouter(router, { stateFolder: config.state, terminal: config.terminal })),
   ]);
   const ofRouters = config.routers.flatMap(({ name }, index) => [
     ...(routers[index] ?? []),

@@ -4,6 +4,7 @@ import { AgentError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { findRouter } from '../core/routers.ts';
 import type { Routers } from '../core/routers.ts';
+import { allowsTerminal } from '../core/terminal-level.ts';
 import type { DialChannel } from '../forward/types.ts';
 import type { Deadline, RouterAdapter, RouterShell, WindowSize } from '../routers/adapter.ts';
 import { KeptShell } from './kept-shell.ts';
@@ -25,8 +26,6 @@ export interface AgentTerminalsOptions {
 export const MAX_SHELLS = 50;
 /** RouterOS refuses further SSH sessions of a small board soon after that. */
 export const MAX_SHELLS_PER_ROUTER = 5;
-
-const ALLOWED: Record<AgentTerminalsOptions['level'], readonly TerminalLevel[]> = { off: [], read: ['read'], full: ['read', 'full'] };
 
 /** The agent's side of terminals: opens shells on routers and keeps them while the way to their readers is broken. */
 export class AgentTerminals {
@@ -112,7 +111,7 @@ export class AgentTerminals {
     if (this.#isStopped) throw new AgentError('internal', 'the agent is stopping');
     if (allowed === 'off')
       throw new AgentError('not_allowed', 'terminals are off at this agent (`terminal` in agent.yaml)', { terminal: 'terminal_off' });
-    if (!ALLOWED[allowed].includes(level))
+    if (!allowsTerminal(allowed, level))
       throw new AgentError('not_allowed', 'this agent opens terminals of the level read only (`terminal` in agent.yaml)', {
         terminal: 'terminal_level_off',
       });

@@ -84,6 +84,68 @@ describe('a router where', () => {
   });
 });
 
+describe('the users of terminals', () => {
+  const users = [
+    { name: 'agent', password: 'Łódź€ secret' },
+    { name: 'looks', password: 'a', group: 'looking' },
+    { name: 'curious', password: 'b', group: 'write' },
+    { name: 'changes', password: 'c', group: 'full' },
+  ];
+  const groups = { looking: ['ssh', 'read', 'test'] };
+  type Users = NonNullable<RouterConfig['terminal']>;
+
+  const checkTerminals = async (terminal: Users | undefined, allowed: 'off' | 'read' | 'full', ssh = true): Promise<CheckRow[]> => {
+    const simulator = await routers.simulate({ users, groups });
+    const config = { ...routers.config(simulator, { api: true, ssh }), terminal: terminal && { port: simulator.sshPort, ...terminal } };
+    const rows = await checkRouter(config, { stateFolder: await routers.stateFolder(), terminal: allowed });
+    return rows.filter(({ what }) => what.startsWith('terminal'));
+  };
+  const read = { username: 'looks', password: 'a' };
+  const full = { username: 'changes', password: 'c' };
+
+  it('get a shell, and the check says what each may do', async () => {
+    expect(await checkTerminals({ read, full }, 'full')).toMatchObject([
+      { what: 'terminal read', ok: true, detail: 'a shell as looks; which may ssh, read, test (group looking)' },
+      { what: 'terminal full', ok: true, detail: expect.stringMatching(/^a shell as changes; which may .*write.* \(group full\)$/) },
+    ]);
+  });
+
+  it('that may do more than look are a warning, and so is one who should change something and cannot', async () => {
+    const swapped = { read: { username: 'curious', password: 'b' }, full: { username: 'looks', password: 'a' } };
+    expect(await checkTerminals(swapped, 'full')).toMatchObject([
+      { ok: true, warning: true, detail: expect.stringContaining('more than looking: it may change the configuration') },
+      { ok: true, warning: true, detail: expect.stringContaining('cannot change anything') },
+    ]);
+  });
+
+  it('that nobody can use are named', async () => {
+    expect(await checkTerminals({ read, full }, 'read')).toMatchObject([
+      { what: 'terminal read', ok: true },
+      { what: 'terminal full', ok: true, detail: expect.stringContaining('not offered: terminal is read in agent.yaml') },
+    ]);
+    expect(await checkTerminals({ full }, 'read')).toMatchObject([
+      { what: 'terminal full' },
+      { what: 'terminal', ok: true, warning: true, detail: expect.stringContaining('this router has no user for it') },
+    ]);
+    expect(await checkTerminals(undefined, 'off')).toEqual([]);
+  });
+
+  it('that are refused are a failure that says what does not work', async () => {
+    expect(await checkTerminals({ read: { ...read, password: 'wrong' } }, 'read')).toMatchObject([
+      { what: 'terminal read', ok: false, detail: expect.stringContaining('(no terminals of the level read)') },
+    ]);
+  });
+
+  it('leave no host key behind, also where the agent itself uses no SSH', async () => {
+    const simulator = await routers.simulate({ users, groups });
+    const stateFolder = await routers.stateFolder();
+    const config = { ...routers.config(simulator, { api: true }), terminal: { port: simulator.sshPort, read } };
+    const rows = await checkRouter(config, { stateFolder, terminal: 'read' });
+    expect(rows.find(({ what }) => what === 'ssh host key')).toMatchObject({ warning: true });
+    expect(await readdir(stateFolder)).toEqual([]);
+  });
+});
+
 describe('the certificate of a router', () => {
   const checkTls = async (tls: { fingerprint?: string; password?: string }, simulator: Simulator): Promise<CheckRow[]> => {
     const { api, ...config } = routers.config(simulator, { api: true });

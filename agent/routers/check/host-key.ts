@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { errorCode } from '../../core/file-errors.ts';
+import { terminalLevelsOf } from '../open-sessions.ts';
 import type { RouterAccess } from '../open-sessions.ts';
 import { hostKeyFile } from '../ssh/index.ts';
 import type { Finding } from './types.ts';
@@ -26,7 +27,8 @@ export class HostKeyTrial {
 
   /** Never throws: falls back to the state folder if there is no temporary one. */
   static async open(config: RouterAccess, stateFolder: string): Promise<HostKeyTrial> {
-    const isNew = config.ssh !== undefined && config.ssh.host_key === undefined && (await isMissing(stateFolder, config.name));
+    const usesSsh = config.ssh !== undefined || terminalLevelsOf(config).length > 0;
+    const isNew = usesSsh && config.ssh?.host_key === undefined && (await isMissing(stateFolder, config.name));
     const temporary = isNew ? await mkdtemp(path.join(os.tmpdir(), 'signalbox-check-')).catch(() => undefined) : undefined;
     return new HostKeyTrial(config, stateFolder, temporary);
   }

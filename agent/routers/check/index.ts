@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import type { TerminalLevel } from '../../../protocol/index.ts';
 import { type Deadline, toError } from '../../core/deadline.ts';
 import type { RouterFacts } from '../adapter.ts';
 import { apiReader, sshReader } from '../inventory-reader.ts';
-import { openApi, openSsh, type RouterAccess } from '../open-sessions.ts';
+import { openApi, openSsh, terminalLevelsOf, type RouterAccess } from '../open-sessions.ts';
 import { unknownCertificate } from './api-certificate.ts';
 import { changeChecks } from './changes.ts';
 import { HostKeyTrial } from './host-key.ts';
 import { policyChecks, readPolicies } from './policies.ts';
 import { readingChecks } from './readings.ts';
+import { findsNoUser, tryTerminal } from './terminals.ts';
 import type { Check, CheckContext, CheckRow, Finding } from './types.ts';
 
 export type { CheckRow } from './types.ts';
@@ -18,6 +20,8 @@ const STEP_TIMEOUT_MS = 10_000;
 export interface CheckOptions {
   /** Folder with the agent's recorded host keys; a check only reads it. */
   stateFolder: string;
+  /** `terminal` of agent.yaml; default: `off`. */
+  terminal?: 'off' | TerminalLevel;
   signal?: AbortSignal;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -26,7 +30,10 @@ export interface CheckOptions {
 /**
  * Tests everything that the agent needs of a router, one check after another, and undoes its changes. Never throws: a failure is a row.
  */
-export async function checkRouter(config: RouterAccess, { stateFolder, signal, now = Date.now }: CheckOptions): Promise<CheckRow[]> {
+export async function checkRouter(
+  config: RouterAccess,
+  { stateFolder, terminal = 'off', signal, now = Date.now }: CheckOptions,
+): Promise<CheckRow[]> {
   const deadline: Deadline = { timeoutMs: STEP_TIMEOUT_MS, signal };
   const rows: CheckRow[] = [];
   const note = async <T>(what: string, costs: string, work: () => Promise<T>, describe: (value: T) => Finding): Promise<T | undefined> => {
@@ -47,7 +54,14 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
   const ssh = config.ssh
     ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn)
     : undefined;
-  const unpinned = await trial.finding(ssh !== undefined);
+  const terminals = { config, api, allowed: terminal, stateFolder: trial.stateFolder, deadline };
+  const shells: unknown[] = [];
+  for (const level of terminalLevelsOf(config)) {
+    shells.push(await note(`terminal ${level}`, `no terminals of the level ${level}`, () => tryTerminal(level, terminals), asFound));
+  }
+  const noUser = findsNoUser(terminals);
+  if (noUser) rows.push(toRow(config.name, 'terminal', '', noUser));
+  const unpinned = await trial.finding([ssh, ...shells].some((session) => session !== undefined));
   if (unpinned) rows.push(toRow(config.name, 'ssh host key', '', unpinned));
   await trial.close();
   const nonce = `signalbox-check-${randomBytes(4).toString('hex')}`;
@@ -57,18 +71,14 @@ export async function checkRouter(config: RouterAccess, { stateFolder, signal, n
       context.facts = await note('inventory', 'the router cannot be identified', () => readFacts(context), describeFacts);
       context.policies = await readPolicies(context).catch(() => undefined);
     }
-    for (const check of checksFor(context))
-      await note(
-        check.what,
-        check.costs,
-        () => check.run(context),
-        (finding) => finding,
-      );
+    for (const check of checksFor(context)) await note(check.what, check.costs, () => check.run(context), asFound);
   } finally {
     await Promise.all([api?.close(), ssh?.close()]);
   }
   return rows;
 }
+
+const asFound = (finding: Finding): Finding => finding;
 
 function checksFor(context: CheckContext): Check[] {
   return [...policyChecks, ...changeChecks, ...readingChecks].filter((check) => check.applies(context));

@@ -1,3 +1,5 @@
+import type { Deadline } from '../../core/deadline.ts';
+import type { RouterOsApi } from '../routeros-api/index.ts';
 import type { Check, CheckContext } from './types.ts';
 
 /** Policies that the agent's user needs, and what does not work without them. */
@@ -53,10 +55,19 @@ export function parsePolicies(list: string): ReadonlySet<string> {
 /** Reads the policies of the agent's own user. @throws AgentError */
 export async function readPolicies({ config, api, deadline }: CheckContext): Promise<ReadonlySet<string> | undefined> {
   if (!api || !config.api) return undefined;
-  const user = await api.command({ path: '/user/print', words: [`?name=${config.api.username}`, '=.proplist=group'] }, deadline);
+  return (await readPoliciesOf(api, config.api.username, deadline))?.policies;
+}
+
+/** Reads the group of a user and its policies. @returns undefined when the router does not list them @throws AgentError */
+export async function readPoliciesOf(
+  api: RouterOsApi,
+  username: string,
+  deadline: Deadline,
+): Promise<{ group: string; policies: ReadonlySet<string> } | undefined> {
+  const user = await api.command({ path: '/user/print', words: [`?name=${username}`, '=.proplist=group'] }, deadline);
   const group = user.rows[0]?.['group'];
   if (group === undefined) return undefined;
   const { rows } = await api.command({ path: '/user/group/print', words: [`?name=${group}`, '=.proplist=policy'] }, deadline);
   const policy = rows[0]?.['policy'];
-  return policy === undefined ? undefined : parsePolicies(policy);
+  return policy === undefined ? undefined : { group, policies: parsePolicies(policy) };
 }
