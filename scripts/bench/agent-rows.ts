@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { buildAgent, BUNDLE, BundledAgent } from './bundled-agent.ts';
 import type { ServerPart } from './parts/server.ts';
+import type { SimulatorPart } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
 import type { Row } from './report.ts';
 
@@ -34,9 +35,9 @@ async function residentBytes(): Promise<number> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-bench-agent-'));
   const server = await BenchProcess.start<ServerPart>('server', { folder });
   const routers = await Promise.all(
-    Array.from({ length: ROUTERS }, (_, i) => BenchProcess.start<number>('simulator', { serialNumber: `BENCH${i}` })),
+    Array.from({ length: ROUTERS }, (_, i) => BenchProcess.start<SimulatorPart>('simulator', { serialNumber: `BENCH${i}` })),
   );
-  const apiPorts = routers.map(({ result }) => result);
+  const apiPorts = routers.map(({ result }) => result.apiPort);
   const agent = await BundledAgent.start({ folder, server: server.result.url, enrolToken: server.result.enrolToken, apiPorts });
   try {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));

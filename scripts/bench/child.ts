@@ -18,6 +18,7 @@ const parts: Record<string, () => Promise<Part>> = {
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   'site-routers': async () => (await import('./parts/site-routers.ts')).startSiteRouters,
+  'terminal-client': async () => (await import('./parts/terminal-client.ts')).startTerminalClientPart,
   simulator: async () => (await import('./parts/simulator.ts')).startSimulatorPart,
   'recording-simulator': async () => (await import('./parts/recording-simulator.ts')).startRecordingSimulatorPart,
 };

@@ -6,7 +6,8 @@ import type { Path } from './path.ts';
 import type { LineOptions } from './parts/line.ts';
 import type { RelayOptions } from './parts/relay.ts';
 import type { ServerPart } from './parts/server.ts';
-import { BENCH_LOGIN } from './parts/simulator.ts';
+import { BENCH_LOGIN, BENCH_TERMINAL } from './parts/simulator.ts';
+import type { SimulatorPart } from './parts/simulator.ts';
 import { BenchProcess } from './processes.ts';
 import type { Started } from './processes.ts';
 import { startRouterSshd, startSshTunnel } from './ssh-tunnel.ts';
@@ -86,14 +87,15 @@ export class Paths {
     const files = { certFile: nodePath.join(folder, 'cert.pem'), keyFile: nodePath.join(folder, 'key.pem') };
     await writeFile(files.certFile, this.#certificate.cert);
     await writeFile(files.keyFile, this.#certificate.key);
-    const { result: routerApiPort } = await this.#start<number>('simulator', {});
+    const { result: router } = await this.#start<SimulatorPart>('simulator', {});
     const server = await this.#start<ServerPart>('server', { folder, ...(tls ? { tls: files } : {}) });
     const agent = await this.#start<null>('agent', {
       folder,
       server: line ? await this.#urlThrough(server.result.url, line) : server.result.url,
       enrolToken: server.result.enrolToken,
       ...(tls ? { caFile: files.certFile } : {}),
-      router: { apiPort: routerApiPort, ...BENCH_LOGIN },
+      router: { apiPort: router.apiPort, ...BENCH_LOGIN },
+      terminal: { port: router.sshPort, ...BENCH_TERMINAL },
       ...(sshd ? { sshd: sshd.login } : {}),
     });
     const call = caller(server.result, tls ? this.#certificate.cert : undefined);
@@ -114,7 +116,7 @@ export class Paths {
       echo: await forward(this.#targets.echo),
       hops: [server.process, agent.process],
       api: { url: server.result.url, apiKey: server.result.apiKey, routerId, ca: tls ? this.#certificate.cert : undefined },
-      routerApiPort,
+      routerApiPort: router.apiPort,
     };
   }
 

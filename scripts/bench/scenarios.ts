@@ -16,6 +16,7 @@ import type { Row } from './report.ts';
 import { siteRows } from './site-rows.ts';
 import { sshWayRows } from './ssh-way-rows.ts';
 import { interleave, median, quantile } from './statistics.ts';
+import { terminalRows } from './terminal-rows.ts';
 
 /** The targets of docs/benchmarks.md. */
 const BARS = { bytes: 0.9, bytesTls: 0.75, connections: 1, echo: 1.15, echoSaturated: 2.2 } as const;
@@ -120,6 +121,7 @@ export const scenarios: Scenario[] = [
   { name: 'echo', about: 'round trip of a small message, idle and saturated', run: echoRows },
   { name: 'long-line', about: 'bulk bytes over a line of 50 ms and 1 Gbit/s', run: longLineRows },
   { name: 'commands', about: 'round trip of a command, idle and saturated', run: commandRows },
+  { name: 'terminal', about: 'prompt, echo beside a saturated forward, and end of a terminal', run: terminalRows },
   { name: 'ssh-way', about: "bulk bytes through the router's sshd, and commands beside them", run: sshWayRows },
   { name: 'jobs', about: 'jobs accepted a second, durable', run: jobRows },
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },

@@ -12,6 +12,8 @@ export interface AgentPartOptions {
   enrolToken: string;
   caFile?: string;
   router: { apiPort: number; username: string; password: string };
+  /** The router's user of terminals; none are opened without it. */
+  terminal?: { port: number; username: string; password: string };
   /** The router's sshd; if given, all forwards use it. */
   sshd?: SshdOptions | undefined;
 }
@@ -23,7 +25,7 @@ export interface SshdOptions {
 }
 
 /** One agent with one router, as `signalbox-agent run` starts it. */
-export async function startAgentPart({ folder, server, enrolToken, caFile, router, sshd }: AgentPartOptions): Promise<void> {
+export async function startAgentPart({ folder, server, enrolToken, caFile, router, terminal, sshd }: AgentPartOptions): Promise<void> {
   disablePretenuring();
   collectBuffersWithObjects();
   const ca = caFile === undefined ? undefined : await readFile(caFile, 'utf8');
@@ -41,11 +43,13 @@ export async function startAgentPart({ folder, server, enrolToken, caFile, route
       state: 'state',
       ...(caFile === undefined ? {} : { server_ca: caFile }),
       forwards: { allow: ['127.0.0.0/8'] },
+      terminal: terminal ? 'read' : 'off',
       routers: [
         {
           name: 'router',
           host: '127.0.0.1',
           api: { port: router.apiPort, username: router.username, password: router.password },
+          ...(terminal ? { terminal: { port: terminal.port, read: { username: terminal.username, password: terminal.password } } } : {}),
           ...(sshd ? { ssh: sshd, forward_way: 'ssh' } : {}),
         },
       ],
