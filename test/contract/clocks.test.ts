@@ -7,6 +7,7 @@ import { CredentialsService } from '../../server/access/credentials/service.ts';
 import { insertBackup, selectDue } from '../../server/work/backups/store.ts';
 import { nextSteps } from '../../server/work/campaigns/steps.ts';
 import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
+import { AppError, notFound } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { StepWriter } from '../../server/platform/core/step-writer.ts';
 import { TokenBucket } from '../../server/platform/core/token-bucket.ts';
@@ -22,6 +23,12 @@ import { acceptJob, expireJobs, giveUpOverdue, noteGuard } from '../../server/wo
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
 import { insertJob } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
+import { TERMINAL_LIMITS } from '../../server/work/terminals/limits.ts';
+import { LiveTerminal } from '../../server/work/terminals/live/live-terminal.ts';
+import type { Recorder } from '../../server/work/terminals/recording/recorder.ts';
+import { TerminalsService } from '../../server/work/terminals/service.ts';
+import type { TerminalsDeps } from '../../server/work/terminals/service.ts';
+import type { Opener } from '../../server/work/terminals/types.ts';
 import { selectDue as selectDueRevocations } from '../../server/access/revocations/store.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { selectSessions, upsertSessions } from '../../server/fleet/sessions/store.ts';
@@ -389,6 +396,42 @@ const SERVER: Record<string, Scenario> = {
       live.startExpiry();
     });
   },
+  'open terminal: end, whatever ends it': (run) => {
+    const { agentId, routerId, teamId } = run.place;
+    const nothing = (): void => undefined;
+    const live = new LiveTerminal({
+      id: newId(1),
+      teamId,
+      routerId,
+      agentId,
+      level: 'read',
+      opener: { kind: 'api_key', id: 'k', teamId, source: '::1' },
+      size: { cols: 80, rows: 24 },
+      wasConnected: true,
+      leftMs: TERMINAL_LIMITS.longestMs,
+      recorder: { close: async () => undefined } as unknown as Recorder,
+      clock: run.clock,
+      limits: { ...TERMINAL_LIMITS, idleMs: DAY, keepMs: DAY },
+      onResize: nothing,
+      onAway: nothing,
+      onFull: nothing,
+    });
+    return run.until(5 * MINUTE, () => live.timeOver() !== undefined);
+  },
+  'terminal: sign-in of the last 15 minutes': async (run) => {
+    const { teamId } = run.place;
+    const routers = { getRouter: () => Promise.reject(notFound('router')) };
+    // Of days, so that a step of a day is a part of it.
+    const limits = { ...TERMINAL_LIMITS, freshSignInMs: 3 * DAY };
+    const deps = { storage: run.storage, clock: run.clock, log: silentLog, routers, limits } as unknown as TerminalsDeps;
+    const terminals = new TerminalsService(deps);
+    const person: Opener = { kind: 'user', id: 'p', teamId, signedInAt: run.clock.now(), source: '::1' };
+    const wanted = { level: 'read', reason: 'a look', cols: 80, rows: 24 } as const;
+    return run.until(30 * MINUTE, async () => {
+      const error = await terminals.open(person, 'r', wanted).catch((failure: unknown) => failure);
+      return error instanceof AppError && error.extra?.['reason'] === 'sign_in_too_old';
+    });
+  },
   'lifetime of API keys': async (run) => {
     const auth = new CredentialsService({ storage: run.storage, clock: run.clock, log: silentLog });
     const { apiKey } = await auth.createApiKey({
@@ -420,7 +463,7 @@ const AGENT: Record<string, Scenario> = {
     void sleep(run.machine, MINUTE, new AbortController().signal).then(() => (over = true));
     return run.until(SECOND, () => over);
   },
-  'end of a forward, undo guard': (run) =>
+  'end of a forward or terminal, undo guard': (run) =>
     run.untilCalled(SECOND, (callback) => void atBootTime(run.machine, run.machine.sinceBoot() + MINUTE, callback)),
   'job: time since the script began': (run) => {
     const begin = momentNow(run.machine, 500);

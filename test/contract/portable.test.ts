@@ -13,10 +13,13 @@ import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { exportDatabase, importDatabase } from '../../server/platform/storage/portable.ts';
 import { TABLE_NAMES } from '../../server/platform/storage/tables.ts';
+import { Secrets } from '../../server/platform/storage/secrets.ts';
+import { Recordings } from '../../server/work/terminals/recording/recordings.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import { databaseKinds, describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
 async function everything({ db }: Storage): Promise<Record<string, unknown[]>> {
@@ -63,7 +66,51 @@ async function fill(storage: Storage): Promise<string> {
     )
     .execute();
   await fillGroups(storage, north.teamId, siteId);
+  await fillTerminals(storage, north);
   return apiKey;
+}
+
+const SECRETS = new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 1) }]);
+const PRINTED = ['{"version":2,"width":80,"height":24}\n', '[0.5,"o","[ada@gw-depot] > grüße\\r\\n"]\n'];
+
+/** A terminal that has ended, with a recording of two parts. */
+async function fillTerminals(storage: Storage, { teamId, routerId, agentId }: SeededRouter): Promise<void> {
+  const id = newId(1);
+  await storage.db
+    .insertInto('terminals')
+    .values({
+      id,
+      team_id: teamId,
+      router_id: routerId,
+      agent_id: agentId,
+      level: 'full',
+      reason: 'ticket 4711: "Grüße"\n',
+      opened_by: 'k',
+      opened_by_kind: 'api_key',
+      opened_via: null,
+      signed_in_at: null,
+      source: '203.0.113.7',
+      created_at: 1,
+      opened_at: 2,
+      ended_at: 3,
+      end_reason: 'exited',
+      end_message: 'the shell has ended',
+      ended_by: null,
+      cols: 80,
+      rows: 24,
+      recording_deleted_at: null,
+    })
+    .execute();
+  const recordings = recordingsOf(storage);
+  let chars = 0;
+  for (const [number, text] of PRINTED.entries()) {
+    chars += text.length;
+    await recordings.store({ teamId, id }, { number, text, chars, outputBytes: chars, inputBytes: 1 });
+  }
+}
+
+function recordingsOf(storage: Storage): Recordings {
+  return new Recordings({ storage, secrets: SECRETS, clock: new ManualClock(), keepRecordingsMs: 1 });
 }
 
 /** A notification group with one link of every kind. */
@@ -110,21 +157,28 @@ describeEachDatabase('export and import', (open) => {
     ).toEqual([...TABLE_NAMES].sort());
   });
 
-  test.each(databaseKinds())('an export goes into $name unchanged, and its keys work there', async (kind) => {
-    const apiKey = await fill(source);
-    const rows = await exportDatabase(source, file, new Date(0));
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const database = await kind.create();
-    const target = await openStorage(database.url, { log: silentLog });
-    await migrate(target);
-    expect(await importDatabase(target, file)).toBe(rows);
-    expect(await everything(target)).toEqual(await everything(source));
-    const auth = new CredentialsService({ storage: target, clock: new ManualClock(), log: silentLog });
-    expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
-    await auth.stop();
-    await target.close();
-    await database.remove();
-  });
+  test.each(databaseKinds())(
+    'an export goes into $name unchanged, its keys work there, and recordings of terminals can be read',
+    async (kind) => {
+      const apiKey = await fill(source);
+      const rows = await exportDatabase(source, file, new Date(0));
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const database = await kind.create();
+      const target = await openStorage(database.url, { log: silentLog });
+      await migrate(target);
+      expect(await importDatabase(target, file)).toBe(rows);
+      expect(await everything(target)).toEqual(await everything(source));
+      const auth = new CredentialsService({ storage: target, clock: new ManualClock(), log: silentLog });
+      expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
+      await auth.stop();
+      const { id, team_id: teamId } = await target.db.selectFrom('terminals').select(['id', 'team_id']).executeTakeFirstOrThrow();
+      const parts: string[] = [];
+      for await (const part of await recordingsOf(target).read({ teamId, id })) parts.push(part);
+      expect(parts).toEqual(PRINTED);
+      await target.close();
+      await database.remove();
+    },
+  );
 
   test('an export does not replace a file', async () => {
     await writeFile(file, 'precious');

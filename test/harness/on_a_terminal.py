@@ -1,4 +1,4 @@
-"""Runs a program on a terminal of its own. Lines on standard input: `size ROWS COLUMNS`, `keys TEXT` (JSON), `settings`.
+"""Runs a program on a terminal of its own. Lines on standard input: `size ROWS COLUMNS`, `keys TEXT` (JSON), `kill`, `settings`.
 What the program prints goes to standard output as JSON lines; `settings` prints those of the terminal."""
 import fcntl, json, os, pty, select, struct, sys, termios
 
@@ -46,6 +46,8 @@ while True:
                 resize(*map(int, rest.split()))
             elif word == 'keys':
                 os.write(master, json.loads(rest).encode())
+            elif word == 'kill':
+                os.kill(pid, 9)
             elif word == 'settings':
                 say(settings=settings())
     done, status = os.waitpid(pid, os.WNOHANG)

@@ -18,6 +18,7 @@ import type { OpensshServer } from './openssh-server.ts';
 import { Program } from './program.ts';
 import { silentLog } from './silent-log.ts';
 import { StallProxy } from './stall-proxy.ts';
+import { TERMINAL_USERS, terminalConfig } from './terminal-users.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface ProcessRouter {
@@ -32,6 +33,8 @@ export interface ProcessWorldOptions {
   server?: Record<string, string>;
   /** Leads the agent's connections through {@link ProcessWorld.line}, which costs speed. */
   line?: boolean;
+  /** `terminal` of the agent; users for both levels are configured with it. */
+  terminal?: 'read' | 'full';
   /** Of the control plane; a file of its own when missing. */
   databaseUrl?: string;
 }
@@ -82,7 +85,8 @@ export class ProcessWorld {
   apiKey = '';
   /** In the order of the routers. */
   routerIds: string[] = [];
-  readonly #options: Required<Omit<ProcessWorldOptions, 'databaseUrl'>> & Pick<ProcessWorldOptions, 'databaseUrl'>;
+  readonly #options: Required<Omit<ProcessWorldOptions, 'databaseUrl' | 'terminal'>> &
+    Pick<ProcessWorldOptions, 'databaseUrl' | 'terminal'>;
 
   private constructor(folder: string, options: ProcessWorldOptions) {
     this.folder = folder;
@@ -232,6 +236,7 @@ export class ProcessWorld {
       state: 'state',
       forwards: { allow: ['127.0.0.0/8'] },
       log_level: 'debug',
+      terminal: this.#options.terminal ?? 'off',
       routers,
     };
   }
@@ -243,6 +248,7 @@ export class ProcessWorld {
     const users = [
       { name: LOGIN.username, password: LOGIN.password, group: 'full' },
       ...(sshd ? [{ name: 'console', password: '', group: 'full', publicKeys: [readFileSync(`${sshd.folder}/user.pub`, 'utf8')] }] : []),
+      ...(this.#options.terminal === undefined ? [] : TERMINAL_USERS),
     ];
     const simulator = await startSimulator({ identity: identityOf(index), serialNumber: `SERIAL${index}`, users, ...options });
     this.simulators.push(simulator);
@@ -252,6 +258,7 @@ export class ProcessWorld {
       host: '127.0.0.1',
       ...(ways.api ? { api: { port: simulator.apiPort, ...LOGIN } } : {}),
       ...(ways.ssh === 'simulated' ? { ssh: { port: simulator.sshPort, ...LOGIN } } : {}),
+      ...(this.#options.terminal === undefined ? {} : { terminal: { port: simulator.sshPort, ...terminalConfig() } }),
       ...(sshd ? { ssh: { port: sshd.port, username: sshd.username, private_key_file: path.join(sshd.folder, 'user') } } : {}),
     };
   }

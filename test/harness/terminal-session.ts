@@ -63,6 +63,11 @@ export class TerminalSession {
     this.send(`keys ${JSON.stringify(keys)}`);
   }
 
+  /** SIGKILL: the program gets no chance to do anything. */
+  kill(): void {
+    this.send('kill');
+  }
+
   resize(columns: number, rows: number): void {
     this.terminal.resize(columns, rows);
     this.send(`size ${rows} ${columns}`);

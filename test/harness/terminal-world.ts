@@ -93,6 +93,6 @@ export class Terminals {
 }
 
 /** Whether a simulated router has a session of this user. */
-export function hasSession(world: World, user: string, index = 0): boolean {
+export function hasSession(world: Pick<World, 'simulators'>, user: string, index = 0): boolean {
   return world.simulators[index]!.router.sessions.list().some(({ session }) => session.user === user);
 }

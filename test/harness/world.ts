@@ -16,6 +16,7 @@ import { openStorage } from '../../server/platform/storage/open.ts';
 import { startSimulator } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 import { silentLog } from './silent-log.ts';
+import { TERMINAL_USERS, terminalConfig } from './terminal-users.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A person or program outside: one API key. */
@@ -49,10 +50,6 @@ export interface WorldOptions {
 }
 
 const PASSWORD = 'router-password';
-export const TERMINAL_USERS = [
-  { name: 'term-read', password: 'read-password', group: 'read' },
-  { name: 'term-full', password: 'full-password', group: 'full' },
-];
 
 /**
  * The whole product in one process over real sockets: control plane, one team with an API key, one agent, simulated
@@ -212,11 +209,6 @@ export class World {
       },
     };
   }
-}
-
-function terminalConfig(): object {
-  const [read, full] = TERMINAL_USERS.map(({ name, password }) => ({ username: name, password }));
-  return { read, full };
 }
 
 function identityOf(index: number): string {
