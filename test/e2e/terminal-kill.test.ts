@@ -121,7 +121,7 @@ describe.runIf(hasPython)('the command line is killed', () => {
     const first = new TerminalSession(80, 24, env, words);
     await first.shows('[term-full@router-0] >');
     first.press(COUNTING);
-    await first.shows('line 20\r\n');
+    await first.shows('line 20\r');
     first.kill();
     expect(await first.end()).toBe(-9);
     await first.close();
@@ -131,8 +131,8 @@ describe.runIf(hasPython)('the command line is killed', () => {
     expect(isOnRouter()).toBe(true);
     const second = new TerminalSession(80, 24, env, words);
     await second.shows('attaching to it');
-    await second.shows('line 1\r\n');
-    await second.shows(`line ${LINES}\r\n`);
+    await second.shows('line 1\r');
+    await second.shows(`line ${LINES}\r`);
     second.press('quit\r');
     expect(await second.end()).toBe(0);
     await second.close();

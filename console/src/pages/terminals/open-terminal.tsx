@@ -20,6 +20,7 @@ export function OpenTerminal({ identity, opened, onAgain }: Props) {
   const isOver = phase.kind === 'ended';
   return (
     <div className="terminal-page">
+      <h1 className="sr">Terminal on {identity}</h1>
       <div className="terminal-banner" role="note">
         <span className="terminal-recorded">Recorded</span>
         <span>

@@ -325,11 +325,11 @@ export class LiveTerminals {
   }
 
   async #recheck(lives: readonly LiveTerminal[]): Promise<void> {
-    const ends: (Promise<void> | undefined)[] = [];
+    const ends: Promise<void>[] = [];
     for (const live of lives) {
       // While the database is unavailable nothing is cut; the next check decides.
       const allowed = live.ended !== undefined || (await this.isAllowed(live).catch(() => true));
-      ends.push(allowed ? this.storedEnd(live.id) : this.end(live, RIGHTS_LOST));
+      ends.push(allowed ? (this.storedEnd(live.id) ?? Promise.resolve()) : this.end(live, RIGHTS_LOST));
     }
     await Promise.all(ends);
   }
