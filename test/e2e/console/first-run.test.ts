@@ -56,6 +56,19 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(await page.locator('main').getByRole('button').count()).toBe(0);
   });
 
+  it('has a heading while the rest of the page is on its way', async () => {
+    const held = Promise.withResolvers<void>();
+    await page.route('**/first-run-*.js', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await visit.signInAs('new-admin@example.org', '/');
+    await page.getByText('Reading', { exact: true }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Connect an agent.' }).waitFor();
+    held.resolve();
+    await page.getByLabel('Name of the agent').waitFor();
+  });
+
   it('has lines for each kind of machine, and copies them', async () => {
     await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await visit.signInAs('new-admin@example.org', '/agents/new');

@@ -8,6 +8,7 @@ import { useStateCounts } from '../../../frame/shelf.tsx';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
+import { Reading } from '../../../parts/reading.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { Board } from './board.tsx';
@@ -29,9 +30,23 @@ export function NowPage() {
   if (!isFirst && overview && routers.size === 0 && agentsOf(overview) === 0) setFirst(true);
   if (!isFirst) return <Now overview={overview} />;
   return (
-    <Suspense>
+    <Suspense fallback={<FirstRunHead />}>
       <FirstRun />
     </Suspense>
+  );
+}
+
+/** The page keeps a heading while its part is loaded. */
+function FirstRunHead() {
+  return (
+    <>
+      <div className="head">
+        <h1 className="say">
+          <b>Connect an agent.</b>
+        </h1>
+      </div>
+      <Reading />
+    </>
   );
 }
 
