@@ -4,7 +4,8 @@
 #   curl -fsSO <control plane>/agent/install.sh
 #   sudo sh install.sh --token TOKEN [--name NAME] [--router ADDRESS --user USER --password-file FILE] [--server-ca FILE]
 #
-# Without --router it asks for the first router, if it can. A second run replaces the program and keeps the configuration.
+# Without --router it asks for the first router, if it can. The first run checks the router and says what it finds. A second run replaces
+# the program and keeps the configuration.
 # With DESTDIR it writes below that folder, makes no user and starts nothing.
 set -eu
 
@@ -75,7 +76,6 @@ ask_for_router() {
 }
 
 write_config() {
-  [ -n "$router" ] || ask_for_router
   install -d -m 755 "$ROOT$CONFIG"
   if [ -n "$password_file" ]; then password=$(cat "$password_file"); fi
   printf '%s\n' "$password" >"$ROOT$CONFIG/router-1.password"
@@ -93,7 +93,6 @@ write_config() {
 }
 
 enrol() {
-  [ -n "$token" ] || die 'a first installation needs --token; an administrator of the team makes one'
   install -d -m 700 "$ROOT$STATE"
   "$node" "$ROOT$PROGRAM" enrol --server "$SERVER" --token "$token" --name "$name" \
     --credentials "$ROOT$STATE/credentials.json" ${server_ca:+--server-ca "$server_ca"}
@@ -104,6 +103,13 @@ write_unit() {
   sed "s|^ExecStart=.*|ExecStart=$node $PROGRAM run --config $CONFIG/agent.yaml|" >"$ROOT/etc/systemd/system/signalbox-agent.service" <<'END'
 __UNIT__
 END
+}
+
+# As the service's user. A router that does not answer yet is no reason not to start.
+check() {
+  echo 'What the agent finds:'
+  runuser -u "$ACCOUNT" -- "$node" "$PROGRAM" check --config "$CONFIG/agent.yaml" ||
+    echo "Mend what says FAIL in $CONFIG/agent.yaml or on the router; the agent tries again by itself, and reads agent.yaml when it starts."
 }
 
 main() {
@@ -123,18 +129,32 @@ main() {
     shift 2
   done
   if [ -n "$router" ] && { [ -z "$user" ] || [ -z "$password_file" ]; }; then die '--router needs --user and --password-file'; fi
+  for file in "$password_file" "$server_ca"; do
+    [ -z "$file" ] || [ -r "$file" ] || die "$file cannot be read"
+  done
   if [ -z "$ROOT" ]; then
     [ "$(id -u)" = 0 ] || die 'must run as root'
     command -v systemctl >/dev/null || die 'this machine has no systemd; docs/agent.md has other ways'
   fi
+  # Everything that can be missing, before anything is changed.
+  is_first=''
+  if [ ! -e "$ROOT$CONFIG/agent.yaml" ]; then
+    is_first=1
+  elif [ -n "$router" ]; then
+    die "$ROOT$CONFIG/agent.yaml is there already, and is kept: change it and run this without --router, or remove it first"
+  fi
+  if [ ! -e "$ROOT$STATE/credentials.json" ] && [ -z "$token" ]; then
+    die 'a first installation needs --token; an administrator of the team makes one'
+  fi
   node=$(find_node) || die 'Node 24 or later is needed outside of home folders, and there is none; https://nodejs.org/en/download has it'
   umask 077
+  [ -z "$is_first" ] || [ -n "$router" ] || ask_for_router
   if [ -z "$ROOT" ]; then
     id "$ACCOUNT" >/dev/null 2>&1 || useradd --system --home "$STATE" --shell /usr/sbin/nologin "$ACCOUNT"
   fi
   install_program
-  [ -e "$ROOT$CONFIG/agent.yaml" ] || write_config
   [ -e "$ROOT$STATE/credentials.json" ] || enrol
+  [ -z "$is_first" ] || write_config
   write_unit
   if [ -z "$ROOT" ]; then
     chmod 644 "$PROGRAM" /etc/systemd/system/signalbox-agent.service
@@ -143,6 +163,7 @@ main() {
       [ ! -e "$CONFIG/$file" ] || chown "$ACCOUNT" "$CONFIG/$file"
     done
     chown -R "$ACCOUNT" "$STATE"
+    [ -z "$is_first" ] || check
     systemctl daemon-reload
     systemctl enable signalbox-agent
     systemctl restart signalbox-agent

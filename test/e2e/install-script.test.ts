@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SERVER_VERSION } from '../../server/version.ts';
+import { freePort } from '../harness/installation.ts';
+import { OwnMachine, whyNoOwnMachine } from '../harness/own-machine.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { World } from '../harness/world.ts';
+
+/** `install.sh` as root: on a machine of its own, whose systemctl records what it is told and starts the unit's program as its user. */
+
+const BUILD = fileURLToPath(new URL('../../scripts/build-agent.ts', import.meta.url));
+const missing = whyNoOwnMachine();
+
+describe.skipIf(missing !== undefined)(`install.sh as root${missing === undefined ? '' : ` (${missing})`}`, () => {
+  let folder: string;
+  let world: World;
+  let machine: OwnMachine;
+  let bundle: Buffer;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-install-'));
+    const file = path.join(folder, 'signalbox-agent.cjs');
+    await promisify(execFile)(process.execPath, [BUILD, file], { timeout: 50_000 });
+    bundle = await readFile(file);
+    const sha256 = createHash('sha256').update(bundle).digest('hex');
+    const agentRelease = { version: SERVER_VERSION, sha256, bytes: bundle.length, file: bundle };
+    // Its address is in the script.
+    const server = { SIGNALBOX_LISTEN: `127.0.0.1:${await freePort()}` };
+    world = await World.start({ overrides: { agentRelease }, server });
+    await world.agent!.close();
+    world.agent = undefined;
+    machine = await OwnMachine.start();
+    await machine.write('/root/install.sh', await (await fetch(`${world.server.url}/agent/install.sh`)).text());
+    await machine.write('/root/password', 'router-password\n', 0o600);
+  }, 120_000);
+  afterAll(async () => {
+    await machine?.close();
+    await world?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const install = (...args: string[]) => machine.run('sh', '/root/install.sh', ...args);
+  const token = async (): Promise<string> =>
+    (await world.caller.call<{ data: { token: string } }>('POST', '/api/enrol-tokens', {})).body.data.token;
+  const router = (passwordFile = '/root/password'): string[] => {
+    const port = String(world.simulators[0]!.sshPort);
+    return ['--router', '127.0.0.1', '--ssh-port', port, '--user', 'signalbox', '--password-file', passwordFile];
+  };
+  const connections = async (): Promise<number | undefined> => {
+    const { body } = await world.caller.call<{ data: { name: string; connected: boolean; sessions_24h: number }[] }>('GET', '/api/agents');
+    const agent = body.data.find(({ name }) => name === 'depot');
+    return agent?.connected === true ? agent.sessions_24h : undefined;
+  };
+  const isAnswering = () =>
+    waitUntil('its router answers', async () => {
+      const { body } = await world.caller.call<{ data: { has_pulse: boolean; agent_name: string }[] }>('GET', '/api/routers');
+      return body.data.some(({ has_pulse: pulse, agent_name: name }) => pulse && name === 'depot');
+    });
+
+  test('tells what is missing before it changes anything', async () => {
+    for (const [args, reason] of [
+      [['--token', 'none', '--router', '127.0.0.1'], '--router needs --user and --password-file'],
+      [['--tokken', 'none'], 'unknown option --tokken'],
+      [['--token'], '--token needs a value'],
+      [router(), 'a first installation needs --token'],
+      [['--token', 'none', ...router('/root/none')], '/root/none cannot be read'],
+      [['--token', 'none'], 'name the first router'],
+    ] as const) {
+      const { code, output } = await install(...args);
+      expect([args, code, output]).toEqual([args, 1, expect.stringContaining(reason)]);
+    }
+    const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'sh', '-s', '--', '--token', 'none'];
+    expect(await machine.run('sh', '-c', `setpriv ${asNobody.join(' ')} </root/install.sh`)).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('must run as root'),
+    });
+    expect((await machine.run('getent', 'passwd', 'signalbox-agent')).code).not.toBe(0);
+    for (const made of ['/opt/signalbox', '/etc/signalbox', '/var/lib/signalbox-agent', '/run/systemctl-calls'])
+      expect((await machine.run('test', '-e', made)).code, made).toBe(1);
+  });
+
+  test('a token that is refused leaves no configuration, so that the next run is a first one', async () => {
+    const { code, output } = await install('--token', 'none', ...router());
+    expect([code, output]).toEqual([1, expect.stringMatching(/token/)]);
+    for (const made of ['/etc/signalbox/agent.yaml', '/etc/systemd/system/signalbox-agent.service', '/run/systemctl-calls'])
+      expect((await machine.run('test', '-e', made)).code, made).toBe(1);
+  });
+
+  test('asks for the router, makes a user, files that only this user reads, and a unit that systemd accepts; the agent it starts reaches the router', async () => {
+    const command = `sh /root/install.sh --token ${await token()} --name depot --ssh-port ${world.simulators[0]!.sshPort}`;
+    const { code, output } = await machine.runOnTerminal(command, ['127.0.0.1', 'signalbox', 'router-password']);
+    expect(code, output).toBe(0);
+    // Asked for before anything is fetched, and not shown.
+    expect(output).toContain('Password of that user: ');
+    expect(output.slice(output.indexOf('Password of that user: '))).not.toContain('router-password');
+    expect(output).toMatch(/^What the agent finds:\r\n(?:.*\r\n)*ok\s+127[.]0[.]0[.]1\s+ssh login/m);
+    expect(output).toContain('The agent runs.');
+    expect(await machine.read('/run/systemctl-calls')).toBe('daemon-reload\nenable signalbox-agent\nrestart signalbox-agent\n');
+    expect((await machine.run('getent', 'passwd', 'signalbox-agent')).output).toMatch(
+      /:\/var\/lib\/signalbox-agent:\/usr\/sbin\/nologin\n$/,
+    );
+    const modes = async (...files: string[]) => (await machine.run('stat', '-c', '%a %U %n', ...files)).output.trim().split('\n');
+    expect(
+      await modes(
+        '/etc/signalbox',
+        '/etc/signalbox/agent.yaml',
+        '/etc/signalbox/router-1.password',
+        '/var/lib/signalbox-agent',
+        '/var/lib/signalbox-agent/credentials.json',
+        '/opt/signalbox/signalbox-agent.cjs',
+        '/etc/systemd/system/signalbox-agent.service',
+      ),
+    ).toEqual([
+      '755 root /etc/signalbox',
+      '600 signalbox-agent /etc/signalbox/agent.yaml',
+      '600 signalbox-agent /etc/signalbox/router-1.password',
+      '700 signalbox-agent /var/lib/signalbox-agent',
+      '600 signalbox-agent /var/lib/signalbox-agent/credentials.json',
+      '644 root /opt/signalbox/signalbox-agent.cjs',
+      '644 root /etc/systemd/system/signalbox-agent.service',
+    ]);
+    expect(await readFile(machine.file('/opt/signalbox/signalbox-agent.cjs'))).toEqual(bundle);
+    const unit = await machine.read('/etc/systemd/system/signalbox-agent.service');
+    expect(unit).toMatch(
+      /^ExecStart=\/usr\/local\/bin\/node \/opt\/signalbox\/signalbox-agent[.]cjs run --config \/etc\/signalbox\/agent[.]yaml$/m,
+    );
+    await isAnswering();
+  });
+
+  test('its unit has nothing that systemd would complain of', async (context) => {
+    const name = '/etc/systemd/system/signalbox-agent.service';
+    if ((await machine.run('which', 'systemd-analyze')).code !== 0) return context.skip('systemd-analyze is not installed');
+    expect(await machine.run('systemd-analyze', 'verify', '--man=no', name)).toEqual({ code: 0, output: '' });
+  });
+
+  test('a second run replaces the program, keeps configuration and credentials, and starts the agent again', async () => {
+    const before = { config: await machine.read('/etc/signalbox/agent.yaml'), connections: (await connections()) ?? 0 };
+    await machine.write('/opt/signalbox/signalbox-agent.cjs', 'an older one');
+    const { code, output } = await install();
+    expect(code, output).toBe(0);
+    expect(await readFile(machine.file('/opt/signalbox/signalbox-agent.cjs'))).toEqual(bundle);
+    expect(await machine.read('/etc/signalbox/agent.yaml')).toBe(before.config);
+    await waitUntil('it is connected once more', async () => ((await connections()) ?? 0) > before.connections);
+    await isAnswering();
+  });
+
+  test('does not overlook another router: the configuration is kept, and the person is told', async () => {
+    const { code, output } = await install(...router());
+    expect([code, output]).toEqual([1, expect.stringContaining('/etc/signalbox/agent.yaml is there already')]);
+  });
+
+  test('refuses a program with another SHA-256, and leaves the present one', async () => {
+    await machine.write('/root/other.sh', (await machine.read('/root/install.sh')).replace(/^SHA256=.*/m, `SHA256=${'0'.repeat(64)}`));
+    const { code, output } = await machine.run('sh', '/root/other.sh');
+    expect([code, output]).toEqual([1, expect.stringContaining('another SHA-256')]);
+    expect(await readFile(machine.file('/opt/signalbox/signalbox-agent.cjs'))).toEqual(bundle);
+    expect((await machine.run('ls', '/opt/signalbox')).output).toBe('signalbox-agent.cjs\n');
+  });
+});
