@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import { storableText } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
@@ -233,8 +234,7 @@ export async function selectAgentNames(db: DbOrTx, teamId: string, agentIds: rea
   const rows = await db
     .selectFrom('agents')
     .select(['id', 'name'])
-    .where('team_id', '=', teamId)
-    .where('id', 'in', [...new Set(agentIds)])
+    .$call(ofTeamByIds(teamId, [...new Set(agentIds)]))
     .execute();
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Selectable, SqlBool } from 'kysely';
 import { idFloor } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { RouterStateChangesTable, ServerRunsTable } from '../../platform/storage/schema-history.ts';
@@ -32,10 +33,11 @@ export async function selectPlacedRouters(
     .selectFrom('routers')
     .leftJoin('sites', (join) => join.onRef('sites.id', '=', 'routers.site_id').onRef('sites.team_id', '=', 'routers.team_id'))
     .select(['routers.id', 'routers.created_at', 'routers.time_zone', 'sites.time_zone as site_time_zone'])
-    .where('routers.team_id', '=', teamId)
     .where('routers.merged_into', 'is', null);
   // One that was removed is shown to those who know its id.
-  routers = ids ? routers.where('routers.id', 'in', ids) : routers.where('routers.removed_at', 'is', null);
+  routers = ids
+    ? routers.$call(ofTeamByIds(teamId, ids, { id: 'routers.id', team: 'routers.team_id' }))
+    : routers.where('routers.team_id', '=', teamId).where('routers.removed_at', 'is', null);
   return routers.$call(newestFirst(page, 'routers.created_at', 'routers.id')).execute();
 }
 
@@ -58,14 +60,13 @@ export async function selectStatesBefore(db: DbOrTx, teamId: string, routerIds: 
   const { rows } = await sql<{ id: string | null }>`
     select (select id from router_state_changes
       where team_id = ${teamId} and router_id = routers.id and since < ${at} order by since desc, id desc limit 1) as id
-    from routers where team_id = ${teamId} and id in (${sql.join(routerIds)})`.execute(db);
+    from routers where (team_id || '') = ${teamId} and id in (${sql.join(routerIds)})`.execute(db);
   const ids = rows.map(({ id }) => id).filter((id) => id !== null);
   if (ids.length === 0) return [];
   return db
     .selectFrom('router_state_changes')
     .select(['id', 'router_id', 'state', 'since', 'until'])
-    .where('team_id', '=', teamId)
-    .where('id', 'in', ids)
+    .$call(ofTeamByIds(teamId, ids))
     .execute();
 }
 

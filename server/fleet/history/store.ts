@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { SelectQueryBuilder, SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { JOB_STATUS_SQL } from '../../platform/storage/job-status.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
@@ -249,8 +250,8 @@ function begunIn<Tables, Table extends keyof Tables, Row>(
 /** Names of API keys and agents of a team, and addresses of people, by id. People who have left the team keep theirs. */
 export async function selectNames(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const keys = await db.selectFrom('api_keys').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
-  const agents = await db.selectFrom('agents').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  const keys = await db.selectFrom('api_keys').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
+  const agents = await db.selectFrom('agents').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
   const people = await db.selectFrom('users').select(['id', 'email as name']).where('id', 'in', ids).execute();
   return new Map([...keys, ...agents, ...people].map(({ id, name }) => [id, name]));
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import type { Db, Storage } from '../../platform/storage/db.ts';
 import { JOB_STATUS_SQL } from '../../platform/storage/job-status.ts';
 import { searchHits } from '../../platform/storage/search.ts';
@@ -70,8 +71,7 @@ export const SELECT_FOUND: Record<
     const rows = await db
       .selectFrom('routers')
       .select(['id', 'identity', 'model', 'board_name', 'serial_number', 'site_id'])
-      .where('team_id', '=', teamId)
-      .where('id', 'in', ids)
+      .$call(ofTeamByIds(teamId, ids))
       .execute();
     return rows.map((row) => ({
       ...shown('router', row.id, row.identity),
@@ -80,12 +80,12 @@ export const SELECT_FOUND: Record<
     }));
   },
   agent: async (db, teamId, ids) => {
-    const agents = db.selectFrom('agents').select(['id', 'name', 'version', 'site_id']).where('team_id', '=', teamId);
-    const rows = await agents.where('id', 'in', ids).execute();
+    const agents = db.selectFrom('agents').select(['id', 'name', 'version', 'site_id']);
+    const rows = await agents.$call(ofTeamByIds(teamId, ids)).execute();
     return rows.map((row) => ({ ...shown('agent', row.id, row.name), detail: row.version, siteId: row.site_id }));
   },
   site: async (db, teamId, ids) => {
-    const rows = await db.selectFrom('sites').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
+    const rows = await db.selectFrom('sites').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
     return rows.map((row) => ({ ...shown('site', row.id, row.name), siteId: row.id }));
   },
   device: async (db, teamId, ids) => {
@@ -95,8 +95,7 @@ export const SELECT_FOUND: Record<
         join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
       )
       .select(['devices.id', 'devices.mac', 'hostname', 'alias', 'manufacturer', 'site_id'])
-      .where('devices.team_id', '=', teamId)
-      .where('devices.id', 'in', ids)
+      .$call(ofTeamByIds(teamId, ids, { id: 'devices.id', team: 'devices.team_id' }))
       .execute();
     return rows.map((row) => ({
       ...shown('device', row.mac, row.alias ?? row.hostname ?? row.mac),
@@ -106,8 +105,8 @@ export const SELECT_FOUND: Record<
     }));
   },
   campaign: async (db, teamId, ids) => {
-    const campaigns = db.selectFrom('campaigns').select(['id', 'description', 'state']).where('team_id', '=', teamId);
-    const rows = await campaigns.where('id', 'in', ids).execute();
+    const campaigns = db.selectFrom('campaigns').select(['id', 'description', 'state']);
+    const rows = await campaigns.$call(ofTeamByIds(teamId, ids)).execute();
     return rows.map((row) => ({ ...shown('campaign', row.id, row.description), detail: row.state }));
   },
 };

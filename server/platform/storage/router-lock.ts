@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { ofTeamByIds } from './by-ids.ts';
 import { capabilities } from './capabilities.ts';
 import type { DbOrTx, Storage, Tx } from './db.ts';
 import type { RoutersTable } from './schema-routers.ts';
@@ -18,7 +19,7 @@ export async function lockRouters(
   teamId: string,
   routerIds: readonly string[],
 ): Promise<Selectable<RoutersTable>[]> {
-  const routers = tx.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('id', 'in', routerIds).orderBy('id');
+  const routers = tx.selectFrom('routers').selectAll().$call(ofTeamByIds(teamId, routerIds)).orderBy('id');
   return (capabilities[engine].singleWriter ? routers : routers.forUpdate()).execute();
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import { inChunks } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
@@ -18,20 +19,14 @@ export { lockTeam } from '../../platform/storage/team-lock.ts';
 export async function selectKnownRouters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>();
   for (const ids of inChunks(routerIds)) {
-    const rows = await db
-      .selectFrom('routers')
-      .select('id')
-      .where('team_id', '=', teamId)
-      .where('removed_at', 'is', null)
-      .where('id', 'in', ids)
-      .execute();
+    const rows = await db.selectFrom('routers').select('id').$call(ofTeamByIds(teamId, ids)).where('removed_at', 'is', null).execute();
     for (const { id } of rows) known.add(id);
   }
   return known;
 }
 
 export async function selectKnownSites(db: DbOrTx, teamId: string, siteIds: readonly string[]): Promise<Set<string>> {
-  const rows = await db.selectFrom('sites').select('id').where('team_id', '=', teamId).where('id', 'in', siteIds).execute();
+  const rows = await db.selectFrom('sites').select('id').$call(ofTeamByIds(teamId, siteIds)).execute();
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Found, ListPage } from '../../../platform/core/list-page.ts';
+import { ofTeamByIds } from '../../../platform/storage/by-ids.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { Db } from '../../../platform/storage/db.ts';
 import { findPage, ofTeam } from '../../../platform/storage/list-query.ts';
@@ -10,7 +11,7 @@ import type { ForwardFilter } from './types.ts';
 export async function findOpenForwards(db: Db, teamId: string, ids: readonly string[]): Promise<ForwardRecord[]> {
   const rows: ForwardRecord[] = [];
   for (const some of inChunks(ids)) {
-    const open = db.selectFrom('forwards').selectAll().where('team_id', '=', teamId).where('id', 'in', some);
+    const open = db.selectFrom('forwards').selectAll().$call(ofTeamByIds(teamId, some));
     rows.push(...(await open.where('closed_at', 'is', null).execute()));
   }
   return rows;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import { ofTeamByIds } from '../../../platform/storage/by-ids.ts';
 import type { Db } from '../../../platform/storage/db.ts';
 import { encodeNote } from './notes.ts';
 import type { Note } from './notes.ts';
@@ -48,8 +49,8 @@ export async function selectCampaignOf(db: Db, teamId: string, jobId: string): P
 /** What keys, people and agents are called. */
 export async function selectNames(db: Db, teamId: string, ids: readonly string[]): Promise<Names> {
   if (ids.length === 0) return { keys: new Map(), people: new Map(), agents: new Map() };
-  const keys = await db.selectFrom('api_keys').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
-  const agents = await db.selectFrom('agents').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  const keys = await db.selectFrom('api_keys').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
+  const agents = await db.selectFrom('agents').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
   const people = await db
     .selectFrom('users')
     .innerJoin('members', 'members.user_id', 'users.id')

@@ -1,3 +1,4 @@
+import { ofTeamByIds } from '../../../../platform/storage/by-ids.ts';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../../platform/storage/db.ts';
 import type { Channel, GivenLinks, GroupLinks, Notifiable } from '../types.ts';
@@ -129,6 +130,6 @@ export async function selectOwned(
   ids: string[],
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await db.selectFrom(table).select('id').where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  const rows = await db.selectFrom(table).select('id').$call(ofTeamByIds(teamId, ids)).execute();
   return new Set(rows.map((row) => row.id));
 }
