@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { routerListRoute } from '../../server/fleet/routers/list/routes.ts';
+import type { RouterListDeps } from '../../server/fleet/routers/list/routes.ts';
 import { routerRoutes } from '../../server/fleet/routers/routes.ts';
-import type { RouterRoutesDeps } from '../../server/fleet/routers/routes.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -34,7 +34,12 @@ describeEachDatabase('the list of routers', (open) => {
     const clock = new ManualClock(START);
     const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 60_000 } });
     const agents = { names: async () => new Map<string, string>() };
-    const deps = { routers, agents, states: { of: () => undefined }, now: () => clock.now() } as unknown as RouterRoutesDeps;
+    const deps = {
+      routers,
+      agents,
+      states: { of: () => undefined, ofTeam: () => [] },
+      now: () => clock.now(),
+    } as unknown as RouterListDeps;
     app = new TeamApp((scope) => {
       routerListRoute(scope, deps);
       routerRoutes(scope, deps);

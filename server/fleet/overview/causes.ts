@@ -1,4 +1,4 @@
-import type { RouterState } from '../states/types.ts';
+import type { RouterState, RouterStateName } from '../states/types.ts';
 import type { CommonCause } from './types.ts';
 
 /** Groups shown of each kind, the largest first. */
@@ -6,33 +6,58 @@ const SHOWN = 5;
 /** A group has at least two routers. */
 const LEAST = 2;
 
-export interface KnownRouter {
-  state: RouterState;
-  /** Null when it has none, or when it is unknown. */
-  shares: Record<CommonCause['kind'], string | null>;
-}
+/** What routers may have in common; null when one has no value, or when it is unknown. */
+export type Shares = Record<CommonCause['kind'], string | null>;
 
 export type UnnamedCause = Omit<CommonCause, 'name'>;
 
 export const CAUSE_KINDS: readonly CommonCause['kind'][] = ['agent', 'site', 'address', 'version'];
 
-/** Common properties of the routers that do not answer: of one kind, the values that most of them share. Pure. */
-export function commonCauses(routers: readonly KnownRouter[], kind: CommonCause['kind']): UnnamedCause[] {
-  const byValue = Map.groupBy(
-    routers.filter(({ shares }) => shares[kind] !== null),
-    ({ shares }) => shares[kind]!,
-  );
-  return [...byValue]
-    .map(([value, all]) => ({ value, all, away: all.filter(isAway) }))
-    .filter(({ away }) => away.length >= LEAST)
-    .toSorted((one, other) => other.away.length - one.away.length || one.all.length - other.all.length)
-    .slice(0, SHOWN)
-    .map(({ value, all, away }) => {
-      const since = away.reduce((earliest, { state }) => Math.min(earliest, state.since), Number.POSITIVE_INFINITY);
-      return { kind, value, away: away.length, of: all.length, since };
-    });
+/** Finds common properties of routers that do not answer. Keeps one group for each value, not the routers. */
+export class CommonCauses {
+  readonly #groups: Record<CommonCause['kind'], Map<string, UnnamedCause>> = {
+    agent: new Map(),
+    site: new Map(),
+    address: new Map(),
+    version: new Map(),
+  };
+
+  /** Also routers that answer: of how many others share the value. */
+  add({ state, since }: RouterState, shares: Shares): void {
+    const away = isAway(state);
+    for (const kind of CAUSE_KINDS) {
+      const value = shares[kind];
+      if (value === null) continue;
+      let group = this.#groups[kind].get(value);
+      if (!group) {
+        group = { kind, value, away: 0, of: 0, since: Number.POSITIVE_INFINITY };
+        this.#groups[kind].set(value, group);
+      }
+      group.of += 1;
+      if (!away) continue;
+      group.away += 1;
+      group.since = Math.min(group.since, since);
+    }
+  }
+
+  /** Of each kind the values that most of them share; of equal groups those first of which more is away. */
+  largest(): UnnamedCause[] {
+    return CAUSE_KINDS.flatMap((kind) =>
+      [...this.#groups[kind].values()]
+        .filter(({ away }) => away >= LEAST)
+        .toSorted((one, other) => other.away - one.away || one.of - other.of || (one.value < other.value ? -1 : 1))
+        .slice(0, SHOWN),
+    );
+  }
 }
 
-function isAway({ state: { state } }: KnownRouter): boolean {
+/** Whether there can be a common cause at all. */
+export function hasCommonCause(states: readonly RouterState[]): boolean {
+  let away = 0;
+  for (const { state } of states) if (isAway(state)) away += 1;
+  return away >= LEAST;
+}
+
+function isAway(state: RouterStateName): boolean {
   return state === 'agent_away' || state === 'not_answering';
 }

@@ -1,13 +1,14 @@
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { nextTurn } from '../../platform/core/loop-turns.ts';
-import type { Page } from '../../platform/core/page.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { plainVersion } from '../../../routeros-text/versions.ts';
+import type { RoutersService } from '../routers/service.ts';
+import { countStates } from '../states/service.ts';
 import type { StatesService } from '../states/service.ts';
-import type { RouterStateName } from '../states/types.ts';
-import { CAUSE_KINDS, commonCauses } from './causes.ts';
-import type { KnownRouter, UnnamedCause } from './causes.ts';
+import type { StateOfRouter } from '../states/types.ts';
+import { CommonCauses, hasCommonCause } from './causes.ts';
+import type { UnnamedCause } from './causes.ts';
 import {
   countJobs,
   countOpenFaults,
@@ -22,14 +23,15 @@ import type { KnownAgent } from './store.ts';
 import type { CommonCause, Overview } from './types.ts';
 
 const DAY_MS = 24 * 3600_000;
-/** Routers of one piece: some ten milliseconds on SQLite. */
-const ROUTERS_AT_ONCE = 2000;
+/** Routers between two turns of the event loop: a few milliseconds. */
+const ROUTERS_AT_ONCE = 5000;
 const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'expired', 'unknown'] as const;
 
 export interface OverviewDeps {
   storage: Storage;
   clock: Clock;
-  states: Pick<StatesService, 'of'>;
+  states: Pick<StatesService, 'ofTeam'>;
+  routers: Pick<RoutersService, 'presence'>;
   gateway: Pick<AgentGateway, 'epoch'>;
 }
 
@@ -46,15 +48,13 @@ export class OverviewService {
     const { db } = this.#deps.storage;
     const agents = await selectLiveAgents(db, teamId);
     const agentCounts = this.#countAgents(agents);
-    const routers = await this.#routersOf(teamId);
     await nextTurn();
-    const states: Record<RouterStateName, number> = { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
-    for (const { state } of routers) states[state.state] += 1;
-    const causes = await this.#withNames(teamId, await this.#causesOf(routers), agents);
+    const routers = this.#deps.states.ofTeam(teamId);
+    const causes = await this.#withNames(teamId, await this.#causesOf(teamId, routers), agents);
     await nextTurn();
     const openFaults = await countOpenFaults(db, teamId);
     return {
-      routers: states,
+      routers: countStates(routers),
       agents: agentCounts,
       openFaults,
       jobs: await this.#countJobs(teamId),
@@ -65,13 +65,23 @@ export class OverviewService {
     };
   }
 
-  async #causesOf(routers: readonly KnownRouter[]): Promise<UnnamedCause[]> {
-    const causes: UnnamedCause[] = [];
-    for (const kind of CAUSE_KINDS) {
+  /** Of a team whose routers answer, nothing more is read. A router that was removed meanwhile is left out. */
+  async #causesOf(teamId: string, states: readonly StateOfRouter[]): Promise<UnnamedCause[]> {
+    if (!hasCommonCause(states)) return [];
+    const { storage, routers } = this.#deps;
+    const stateOf = new Map(states.map((router) => [router.id, router]));
+    const causes = new CommonCauses();
+    await nextTurn();
+    const placed = await selectPlacedRouters(storage.db, teamId);
+    for (let from = 0; from < placed.length; from += ROUTERS_AT_ONCE) {
       await nextTurn();
-      causes.push(...commonCauses(routers, kind));
+      for (const { id, site_id: site, software_version: version } of placed.slice(from, from + ROUTERS_AT_ONCE)) {
+        const state = stateOf.get(id);
+        const address = routers.presence.get(id).lastSeenFrom;
+        if (state) causes.add(state, { agent: state.agentId, site, address, version: plainVersion(version) });
+      }
     }
-    return causes;
+    return causes.largest();
   }
 
   async #withNames(teamId: string, causes: readonly UnnamedCause[], agents: readonly KnownAgent[]): Promise<CommonCause[]> {
@@ -80,25 +90,6 @@ export class OverviewService {
     const names = await selectSiteNames(this.#deps.storage.db, teamId, [...shownSites]);
     for (const { id, name } of agents) if (shownAgents.has(id)) names.set(id, name);
     return causes.map((cause) => ({ ...cause, name: names.get(cause.value) ?? null }));
-  }
-
-  /** With the state that every other answer shows. A router that was removed meanwhile has none. */
-  async #routersOf(teamId: string): Promise<KnownRouter[]> {
-    const { storage, states } = this.#deps;
-    const known: KnownRouter[] = [];
-    let before: Page['before'];
-    do {
-      await nextTurn();
-      const page = await selectPlacedRouters(storage.db, teamId, { before, limit: ROUTERS_AT_ONCE });
-      for (const router of page) {
-        const state = states.of(router.id);
-        const { agent_id: agent, site_id: site, last_seen_from: address } = router;
-        if (state) known.push({ state, shares: { agent, site, address, version: plainVersion(router.software_version) } });
-      }
-      const last = page.at(-1);
-      before = page.length === ROUTERS_AT_ONCE && last ? { at: last.created_at, id: last.id } : undefined;
-    } while (before !== undefined);
-    return known;
   }
 
   #countAgents(agents: readonly KnownAgent[]): Overview['agents'] {

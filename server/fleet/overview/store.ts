@@ -1,31 +1,25 @@
 import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
 import type { Total } from '../../platform/core/list-page.ts';
-import type { Page } from '../../platform/core/page.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { Db } from '../../platform/storage/db.ts';
 import { JOB_STATUS_SQL } from '../../platform/storage/job-status.ts';
 import { MOST_COUNTED, totalOf } from '../../platform/storage/list-query.ts';
-import { newestFirst } from '../../platform/storage/paging.ts';
 
 export interface PlacedRouter {
   id: string;
-  created_at: number;
-  agent_id: string;
   site_id: string | null;
   software_version: string;
-  last_seen_from: string | null;
 }
 
-/** One page of the routers of a team that are not removed, with what they may have in common. */
-export async function selectPlacedRouters(db: Db, teamId: string, page: Page): Promise<PlacedRouter[]> {
+/** The routers of a team that are not removed, with what they may have in common, in no order: 20,000 take some 8 ms on SQLite. */
+export async function selectPlacedRouters(db: Db, teamId: string): Promise<PlacedRouter[]> {
   return db
     .selectFrom('routers')
-    .leftJoin('router_presence', 'router_presence.router_id', 'routers.id')
-    .select(['routers.id', 'routers.created_at', 'agent_id', 'site_id', 'software_version', 'last_seen_from'])
+    .select(['id', 'site_id', 'software_version'])
     .where('team_id', '=', teamId)
     .where('removed_at', 'is', null)
-    .$call(newestFirst(page, 'routers.created_at', 'routers.id'))
     .execute();
 }
 
@@ -48,7 +42,7 @@ export async function selectLiveAgents(db: Db, teamId: string): Promise<KnownAge
 
 export async function selectSiteNames(db: Db, teamId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('sites').select(['id', 'name']).where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  const rows = await db.selectFrom('sites').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 

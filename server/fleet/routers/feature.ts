@@ -5,9 +5,9 @@ import { admitAgents } from '../../platform/http/agent-scope.ts';
 import { agentEntryRoutes } from './entries/routes.ts';
 import type { AgentEntryRoutesDeps } from './entries/routes.ts';
 import { routerListRoute } from './list/routes.ts';
+import type { RouterListDeps } from './list/routes.ts';
 import { routerMoveRoutes } from './moves/routes.ts';
 import { routerRoutes } from './routes.ts';
-import type { RouterRoutesDeps } from './routes.ts';
 import { RoutersService } from './service.ts';
 import { unmanagedRoutes } from './unmanaged/routes.ts';
 
@@ -36,7 +36,7 @@ export const routers = feature({
     onGone: (connection) => routers.onGone(connection),
     onHeartbeat: (connection, heartbeat) => routers.onHeartbeat(connection, heartbeat),
   }),
-  routes: (scope, services: RouterRoutesDeps & AgentEntryRoutesDeps) => {
+  routes: (scope, services: RouterListDeps & AgentEntryRoutesDeps) => {
     routerListRoute(scope, services);
     routerRoutes(scope, services);
     routerMoveRoutes(scope, services.routers);

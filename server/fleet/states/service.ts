@@ -11,12 +11,17 @@ import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { momentOf } from '../sessions/service.ts';
 import type { KnownRuns } from '../sessions/types.ts';
+import { countStates } from './counts.ts';
 import { StateHistory } from './history.ts';
 import { firstState, resumed } from './resume.ts';
 import { stateOf } from './rule.ts';
 import type { RouterFacts } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
-import type { RouterState, RouterStateName, StateChange, StateRow, Verdict } from './types.ts';
+import { TrackedRouters } from './tracked-routers.ts';
+import type { Tracked } from './tracked-routers.ts';
+import type { RouterState, RouterStateName, StateChange, StateOfRouter, StateRow, Verdict } from './types.ts';
+
+export { countStates };
 
 /** Interval of the check for silent routers, so that the event comes when the list changes. */
 const LOOK_EVERY_MS = 1000;
@@ -34,27 +39,13 @@ export interface StatesDeps {
   keepMs: number;
 }
 
-/** The times of facts are monotonic; those of the state are milliseconds since 1970. */
-interface Tracked extends Omit<RouterFacts, 'agent'> {
-  id: string;
-  teamId: string;
-  identity: string;
-  agentId: string;
-  /** The name of its entry at the agent. */
-  name: string;
-  current: StateRow;
-  /** When the present state began; `current.since` is the same moment for people. */
-  since: number;
-}
-
 /** Computes the state of each router; no other place does. It never waits for the database. */
 export class StatesService {
   /** Published in the event-loop turn in which a state changes. */
   readonly changes = new Listeners<StateChange>();
   readonly history: StateHistory;
   readonly #deps: StatesDeps;
-  readonly #routers = new Map<string, Tracked>();
-  readonly #byAgent = new Map<string, Set<Tracked>>();
+  readonly #routers = new TrackedRouters();
   /** Agents with a report since the start: until then the states of their routers stay unchanged. */
   readonly #agents = new Map<string, RouterFacts['agent']>();
   /** Changes found at the start, before any listener is subscribed. */
@@ -127,16 +118,20 @@ export class StatesService {
     return { state: router.current.state as RouterStateName, since: router.since, reason: router.current.reason };
   }
 
+  /** The routers of a team with their states now, in no order: 10,000 take some milliseconds, and no query. */
+  ofTeam(teamId: string): StateOfRouter[] {
+    const found: StateOfRouter[] = [];
+    for (const router of this.#routers.ofTeam(teamId)) {
+      this.#update(router);
+      const { state, since, reason } = router.current;
+      found.push({ id: router.id, agentId: router.agentId, state: state as RouterStateName, since, reason });
+    }
+    return found;
+  }
+
   /** Number of routers in each state, by team. */
   counts(): Map<string, Record<RouterStateName, number>> {
-    this.#updateAll();
-    const counts = new Map<string, Record<RouterStateName, number>>();
-    for (const { teamId, current } of this.#routers.values()) {
-      const ofTeam = counts.get(teamId) ?? { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
-      ofTeam[current.state as RouterStateName] += 1;
-      counts.set(teamId, ofTeam);
-    }
-    return counts;
+    return new Map(this.#routers.teamIds.map((teamId) => [teamId, countStates(this.ofTeam(teamId))]));
   }
 
   onReady({ agentId }: AgentConnection): void {
@@ -145,7 +140,7 @@ export class StatesService {
 
   onGone({ agentId }: AgentConnection, end: TunnelEnd): void {
     this.#agents.set(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
-    for (const router of this.#byAgent.get(agentId) ?? []) {
+    for (const router of this.#routers.ofAgent(agentId)) {
       router.heartbeat = undefined;
       this.#update(router);
     }
@@ -208,7 +203,7 @@ export class StatesService {
 
   /** The wall clock was set: present states keep their age. storage/move-plans.ts moves the rows in the database. */
   onClockStep(stepMs: number): void {
-    for (const router of this.#routers.values())
+    for (const router of this.#routers.all())
       router.current = this.history.change(router.current, { since: router.current.since + stepMs });
   }
 
@@ -223,17 +218,17 @@ export class StatesService {
   }
 
   #updateAll(): void {
-    for (const router of this.#routers.values()) this.#update(router);
+    for (const router of this.#routers.all()) this.#update(router);
   }
 
   /** Computes the state from the facts, and publishes a change. */
   #update(router: Tracked): void {
     const { clock, offlineAfterMs } = this.#deps;
-    const { current } = router;
+    const { current, heartbeat, named, heardAt } = router;
     const agent = this.#agents.get(router.agentId);
     if (!agent) return;
     const before: Verdict = { state: current.state as RouterStateName, since: router.since, reason: current.reason };
-    const next = stateOf(before, { ...router, agent }, clock.monotonic(), offlineAfterMs);
+    const next = stateOf(before, { agent, heartbeat, named, heardAt }, clock.monotonic(), offlineAfterMs);
     if (next.state === current.state && next.reason === current.reason) return;
     if (next.state === current.state) {
       router.current = this.history.change(current, { reason: next.reason });
@@ -270,42 +265,28 @@ export class StatesService {
   #track(router: Omit<Tracked, 'heartbeat' | 'named' | 'heardAt' | 'since'> & Partial<Tracked>): Tracked {
     const since = this.#elapsedAt(router.current.since);
     const tracked: Tracked = { heartbeat: undefined, heardAt: since, ...router, since, named: router.name !== '' };
-    this.#routers.set(tracked.id, tracked);
-    this.#ofAgent(tracked.agentId).add(tracked);
+    this.#routers.add(tracked);
     return tracked;
   }
 
   #drop(routerId: string): Tracked | undefined {
-    const router = this.#routers.get(routerId);
-    if (!router) return undefined;
-    this.#routers.delete(routerId);
-    this.history.forget(routerId);
-    const others = this.#ofAgent(router.agentId);
-    others.delete(router);
-    if (others.size === 0) this.#byAgent.delete(router.agentId);
+    const router = this.#routers.remove(routerId);
+    if (router) this.history.forget(routerId);
     return router;
   }
 
   #move(router: Tracked, agentId: string): void {
-    this.#ofAgent(router.agentId).delete(router);
-    this.#ofAgent(agentId).add(router);
-    router.agentId = agentId;
+    this.#routers.move(router, agentId);
     router.heartbeat = undefined;
     if (!this.#agents.has(agentId)) this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic(), reason: 'unknown' });
   }
 
   #loseName(agentId: string, name: string, exceptId: string | undefined): void {
-    for (const router of this.#byAgent.get(agentId) ?? []) {
+    for (const router of this.#routers.ofAgent(agentId)) {
       if (router.name !== name || router.id === exceptId) continue;
       Object.assign(router, { name: '', named: false, heartbeat: undefined });
       this.#update(router);
     }
-  }
-
-  #ofAgent(agentId: string): Set<Tracked> {
-    const routers = this.#byAgent.get(agentId) ?? new Set<Tracked>();
-    this.#byAgent.set(agentId, routers);
-    return routers;
   }
 
   /** Converts a past wall time into monotonic time. */

@@ -16,6 +16,12 @@ export interface RouterState {
   reason: string | null;
 }
 
+/** One router of a team and its state. */
+export interface StateOfRouter extends RouterState {
+  id: string;
+  agentId: string;
+}
+
 /** A router's state, or its reason, has changed. */
 export interface StateChange extends RouterState {
   teamId: string;

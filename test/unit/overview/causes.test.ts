@@ -1,9 +1,18 @@
 import { expect, test } from 'vitest';
-import { CAUSE_KINDS, commonCauses as causesOf } from '../../../server/fleet/overview/causes.ts';
-import type { KnownRouter } from '../../../server/fleet/overview/causes.ts';
-import type { RouterStateName } from '../../../server/fleet/states/types.ts';
+import { CommonCauses } from '../../../server/fleet/overview/causes.ts';
+import type { Shares } from '../../../server/fleet/overview/causes.ts';
+import type { RouterState, RouterStateName } from '../../../server/fleet/states/types.ts';
 
-const commonCauses = (routers: readonly KnownRouter[]) => CAUSE_KINDS.flatMap((kind) => causesOf(routers, kind));
+interface KnownRouter {
+  state: RouterState;
+  shares: Shares;
+}
+
+function commonCauses(routers: readonly KnownRouter[]) {
+  const causes = new CommonCauses();
+  for (const { state, shares } of routers) causes.add(state, shares);
+  return causes.largest();
+}
 
 function router(state: RouterStateName, agent: string, site: string | null, since = 5): KnownRouter {
   return { state: { state, since, reason: null }, shares: { agent, site, address: null, version: '7.18' } };

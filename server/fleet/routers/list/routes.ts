@@ -17,8 +17,8 @@ import {
   wordsFilter,
 } from '../../../platform/http/list-query.ts';
 import type { ListShape } from '../../../platform/http/list-query.ts';
+import type { StatesService } from '../../states/service.ts';
 import { ROUTER_STATES } from '../../states/types.ts';
-import type { RouterState } from '../../states/types.ts';
 import { presentRouter, routerSchema } from '../routes.ts';
 import type { RouterRoutesDeps } from '../routes.ts';
 import type { RouterRecord } from '../types.ts';
@@ -59,7 +59,11 @@ const query = listQuery(shape).extend({
   q: searchField.optional().describe('Text in the identity, serial number, software id, model, board name or version'),
 });
 
-export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
+export interface RouterListDeps extends RouterRoutesDeps {
+  states: Pick<StatesService, 'of' | 'ofTeam'>;
+}
+
+export function routerListRoute(app: App, deps: RouterListDeps): void {
   const { routers, agents } = deps;
   app.get(
     '/api/routers',
@@ -75,14 +79,15 @@ export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
     async (request, reply) => {
       const page = readListPage<RouterSort>(shape, request.query);
       const wantsTotal = request.query.total === 'true';
-      const states = readStates(request.query, page.sort, deps);
-      const found = await routers.listRouters(principalOf(request).teamId, readFilter(request.query), page, { wantsTotal, states });
+      const { teamId } = principalOf(request);
+      const states = readStates(request.query, page.sort, { teamId, ...deps });
+      const found = await routers.listRouters(teamId, readFilter(request.query), page, { wantsTotal, states });
       const keyOf = (router: RouterRecord) => ({
-        value: page.sort === 'state_since' ? (states?.stateOf(router.id)?.since ?? 0) : VALUE_OF[page.sort](router),
+        value: page.sort === 'state_since' ? (states?.get(router.id)?.since ?? 0) : VALUE_OF[page.sort](router),
         id: router.id,
       });
       const names = await agents.names(
-        principalOf(request).teamId,
+        teamId,
         found.rows.map((router) => router.agent_id),
       );
       return answerList({ request, reply, shape, page }, found, keyOf, (router) => presentRouter(router, deps, names));
@@ -90,21 +95,16 @@ export function routerListRoute(app: App, deps: RouterRoutesDeps): void {
   );
 }
 
-/** Undefined when states do not matter. A removed router has none. */
+/** Undefined when states do not matter. A removed router has none. Read once, so that the cursor has the value by which the page was chosen. */
 function readStates(
   { state, removed }: z.infer<typeof query>,
   sort: RouterSort,
-  { states }: Pick<RouterRoutesDeps, 'states'>,
+  { teamId, states }: Pick<RouterListDeps, 'states'> & { teamId: string },
 ): StateFilter | undefined {
   if (state === undefined && sort !== 'state_since') return undefined;
   if (removed === 'true') throw invalidField(state === undefined ? 'sort' : 'state', 'removed routers have no state');
-  // Each is read once, so that the cursor has the value by which the page was chosen.
-  const read = new Map<string, RouterState | undefined>();
-  const stateOf = (routerId: string): RouterState | undefined => {
-    if (!read.has(routerId)) read.set(routerId, states.of(routerId));
-    return read.get(routerId);
-  };
-  return { wanted: chosen(ROUTER_STATES, readAmong(state)), stateOf };
+  const wanted = new Set(chosen(ROUTER_STATES, readAmong(state)));
+  return new Map(states.ofTeam(teamId).flatMap((router) => (wanted.has(router.state) ? [[router.id, router]] : [])));
 }
 
 const VALUE_OF: Record<Exclude<RouterSort, 'state_since'>, (router: RouterRecord) => string | number> = {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { RawBuilder, SelectQueryBuilder, SqlBool } from 'kysely';
 import { nextTurn } from '../../../platform/core/loop-turns.ts';
 import type { ListPage, SortValue, Total } from '../../../platform/core/list-page.ts';
+import { ofTeamByIds } from '../../../platform/storage/by-ids.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { Db } from '../../../platform/storage/db.ts';
 import { contains, isAmong, pageOf, totalOf } from '../../../platform/storage/list-query.ts';
@@ -68,20 +69,40 @@ export async function selectMatches(
   return matching(db.selectFrom('routers').select(['routers.id', sql<SortValue>`${VALUES[sort]}`.as('value')]), teamId, filter).execute();
 }
 
+/** Those of some routers that match, with their values in an order. */
+export async function selectMatchesAmong(
+  db: Db,
+  teamId: string,
+  { filter, ids, sort }: { filter: RouterFilter; ids: readonly string[]; sort: RouterSort },
+): Promise<{ id: string; value: SortValue }[]> {
+  const found: { id: string; value: SortValue }[] = [];
+  for (const chunk of inChunks(ids)) {
+    await nextTurn();
+    const among = db.selectFrom('routers').$call(ofTeamByIds(teamId, chunk, { id: 'routers.id', team: 'routers.team_id' }));
+    found.push(...(await filtered(among.select(['routers.id', sql<SortValue>`${VALUES[sort]}`.as('value')]), filter).execute()));
+  }
+  return found;
+}
+
 /** In no order. */
 export async function selectRoutersById(db: Db, teamId: string, ids: readonly string[]): Promise<RouterRecord[]> {
   const rows: RouterRecord[] = [];
   for (const chunk of inChunks(ids)) {
     await nextTurn();
-    rows.push(...(await db.selectFrom('routers').selectAll().where('team_id', '=', teamId).where('id', 'in', chunk).execute()));
+    rows.push(...(await db.selectFrom('routers').selectAll().$call(ofTeamByIds(teamId, chunk)).execute()));
   }
   return rows;
 }
 
 /** A team has some 10,000 routers, which are read in a few milliseconds: filters need no indexes of their own, only orders do. */
 function matching<Row>(query: Routers<Row>, teamId: string, filter: RouterFilter): Routers<Row> {
+  return filtered(query.where('routers.team_id', '=', teamId), filter);
+}
+
+/** Of rows that are one team's. */
+function filtered<Row>(query: Routers<Row>, filter: RouterFilter): Routers<Row> {
   const { removed = false, search } = filter;
-  let rows = query.where('routers.team_id', '=', teamId).where('routers.removed_at', removed ? 'is not' : 'is', null);
+  let rows = query.where('routers.removed_at', removed ? 'is not' : 'is', null);
   if (removed) rows = rows.where('routers.merged_into', 'is', null);
   const conditions = [
     isAmong('routers.site_id', filter.sites),

@@ -1,5 +1,5 @@
 import type { Among } from '../../../platform/core/list-page.ts';
-import type { RouterState, RouterStateName } from '../../states/types.ts';
+import type { RouterState } from '../../states/types.ts';
 
 export type RouterSort = 'created_at' | 'identity' | 'model' | 'version' | 'state_since';
 
@@ -22,8 +22,5 @@ export interface RouterFilter {
   search?: string | undefined;
 }
 
-/** Which states are wanted. States live in memory, so the database cannot be asked for them. */
-export interface StateFilter {
-  wanted: readonly RouterStateName[];
-  stateOf: (routerId: string) => RouterState | undefined;
-}
+/** The routers in the wanted states, by id. States live in memory, so the database cannot be asked for them. */
+export type StateFilter = ReadonlyMap<string, RouterState>;
