@@ -105,6 +105,8 @@ async function startOnce(
       afterCommit();
       services.sessions.onClockStep(stepMs);
       services.states.onClockStep(stepMs);
+      // Last: whoever reads again finds the new times.
+      services.events.onClockStep();
     }, log);
     closers.push(() => clock.stop());
     await features.start(closers);

@@ -28,9 +28,9 @@ const description = `Server-sent events (\`text/event-stream\`): \`id\`, \`event
 record and what changed. Types: ${EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}.
 
 After a break, send the last id seen as \`Last-Event-ID\` (browsers do so automatically): the stream starts with the missed events. When
-they are no longer known (after a crash, or after too many events), one event \`${RESYNC}\` comes instead: read your data again. Comments
-keep the connection alive. \`campaign.progress\` comes at most once a second for each campaign, \`forward.traffic\` at most once in 2 s and only
-for open forwards that \`watch\` names; it has no \`id\` and is not repeated.
+they are no longer known (after a crash, or after too many events), and when the clock of the server is set, one event \`${RESYNC}\` comes
+instead: read your data again. Comments keep the connection alive. \`campaign.progress\` comes at most once a second for each campaign,
+\`forward.traffic\` at most once in 2 s and only for open forwards that \`watch\` names; it has no \`id\` and is not repeated.
 
 A stream counts as one request, however long it is open. The server closes a stream that is not read, and one whose key is revoked.`;
 

@@ -89,6 +89,17 @@ export class EventsService {
       this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
   }
 
+  /**
+   * The clock was set: present states keep their age, so their times differ from those that past events said. No reader can go on: each is
+   * asked to read its data again.
+   */
+  onClockStep(): void {
+    this.#rings.clear();
+    for (const [teamId, readers] of this.#readers)
+      for (const { stream } of readers)
+        stream.write(eventText(this.position(teamId), RESYNC, { reason: 'the clock of the server was set' }));
+  }
+
   /** State of the streams to store at a stop, after the last event. */
   get kept(): Omit<KeptStream, 'online'>[] {
     const streams: Omit<KeptStream, 'online'>[] = [];

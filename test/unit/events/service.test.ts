@@ -93,6 +93,20 @@ describe('the event streams', () => {
     ]);
   });
 
+  test('when the clock is set, every reader is asked to read again, now or when it comes back', () => {
+    const events = new EventsService({ clock: new ManualClock(), log: silentLog });
+    const here = events.open(subscription({ types: ['job.running'] }));
+    const start = /^id: (\S+)$/m.exec(String(here.read()))![1]!;
+    events.publish({ teamId: 'north', type: 'job.running', data: {} });
+    events.onClockStep();
+    expect(read(here)).toEqual(['job.running', 'resync']);
+    expect(read(events.open(subscription({ lastEventId: start })))).toEqual(['resync']);
+    const position = events.position('north');
+    events.publish({ teamId: 'north', type: 'job.running', data: {} });
+    expect(read(here)).toEqual(['job.running']);
+    expect(read(events.open(subscription({ lastEventId: position })))).toEqual(['job.running']);
+  });
+
   test('the traffic of a forward reaches those who watch it, when it is news, without a position', () => {
     const events = new EventsService({ clock: new ManualClock(Date.UTC(2031, 4, 1)), log: silentLog });
     const watcher = events.open(subscription({ watched: ['one', 'two'] }));
