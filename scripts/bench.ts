@@ -59,3 +59,5 @@ process.stdout.write(
       )}\n`
     : `${formatTable(rows)}\n`,
 );
+// Whoever runs it from a script sees a missed target, too.
+if (!rows.every(passes)) process.exitCode = 1;

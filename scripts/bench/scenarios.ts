@@ -5,7 +5,7 @@ import { consoleRows } from './console-rows.ts';
 import { historyRows } from './history-rows.ts';
 import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
-import { listRows } from './list-rows.ts';
+import { listRows, listRowsOnPostgres } from './list-rows.ts';
 import { longLineRows } from './long-line-rows.ts';
 import type { Field, Scenario } from './field.ts';
 import { measureBytes, measureConnections, measureEcho, whileSaturated } from './load.ts';
@@ -127,8 +127,9 @@ export const scenarios: Scenario[] = [
   { name: 'hand-over', about: 'an express job from the 200 to its script and its end', run: handOverRows },
   { name: 'campaign', about: 'one script on 2,000 routers', run: campaignRows },
   { name: 'lists', about: 'lists, searches and the event stream of a large team', run: listRows },
+  { name: 'lists-postgres', about: 'the same lists and searches on PostgreSQL', run: listRowsOnPostgres },
   { name: 'console', about: 'the web application in Chromium, with 5,000 routers', run: consoleRows },
-  { name: 'history', about: 'size of the measurements of a year', run: historyRows },
+  { name: 'history', about: 'processor and disk that the history takes', run: historyRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },
 ];

@@ -58,3 +58,19 @@ export async function seedManyRouters(storage: Storage, count: number, start = 1
       .execute();
   return { teamId, agents, sites, routers: rows.map(({ id }) => id) };
 }
+
+/** All routers but each fiftieth were heard of, from the addresses of their agents: the first state of a start is that their agents are away. */
+export async function seedPresence({ db }: Storage, { routers }: ManyRouters, at: number): Promise<void> {
+  const rows = routers.flatMap((id, index) => {
+    const agent = Math.floor(index / PER_AGENT);
+    const from = `198.51.${100 + (agent % 100)}.${Math.floor(agent / 100) + 1}`;
+    return index % 50 === 0
+      ? []
+      : [{ router_id: id, reachable: 1 as const, uptime_seconds: 1000, last_seen_at: at + index, last_seen_from: from }];
+  });
+  for (let from = 0; from < rows.length; from += ROWS_OF_ONE_INSERT)
+    await db
+      .insertInto('router_presence')
+      .values(rows.slice(from, from + ROWS_OF_ONE_INSERT))
+      .execute();
+}

@@ -4,8 +4,9 @@ import { startServer } from '../../../server/compose/start.ts';
 import { quietLog } from '../quiet-log.ts';
 
 export interface ListsServerOptions {
-  /** With the filled database. */
   folder: string;
+  /** Of the filled database. */
+  databaseUrl: string;
   teamId: string;
   keys: number;
   /** Changes that are published all the time. */
@@ -21,12 +22,18 @@ export interface ListsServerPart {
 const TURN_MS = 10;
 
 /** A control plane with a filled database. */
-export async function startListsServerPart({ folder, teamId, keys, changesPerSecond }: ListsServerOptions): Promise<ListsServerPart> {
+export async function startListsServerPart({
+  folder,
+  databaseUrl,
+  teamId,
+  keys,
+  changesPerSecond,
+}: ListsServerOptions): Promise<ListsServerPart> {
   disablePretenuring();
   const config = checkConfig({
     SIGNALBOX_LISTEN: '127.0.0.1:0',
     SIGNALBOX_SANDBOX_LISTEN: '',
-    SIGNALBOX_DATABASE_URL: `sqlite:${folder}/signalbox.db`,
+    SIGNALBOX_DATABASE_URL: databaseUrl,
     SIGNALBOX_SECRET_KEY_FILE: `${folder}/secret.key`,
     SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000000',
   });
