@@ -1,54 +1,58 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from '../jobs/random.ts';
-import type { ShownState, Stand } from '../stand.ts';
-import { waitUntil } from '../wait-until.ts';
-import type { World } from '../world.ts';
+import type { ChaosAgent, ChaosRouter } from './chaos-agent.ts';
+import type { ChaosFleet } from './chaos-fleet.ts';
 
 /** What must be shown of a router while everything holds still. Without a reason any is right. */
 export interface Truth {
-  stand: Stand;
-  state: ShownState['state'];
+  router: ChaosRouter;
+  state: string;
   reason?: string | null;
 }
 
-/** What was done to one router and its agent, and is not undone. */
-interface Harm {
-  agentStopped: boolean;
+/** What was done to one agent, or to one router, and is not undone. */
+interface AgentHarm {
+  isDown: boolean;
+  isFrozen: boolean;
+  /** When its silent line carries again; 0 while it does. */
+  silentUntil: number;
+  clockError: number;
+}
+interface RouterHarm {
   passwordChanged: boolean;
   poweredOff: boolean;
-  stalledUntil: number;
 }
 
-type Act = (this: Disturber, stand: Stand, harm: Harm) => Promise<void> | void;
-
-/** How often the control plane restarts: every restart loses all tunnels. */
-const RESTART_SHARE = 0.04;
-/**
- * In every other restart no agent can come back at once: what the start finds changed has to be told, too. So long, in milliseconds: longer
- * than an event may take.
- */
-const LONELY_MS = [7000, 12_000] as const;
+/** How often something is done to the control plane: every restart loses all tunnels. */
+const SERVER_SHARE = 0.06;
+/** Of its restarts, those after which no agent can come back at once: what the start finds changed has to be told, too. */
+const LONELY_SHARE = 0.5;
+/** So long, milliseconds: longer than an event may take. */
+const LONELY_MS = [9000, 14_000] as const;
 /** Between two disturbances, milliseconds. */
 const PAUSE_MS = [100, 2500] as const;
 /** Of a silent line, milliseconds: some are noticed (after 45 s) and most are not. */
-const STALL_MS = [500, 60_000] as const;
-/** An agent dials again after up to a minute, when it was refused often. */
-const CALM_MS = 120_000;
+const SILENT_MS = [500, 60_000] as const;
+/** Of a control plane between two runs, milliseconds. */
+const DOWN_MS = [0, 4000] as const;
+const HOUR_MS = 3_600_000;
+/** Error of a clock, ahead or behind; the next step corrects it. */
+const CLOCK_ERRORS_MS = [1500, 90_000, 2 * HOUR_MS, 24 * HOUR_MS];
 
-/** Makes agents, routers, lines and the control plane come and go, and knows what must be shown once it stops. */
+/** Makes agents, routers, lines, clocks and the control plane come, go and jump, and knows what must be shown once it stops. */
 export class Disturber {
-  readonly #world: World;
+  readonly #fleet: ChaosFleet;
   readonly #chance: Chance;
-  readonly #harms: Map<Stand, Harm>;
+  readonly #agents: Map<ChaosAgent, AgentHarm>;
+  readonly #routers: Map<ChaosRouter, RouterHarm>;
   readonly #done = new Map<string, number>();
-  #restarts = 0;
+  #serverClockError = 0;
 
-  constructor(world: World, stands: readonly Stand[], chance: Chance) {
-    this.#world = world;
+  constructor(fleet: ChaosFleet, chance: Chance) {
+    this.#fleet = fleet;
     this.#chance = chance;
-    this.#harms = new Map(
-      stands.map((stand) => [stand, { agentStopped: false, passwordChanged: false, poweredOff: false, stalledUntil: 0 }]),
-    );
+    this.#agents = new Map(fleet.agents.map((agent) => [agent, { isDown: false, isFrozen: false, silentUntil: 0, clockError: 0 }]));
+    this.#routers = new Map(fleet.routers.map((router) => [router, { passwordChanged: false, poweredOff: false }]));
   }
 
   async disturb(ms: number): Promise<void> {
@@ -59,19 +63,24 @@ export class Disturber {
     }
   }
 
-  /** Lines carry again; agents and routers stay as they are. Resolves when all shown states can be right. */
-  async holdStill(): Promise<void> {
-    for (const [stand, harm] of this.#harms) await this.#flow(stand, harm);
-    await Promise.all(this.truths().map(({ stand, state, reason }) => this.#isShown(stand, state, reason)));
+  /** Lines carry again and frozen agents run; whatever is off or down stays so. */
+  holdStill(): void {
+    for (const [agent, harm] of this.#agents) {
+      if (harm.isFrozen) this.#thaw(agent, harm);
+      if (harm.silentUntil > 0) this.#flow(agent, harm);
+    }
   }
 
   truths(): Truth[] {
-    return [...this.#harms].map(([stand, { agentStopped, passwordChanged, poweredOff }]) => {
-      if (agentStopped) return { stand, state: 'agent_away' };
-      if (poweredOff) return { stand, state: 'not_answering', reason: 'closed' };
-      if (passwordChanged) return { stand, state: 'not_answering', reason: 'login_refused' };
-      return { stand, state: 'answering', reason: null };
-    });
+    return [...this.#agents].flatMap(([agent, { isDown }]) =>
+      agent.routers.map((router): Truth => {
+        const { poweredOff, passwordChanged } = this.#routers.get(router)!;
+        if (isDown) return { router, state: 'agent_away' };
+        if (poweredOff) return { router, state: 'not_answering', reason: 'closed' };
+        if (passwordChanged) return { router, state: 'not_answering', reason: 'login_refused' };
+        return { router, state: 'answering', reason: null };
+      }),
+    );
   }
 
   /** What was done how often. */
@@ -79,86 +88,144 @@ export class Disturber {
     return [...this.#done].map(([what, count]) => `${what} ${count}`).join(', ');
   }
 
-  async #isShown(stand: Stand, state: string, reason: string | null | undefined): Promise<void> {
-    await waitUntil(
-      `${stand.name} is ${state}, ${reason ?? 'for any reason'}`,
-      async () => {
-        const shown = await stand.read();
-        return shown.state === state && (reason === undefined || shown.state_reason === reason);
-      },
-      CALM_MS,
-    );
+  /** @param isLonely no agent can come back before what the start has found must have been told */
+  async killServer({ isLonely }: { isLonely: boolean }): Promise<void> {
+    this.#count(isLonely ? 'control plane killed, agents away' : 'control plane killed');
+    await this.#restart(() => this.#fleet.killServer(), isLonely);
+  }
+
+  async #stopServer({ isLonely }: { isLonely: boolean }): Promise<void> {
+    this.#count(isLonely ? 'control plane restarted, agents away' : 'control plane restarted');
+    await this.#restart(async () => void (await this.#fleet.server.stop()), isLonely);
+  }
+
+  async #restart(end: () => Promise<void>, isLonely: boolean): Promise<void> {
+    if (isLonely) for (const [{ line }] of this.#agents) line.stall();
+    await end();
+    await sleep(this.#chance.int(...DOWN_MS));
+    await this.#fleet.startServer();
+    if (!isLonely) return;
+    await sleep(this.#chance.int(...LONELY_MS));
+    for (const [agent, harm] of this.#agents) this.#flow(agent, harm);
+  }
+
+  async #stepServerClock(): Promise<void> {
+    this.#count('clock of the control plane set');
+    this.#serverClockError = this.#otherError(this.#serverClockError);
+    await this.#fleet.setServerClock(this.#serverClockError);
   }
 
   async #disturbOnce(): Promise<void> {
-    if (this.#chance.happens(RESTART_SHARE)) {
-      await this.#restart();
+    if (this.#chance.happens(SERVER_SHARE)) {
+      const isLonely = this.#chance.happens(LONELY_SHARE);
+      const acts = [() => this.killServer({ isLonely }), () => this.#stopServer({ isLonely }), () => this.#stepServerClock()];
+      await this.#chance.pick(acts)();
       return;
     }
-    const [stand, harm] = this.#chance.pick([...this.#harms]);
-    if (harm.stalledUntil > 0 && performance.now() > harm.stalledUntil) await this.#flow(stand, harm);
-    const acts: readonly Act[] = [this.#toggleAgent, this.#togglePassword, this.#togglePower, this.#cut, this.#stall, this.#reset];
-    const act = this.#chance.pick(acts);
-    await act.call(this, stand, harm);
+    const [agent, harm] = this.#chance.pick([...this.#agents]);
+    if (harm.silentUntil > 0 && performance.now() > harm.silentUntil) this.#flow(agent, harm);
+    const router = this.#chance.pick(agent.routers);
+    const routerHarm = this.#routers.get(router)!;
+    const acts = [
+      () => this.#toggleAgent(agent, harm),
+      () => this.#killAgent(agent, harm),
+      () => this.#toggleFreeze(agent, harm),
+      () => this.#stepAgentClock(agent, harm),
+      () => this.#cut(agent),
+      () => this.#silence(agent, harm),
+      () => this.#togglePower(router, routerHarm),
+      () => this.#togglePower(router, routerHarm),
+      () => this.#togglePassword(router, routerHarm),
+      () => this.#reset(router),
+      () => this.#stepRouterClock(router),
+    ];
+    await this.#chance.pick(acts)();
   }
 
-  async #restart(): Promise<void> {
-    this.#restarts += 1;
-    const isLonely = this.#restarts % 2 === 1;
-    this.#count(isLonely ? 'control plane restarted without agents' : 'control plane restarted');
-    if (isLonely) for (const [stand] of this.#harms) stand.tunnelLine.stall();
-    await this.#world.restartServer();
-    if (!isLonely) return;
-    await sleep(this.#chance.int(...LONELY_MS));
-    for (const [stand, harm] of this.#harms) {
-      harm.stalledUntil = 0;
-      stand.tunnelLine.flow();
-      stand.tunnelLine.cut();
+  async #toggleAgent({ program }: ChaosAgent, harm: AgentHarm): Promise<void> {
+    this.#count(harm.isDown ? 'agent started' : 'agent stopped');
+    if (harm.isDown) program.start();
+    else {
+      // A frozen program does not hear that it has to stop.
+      program.signal('SIGCONT');
+      harm.isFrozen = false;
+      await program.stop();
+    }
+    harm.isDown = !harm.isDown;
+  }
+
+  async #killAgent({ program }: ChaosAgent, harm: AgentHarm): Promise<void> {
+    this.#count('agent killed');
+    await program.kill();
+    harm.isFrozen = false;
+    if (!harm.isDown) program.start();
+  }
+
+  #toggleFreeze(agent: ChaosAgent, harm: AgentHarm): void {
+    if (harm.isDown) return;
+    this.#count(harm.isFrozen ? 'agent goes on' : 'agent frozen');
+    if (harm.isFrozen) this.#thaw(agent, harm);
+    else {
+      agent.program.signal('SIGSTOP');
+      harm.isFrozen = true;
     }
   }
 
-  async #toggleAgent(stand: Stand, harm: Harm): Promise<void> {
-    this.#count(harm.agentStopped ? 'agent started' : 'agent stopped');
-    await (harm.agentStopped ? stand.startAgent() : stand.stopAgent());
-    harm.agentStopped = !harm.agentStopped;
+  #thaw({ program }: ChaosAgent, harm: AgentHarm): void {
+    program.signal('SIGCONT');
+    harm.isFrozen = false;
   }
 
-  #togglePassword(stand: Stand, harm: Harm): void {
-    this.#count(harm.passwordChanged ? 'password restored' : 'password changed');
-    if (harm.passwordChanged) stand.restoreRouterPassword();
-    else stand.setRouterPassword('another');
-    harm.passwordChanged = !harm.passwordChanged;
+  async #stepAgentClock(agent: ChaosAgent, harm: AgentHarm): Promise<void> {
+    this.#count('clock of an agent set');
+    harm.clockError = this.#otherError(harm.clockError);
+    await agent.setClock(harm.clockError);
   }
 
-  async #togglePower(stand: Stand, harm: Harm): Promise<void> {
-    this.#count(harm.poweredOff ? 'router switched on' : 'router switched off');
-    if (harm.poweredOff) stand.simulator.router.boot();
-    else await stand.simulator.router.powerOff();
-    harm.poweredOff = !harm.poweredOff;
+  #stepRouterClock({ simulator }: ChaosRouter): void {
+    this.#count('clock of a router set');
+    const { clock } = simulator.router;
+    clock.setUtc(clock.utcMs() + this.#chance.pick([-1, 1]) * this.#chance.pick(CLOCK_ERRORS_MS));
   }
 
-  #cut(stand: Stand): void {
+  #cut({ line }: ChaosAgent): void {
     this.#count('line cut');
-    stand.tunnelLine.cut();
+    line.cut();
   }
 
-  #stall(stand: Stand, harm: Harm): void {
+  #silence({ line }: ChaosAgent, harm: AgentHarm): void {
     this.#count('line silent');
-    stand.tunnelLine.stall();
-    harm.stalledUntil = performance.now() + this.#chance.int(...STALL_MS);
-  }
-
-  #reset(stand: Stand): void {
-    this.#count('router connections reset');
-    stand.simulator.faults.resetConnections();
+    line.stall();
+    harm.silentUntil = performance.now() + this.#chance.int(...SILENT_MS);
   }
 
   /** What was lost on a silent line is lost: its connections have to end. */
-  async #flow(stand: Stand, harm: Harm): Promise<void> {
-    if (harm.stalledUntil === 0) return;
-    harm.stalledUntil = 0;
-    stand.tunnelLine.flow();
-    stand.tunnelLine.cut();
+  #flow({ line }: ChaosAgent, harm: AgentHarm): void {
+    harm.silentUntil = 0;
+    line.flow();
+    line.cut();
+  }
+
+  async #togglePower({ simulator }: ChaosRouter, harm: RouterHarm): Promise<void> {
+    this.#count(harm.poweredOff ? 'router switched on' : 'router switched off');
+    if (harm.poweredOff) simulator.router.boot();
+    else await simulator.router.powerOff();
+    harm.poweredOff = !harm.poweredOff;
+  }
+
+  #togglePassword(router: ChaosRouter, harm: RouterHarm): void {
+    this.#count(harm.passwordChanged ? 'password restored' : 'password changed');
+    router.setPassword(harm.passwordChanged);
+    harm.passwordChanged = !harm.passwordChanged;
+  }
+
+  #reset({ simulator }: ChaosRouter): void {
+    this.#count('router connections reset');
+    simulator.faults.resetConnections();
+  }
+
+  #otherError(error: number): number {
+    return error === 0 ? this.#chance.pick([-1, 1]) * this.#chance.pick(CLOCK_ERRORS_MS) : 0;
   }
 
   #count(what: string): void {

@@ -1,111 +1,142 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { ShownState, Stand } from '../stand.ts';
 import { waitUntil } from '../wait-until.ts';
-import type { World } from '../world.ts';
+import { WrongAnswer } from './chaos-fleet.ts';
+import type { ChaosFleet, ShownState } from './chaos-fleet.ts';
 import type { Truth } from './disturber.ts';
+import { FollowedStates, PublishedStates, readList, stateOf } from './told-states.ts';
+
+type States = ReadonlyMap<string, ShownState>;
+
+type FoundState = Omit<ShownState, 'state_reason'>;
 
 interface Fault {
   rid: string;
   type: string;
 }
 
-/** A state that has lasted so long has become a fault, also if the control plane was restarted soon after it began. */
+/** A state that was seen for so long has become a fault, milliseconds. */
 const LASTING_MS = 30_000;
-
-type State = Pick<ShownState, 'state' | 'state_since' | 'state_reason'>;
-
-/** Between two comparisons. */
+/** Between two comparisons, milliseconds. */
 const SAMPLE_EVERY_MS = 200;
-/** An event is written when the state changes, and read soon after. */
-const EVENT_WITHIN_MS = 5000;
-
-/** Compares what list, detail, overview, event stream and faults say of the routers. */
+/** An event is written when the state changes, and read soon after; a fault is stored a moment later. Milliseconds. */
+const TOLD_WITHIN_MS = 5000;
+/** An agent dials again after up to a minute, when it was refused often. Milliseconds. */
+const CALM_MS = 180_000;
+/** Compares what list, detail, overview, search, event stream and faults say of the routers. */
 export class Observer {
-  /** What two of them said at the same time. */
+  /** What two of them said at the same time, and answers that nobody expects. */
   readonly contradictions: string[] = [];
   comparisons = 0;
-  readonly #world: World;
-  readonly #stands: readonly Stand[];
-  readonly #told = new Map<string, State>();
-  #events = 0;
-  #lastEventId = '';
+  readonly #fleet: ChaosFleet;
+  #followed!: FollowedStates;
+  #published!: PublishedStates;
+  /** Since when each router was seen in its state without a break, by `performance.now`. */
+  readonly #lasting = new Map<string, { state: string; from: number }>();
   #isStopping = false;
-  #abort = new AbortController();
-  #running: Promise<unknown> = Promise.resolve();
+  #running: Promise<void> = Promise.resolve();
 
-  constructor(world: World, stands: readonly Stand[]) {
-    this.#world = world;
-    this.#stands = stands;
+  private constructor(fleet: ChaosFleet) {
+    this.#fleet = fleet;
   }
 
-  async start(): Promise<void> {
-    const { body, headers } = await this.#world.caller.call<{ data: ShownState[] }>('GET', '/api/routers');
-    this.#lastEventId = headers.get('x-event-id')!;
-    for (const shown of body.data) this.#told.set(shown.id, stateOf(shown));
-    this.#running = Promise.all([this.#follow(), this.#sample()]);
+  static async start(fleet: ChaosFleet): Promise<Observer> {
+    const observer = new Observer(fleet);
+    observer.#followed = await FollowedStates.start(fleet, (what) => observer.#contradict(what));
+    observer.#published = await PublishedStates.start(fleet);
+    observer.#running = observer.#sample();
+    return observer;
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.#abort.abort();
     await this.#running;
+    await Promise.all([this.#followed.stop(), this.#published.stop()]);
   }
 
   report(): string {
-    return `${this.comparisons} comparisons, ${this.#events} events, ${this.contradictions.length} contradictions`;
+    return `${this.comparisons} comparisons, ${this.#followed.events} events, ${this.contradictions.length} contradictions`;
   }
 
-  /** While everything holds still: all four say what the test knows. */
+  /** While everything holds still: all of them say what the test knows, and the history has one present state of each router. */
   async expectTruth(truths: readonly Truth[]): Promise<void> {
-    const list = await this.#list();
-    for (const { stand, state, reason } of truths) {
-      const shown = list.get(stand.routerId);
-      expect(shown?.state, stand.name).toBe(state);
-      if (reason !== undefined) expect(shown?.state_reason, stand.name).toBe(reason);
-      expect(stateOf(await stand.read()), stand.name).toEqual(shown);
-      await waitUntil(`the events end with ${JSON.stringify(shown)}`, () => isSame(this.#told.get(stand.routerId), shown), EVENT_WITHIN_MS);
+    for (const { router, state, reason } of truths)
+      await waitUntil(
+        `${router.name} is ${state}, ${reason ?? 'for any reason'}`,
+        async () => {
+          const shown = (await readList(this.#fleet).catch(() => undefined))?.states.get(router.id);
+          return shown?.state === state && (reason === undefined || shown.state_reason === reason);
+        },
+        CALM_MS,
+      );
+    const { states } = await readList(this.#fleet);
+    for (const { router } of truths) {
+      const shown = states.get(router.id)!;
+      expect(await this.#detail(router.id), router.name).toEqual(shown);
+      await waitUntil(`the events end with ${JSON.stringify(shown)}`, () => isSame(this.#followed.get(router.id), shown), TOLD_WITHIN_MS);
+      await this.#expectHistory(router.id, shown);
     }
-    expect(await this.#overview()).toEqual(countsOf(list));
+    expect(await this.#found()).toEqual(new Map([...states].map(([id, { state, state_since }]) => [id, { state, state_since }])));
+    expect(await this.#overview()).toEqual(countsOf(states));
+  }
+
+  /** A router that changed its state too often has no record of each. Past states keep their times when the clock is set back. */
+  async #expectHistory(routerId: string, { state }: ShownState): Promise<void> {
+    const items = await this.#fleet.read<{ status: string; until: string | null }[]>(
+      `/api/routers/${routerId}/history?kind=state&limit=1000`,
+    );
+    expect(items.filter(({ until }) => until === null)).toMatchObject([{ status: state }]);
   }
 
   async #sample(): Promise<void> {
     while (!this.#isStopping) {
-      // A control plane that restarts answers nothing.
-      await this.#compare().catch(() => undefined);
+      await this.#compare().catch((error: unknown) => this.#onFailure(error));
       await sleep(SAMPLE_EVERY_MS);
     }
   }
 
-  /** What is read between two equal lists has to be equal to them. */
-  async #compare(): Promise<void> {
-    const before = await this.#list();
-    const details = await Promise.all(this.#stands.map((stand) => stand.read()));
-    const counts = await this.#overview();
-    const after = await this.#list();
-    const isQuiet = [...before].every(([id, state]) => isSame(state, after.get(id)));
-    for (const detail of details) {
-      const [one, other] = [before.get(detail.id), after.get(detail.id)];
-      if (!isSame(one, other)) continue;
-      this.comparisons += 1;
-      if (!isSame(one, stateOf(detail))) this.#contradict(`list ${JSON.stringify(one)}, detail ${JSON.stringify(stateOf(detail))}`);
-    }
-    if (isQuiet && JSON.stringify(counts) !== JSON.stringify(countsOf(before)))
-      this.#contradict(`list ${JSON.stringify(countsOf(before))}, overview ${JSON.stringify(counts)}`);
-    if (isQuiet) await this.#compareFaults(after);
-    if (isQuiet) await this.#compareEvents(after);
+  /** A control plane that is not there answers nothing, and nothing is known of how long a state lasts. */
+  #onFailure(error: unknown): void {
+    this.#lasting.clear();
+    if (error instanceof WrongAnswer) this.#contradict(error.message);
   }
 
-  /** The events have some time to come; if the state changes meanwhile, nothing can be said. */
-  async #compareEvents(shown: Map<string, State>): Promise<void> {
-    const isTold = (): boolean => [...shown].every(([id, state]) => isSame(state, this.#told.get(id)));
-    const end = performance.now() + EVENT_WITHIN_MS;
-    while (!isTold()) {
-      const now = await this.#list();
-      if (this.#isStopping || [...shown].some(([id, state]) => !isSame(state, now.get(id)))) return;
+  /** What is read between two equal lists has to be equal to them. */
+  async #compare(): Promise<void> {
+    const { states: before } = await readList(this.#fleet);
+    const details = new Map<string, ShownState>();
+    for (const routerId of before.keys()) details.set(routerId, await this.#detail(routerId));
+    const found = await this.#found();
+    const counts = await this.#overview();
+    const { states: after } = await readList(this.#fleet);
+    this.#noteLasting(after);
+    for (const [routerId, state] of before) {
+      if (!isSame(state, after.get(routerId))) continue;
+      this.comparisons += 1;
+      this.#expectSame(state, 'detail', details.get(routerId));
+      this.#expectSame(state, 'search', { ...found.get(routerId)!, state_reason: state.state_reason });
+    }
+    if (!areSame(before, after)) return;
+    if (JSON.stringify(counts) !== JSON.stringify(countsOf(before)))
+      this.#contradict(`list ${JSON.stringify(countsOf(before))}, overview ${JSON.stringify(counts)}`);
+    await this.#becomesTrue(after, async () => wrongFaults(after, this.#lasting, await this.#openFaults()));
+    await this.#becomesTrue(after, async () => this.#wrongEvents(after));
+  }
+
+  #expectSame(listed: ShownState, name: string, shown: ShownState | undefined): void {
+    if (!isSame(listed, shown)) this.#contradict(`list ${JSON.stringify(listed)}, ${name} ${JSON.stringify(shown)}`);
+  }
+
+  /** What follows the states needs some time; if they change meanwhile, nothing can be said. @param wrong what is wrong, if anything is */
+  async #becomesTrue(shown: States, wrong: () => Promise<string | undefined>): Promise<void> {
+    const end = performance.now() + TOLD_WITHIN_MS;
+    for (;;) {
+      const what = await wrong();
+      if (what === undefined) break;
+      const { states } = await readList(this.#fleet);
+      if (this.#isStopping || !areSame(shown, states)) return;
       if (performance.now() > end) {
-        const told = Object.fromEntries(this.#told);
-        this.#contradict(`list ${JSON.stringify(Object.fromEntries(shown))}, events ${JSON.stringify(told)}`);
+        this.#contradict(what);
         return;
       }
       await sleep(20);
@@ -113,107 +144,76 @@ export class Observer {
     this.comparisons += 1;
   }
 
-  /** Faults are stored a moment after the state changed; if it changes again meanwhile, nothing can be said. */
-  async #compareFaults(shown: Map<string, State>): Promise<void> {
-    const end = performance.now() + EVENT_WITHIN_MS;
-    for (;;) {
-      const wrong = wrongFaults(shown, await this.#openFaults());
-      if (wrong === undefined) break;
-      const now = await this.#list();
-      if (this.#isStopping || [...shown].some(([id, state]) => !isSame(state, now.get(id)))) return;
-      if (performance.now() > end) {
-        this.#contradict(wrong);
-        return;
-      }
-      await sleep(50);
+  /** Published states have other times after the clock was set. */
+  #wrongEvents(shown: States): string | undefined {
+    for (const [routerId, listed] of shown) {
+      const followed = this.#followed.get(routerId);
+      if (!isSame(listed, followed)) return `list ${JSON.stringify(listed)}, followed events ${JSON.stringify(followed)}`;
+      const published = this.#published.get(routerId);
+      if (published && (published.state !== listed.state || published.state_reason !== listed.state_reason))
+        return `list ${JSON.stringify(listed)}, last published ${JSON.stringify(published)}`;
     }
-    this.comparisons += 1;
+    return undefined;
   }
 
-  async #openFaults(): Promise<Fault[]> {
-    const { status, body } = await this.#world.caller.call<{ data: Fault[] }>('GET', '/api/faults?status=open&limit=200');
-    if (status !== 200) throw new Error(`the faults answer ${status}`);
-    return body.data;
+  #noteLasting(shown: States): void {
+    for (const [routerId, { state }] of shown)
+      if (this.#lasting.get(routerId)?.state !== state) this.#lasting.set(routerId, { state, from: performance.now() });
   }
 
   #contradict(what: string): void {
     this.contradictions.push(`${new Date().toISOString()} ${what}`);
   }
 
-  async #list(): Promise<Map<string, State>> {
-    const { status, body } = await this.#world.caller.call<{ data: ShownState[] }>('GET', '/api/routers');
-    if (status !== 200) throw new Error(`the list answers ${status}`);
-    return new Map(body.data.map((shown) => [shown.id, stateOf(shown)]));
+  async #detail(routerId: string): Promise<ShownState> {
+    return stateOf(await this.#fleet.read<ShownState>(`/api/routers/${routerId}`));
+  }
+
+  /** What a search finds has no reason. */
+  async #found(): Promise<Map<string, FoundState>> {
+    const matches = await this.#fleet.read<(FoundState & { id: string; kind: string })[]>('/api/search?q=chaos-');
+    const routers = matches.filter(({ kind }) => kind === 'router');
+    return new Map(routers.map(({ id, state, state_since }) => [id, { state, state_since }]));
   }
 
   async #overview(): Promise<Record<string, number>> {
-    const { status, body } = await this.#world.caller.call<{ data: { routers: Record<string, number> } }>('GET', '/api/overview');
-    if (status !== 200) throw new Error(`the overview answers ${status}`);
-    return body.data.routers;
+    return (await this.#fleet.read<{ routers: Record<string, number> }>('/api/overview')).routers;
   }
 
-  /** Reads the stream, and goes on behind the last event after every break. */
-  async #follow(): Promise<void> {
-    while (!this.#isStopping) {
-      await this.#readStream().catch(() => undefined);
-      if (!this.#isStopping) await sleep(50);
-    }
-  }
-
-  async #readStream(): Promise<void> {
-    const { server, caller } = this.#world;
-    const stream = await fetch(`${server.url}/api/events`, {
-      headers: { authorization: `Bearer ${caller.apiKey}`, 'last-event-id': this.#lastEventId },
-      signal: this.#abort.signal,
-    });
-    if (!stream.ok || !stream.body) return;
-    let text = '';
-    for await (const chunk of stream.body) {
-      text += Buffer.from(chunk).toString();
-      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-        this.#take(text.slice(0, end));
-        text = text.slice(end + 2);
-      }
-    }
-  }
-
-  #take(block: string): void {
-    const field = (name: string): string | undefined => new RegExp(`^${name}: (.+)$`, 'm').exec(block)?.[1];
-    const [id, type, data] = [field('id'), field('event'), field('data')];
-    if (id !== undefined) this.#lastEventId = id;
-    if (type === 'resync') this.#contradict('the stream has lost events');
-    if (type !== 'router.changed' || data === undefined) return;
-    this.#events += 1;
-    const shown = JSON.parse(data) as State & { router_id: string };
-    this.#told.set(shown.router_id, stateOf(shown));
+  #openFaults(): Promise<Fault[]> {
+    return this.#fleet.read<Fault[]>('/api/faults?status=open&limit=200');
   }
 }
 
 const FAULT_OF: Record<string, string> = { not_answering: 'router_offline', agent_away: 'agent_offline' };
+const FAULTS_AGAINST: Record<string, string[]> = { answering: ['router_offline', 'agent_offline'], not_answering: ['agent_offline'] };
 
 /** What contradicts the states, if anything does. A router that was offline stays so while its agent is away. */
-function wrongFaults(shown: ReadonlyMap<string, State>, faults: readonly Fault[]): string | undefined {
+function wrongFaults(
+  shown: States,
+  lasting: ReadonlyMap<string, { state: string; from: number }>,
+  faults: readonly Fault[],
+): string | undefined {
   for (const [id, state] of shown) {
     const types = faults.filter(({ rid }) => rid === id).map(({ type }) => type);
-    const mayNot =
-      state.state === 'answering' ? ['router_offline', 'agent_offline'] : state.state === 'not_answering' ? ['agent_offline'] : [];
-    const must = Date.now() - Date.parse(state.state_since) > LASTING_MS ? FAULT_OF[state.state] : undefined;
-    if (types.some((type) => mayNot.includes(type)) || (must !== undefined && !types.includes(must)))
+    const isLasting = performance.now() - (lasting.get(id)?.from ?? Number.POSITIVE_INFINITY) > LASTING_MS;
+    const must = isLasting ? FAULT_OF[state.state] : undefined;
+    if (types.some((type) => FAULTS_AGAINST[state.state]?.includes(type)) || (must !== undefined && !types.includes(must)))
       return `list ${JSON.stringify(state)}, open faults ${JSON.stringify(types)}`;
   }
   return undefined;
 }
 
-function stateOf({ state, state_since, state_reason }: State): State {
-  return { state, state_since, state_reason };
-}
-
-function isSame(one: State | undefined, other: State | undefined): boolean {
+function isSame(one: ShownState | undefined, other: ShownState | undefined): boolean {
   return one?.state === other?.state && one?.state_since === other?.state_since && one?.state_reason === other?.state_reason;
 }
 
-function countsOf(list: Map<string, State>): Record<string, number> {
+function areSame(one: States, other: States): boolean {
+  return one.size === other.size && [...one].every(([id, state]) => isSame(state, other.get(id)));
+}
+
+function countsOf(states: States): Record<string, number> {
   const counts: Record<string, number> = { answering: 0, not_answering: 0, agent_away: 0, never_seen: 0 };
-  for (const { state } of list.values()) counts[state]! += 1;
+  for (const { state } of states.values()) counts[state]! += 1;
   return counts;
 }
