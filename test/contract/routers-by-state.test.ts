@@ -88,7 +88,7 @@ describeEachDatabase('routers by their states', (open) => {
       ['&q=gw-1', (router) => router.identity.includes('gw-1')],
     ];
     for (const [filter, isWanted] of filters) {
-      const expected = all.filter((router) => (wanted as string[]).includes(states.get(router.id)!.state) && isWanted(router));
+      const expected = all.filter((router) => wanted.includes(states.get(router.id)!.state) && isWanted(router));
       for (const sort of ['-created_at', 'identity', 'state_since', '-state_since']) {
         const query = `?state=${state}&sort=${sort}${filter}`;
         const whole = await get(`${query}&limit=5000&total=true`);

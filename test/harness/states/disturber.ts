@@ -126,7 +126,7 @@ export class Disturber {
     if (harm.silentUntil > 0 && performance.now() > harm.silentUntil) this.#flow(agent, harm);
     const router = this.#chance.pick(agent.routers);
     const routerHarm = this.#routers.get(router)!;
-    const acts = [
+    const acts: (() => Promise<void> | void)[] = [
       () => this.#toggleAgent(agent, harm),
       () => this.#killAgent(agent, harm),
       () => this.#toggleFreeze(agent, harm),
