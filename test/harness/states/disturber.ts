@@ -36,6 +36,8 @@ const SILENT_MS = [500, 60_000] as const;
 /** Of a control plane between two runs, milliseconds. */
 const DOWN_MS = [0, 4000] as const;
 const HOUR_MS = 3_600_000;
+/** The control plane looks at its clock every second; on a busy machine later. */
+const CLOCK_NOTICED_MS = 3000;
 /** Error of a clock, ahead or behind; the next step corrects it. */
 const CLOCK_ERRORS_MS = [1500, 90_000, 2 * HOUR_MS, 24 * HOUR_MS];
 
@@ -113,6 +115,7 @@ export class Disturber {
     this.#count('clock of the control plane set');
     this.#serverClockError = this.#otherError(this.#serverClockError);
     await this.#fleet.setServerClock(this.#serverClockError);
+    await sleep(CLOCK_NOTICED_MS);
   }
 
   async #disturbOnce(): Promise<void> {
