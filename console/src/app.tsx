@@ -39,7 +39,8 @@ export function App({ session }: { session: Session }) {
 async function open(session: Session): Promise<Opened | undefined> {
   const path = await session.open();
   if (path === undefined) return undefined;
-  history.replaceState(null, '', path);
+  // A reload keeps what stands beside the address.
+  history.replaceState(path === location.pathname + location.search + location.hash ? history.state : null, '', path);
   return { fleet: await Fleet.open(session), router: createAppRouter() };
 }
 

@@ -4,27 +4,34 @@ import { ConnectionError, ProblemError, randomKey } from '../../../../../client/
 import { useFleet } from '../../../data/use-fleet.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField } from '../../../parts/form.tsx';
+import { countOf } from '../../work/words.ts';
 import { useSiteNames } from './use-filtered.ts';
 
+export type BulkKind = 'site' | 'backup';
+
 interface Props {
-  kind: 'site' | 'backup';
+  kind: BulkKind;
+  /** Fixed when the dialog opens. */
   ids: readonly string[];
   onClose: () => void;
 }
 
 const NO_SITE = 'none';
+/** Named one by one before anything is sent. */
+const NAMED = 6;
 
 /** Does one thing with each of many routers, one after the other, and says with which it did not work. */
 export function BulkDialog({ kind, ids, onClose }: Props) {
   const sites = useSiteNames();
   const [site, setSite] = useState(NO_SITE);
-  const run = useBulk(kind);
+  const run = useBulk(kind, site === NO_SITE ? null : site);
   const many = ids.length === 1 ? 'the router' : `${ids.length} routers`;
   const title = kind === 'site' ? `Move ${many} to a site` : `Back up ${many}`;
   const options = [{ value: NO_SITE, name: 'No site' }, ...[...sites].map(([value, name]) => ({ value, name }))];
   const isRunning = run.state === 'running';
   return (
     <Dialog title={title} onClose={onClose}>
+      <Meant ids={ids} />
       {kind === 'site' ? (
         <SelectField label="Site" name="site_id" value={site} onChange={setSite} options={options} />
       ) : (
@@ -36,9 +43,14 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
         </p>
       )}
       <ul className="bulk-failed">
-        {run.failed.map(({ name, reason }) => (
-          <li key={name}>
-            <b className="id">{name}</b>: {reason}
+        {run.failed.map(({ id, name, reason, lostKey }) => (
+          <li key={id}>
+            <b className="id">{name}</b>: {reason}{' '}
+            {lostKey === undefined ? null : (
+              <button type="button" className="btn quiet sm" disabled={isRunning} onClick={() => void run.lookAgain(id, lostKey)}>
+                Look again
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -47,12 +59,7 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
           {run.state === 'over' ? 'Close' : isRunning ? 'Stop' : 'Cancel'}
         </button>
         {run.state === 'over' ? null : (
-          <button
-            type="button"
-            className="btn main-act"
-            disabled={isRunning}
-            onClick={() => void run.start(ids, site === NO_SITE ? null : site)}
-          >
+          <button type="button" className="btn main-act" disabled={isRunning} onClick={() => void run.start(ids)}>
             {kind === 'site' ? `Move ${many}` : title}
           </button>
         )}
@@ -61,12 +68,31 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
   );
 }
 
-interface Failed {
-  name: string;
-  reason: string;
+/** Which routers these are, for a last look before it is sent. */
+function Meant({ ids }: { ids: readonly string[] }) {
+  const { routers } = useFleet();
+  const names = ids.slice(0, NAMED).map((id) => routers.get(id)?.identity ?? id);
+  const answering = ids.filter((id) => routers.get(id)?.state === 'answering').length;
+  return (
+    <p className="bulk-meant">
+      <b className="id">{names.join(', ')}</b>
+      {ids.length > NAMED ? ` and ${countOf(ids.length - NAMED, 'more', 'more')}` : ''}
+      <span className="dim">
+        . {answering} of {ids.length} answer now.
+      </span>
+    </p>
+  );
 }
 
-function useBulk(kind: Props['kind']) {
+interface Failed {
+  id: string;
+  name: string;
+  reason: string;
+  /** Of a request whose answer was lost. Sending it again with this key does nothing twice. */
+  lostKey: string | undefined;
+}
+
+function useBulk(kind: BulkKind, siteId: string | null) {
   const { api, routers } = useFleet();
   const queries = useQueryClient();
   const [state, setState] = useState<'idle' | 'running' | 'over'>('idle');
@@ -74,36 +100,50 @@ function useBulk(kind: Props['kind']) {
   const [failed, setFailed] = useState<readonly Failed[]>([]);
   const isStopped = useRef(false);
 
-  async function one(id: string, siteId: string | null): Promise<void> {
-    const options = { idempotencyKey: randomKey() };
+  async function one(id: string, idempotencyKey: string): Promise<void> {
     const path = { router_id: id };
-    if (kind === 'site') await api.call('changeRouter', { path, body: { site_id: siteId } }, options);
-    else await api.call('takeBackup', { path, body: { parts: ['export'] } }, options);
+    try {
+      if (kind === 'site') await api.call('changeRouter', { path, body: { site_id: siteId } }, { idempotencyKey });
+      else await api.call('takeBackup', { path, body: { parts: ['export'] } }, { idempotencyKey });
+      setDone((count) => count + 1);
+      if (kind === 'site') routers.amend(id, { site_id: siteId });
+    } catch (error) {
+      const name = routers.get(id)?.identity ?? id;
+      setFailed((all) => [...all, { id, name, reason: reasonOf(error), lostKey: isLost(error) ? idempotencyKey : undefined }]);
+    }
   }
 
-  async function start(ids: readonly string[], siteId: string | null): Promise<void> {
-    setState('running');
-    for (const id of ids) {
-      if (isStopped.current) break;
-      try {
-        await one(id, siteId);
-        setDone((count) => count + 1);
-        if (kind === 'site') routers.amend(id, { site_id: siteId });
-      } catch (error) {
-        const name = routers.get(id)?.identity ?? id;
-        setFailed((all) => [...all, { name, reason: reasonOf(error) }]);
-      }
-    }
+  async function finish(): Promise<void> {
     setState('over');
     await queries.invalidateQueries({ predicate: ({ queryKey }) => ['router', 'backups', 'sites'].includes(String(queryKey[0])) });
   }
 
-  return { state, done, failed, start, stop: () => (isStopped.current = true) };
+  async function start(ids: readonly string[]): Promise<void> {
+    setState('running');
+    for (const id of ids) {
+      if (isStopped.current) break;
+      await one(id, randomKey());
+    }
+    await finish();
+  }
+
+  async function lookAgain(id: string, key: string): Promise<void> {
+    setState('running');
+    setFailed((all) => all.filter((entry) => entry.id !== id));
+    await one(id, key);
+    await finish();
+  }
+
+  return { state, done, failed, start, lookAgain, stop: () => (isStopped.current = true) };
+}
+
+/** A lost answer, a proxy's 502 or 504: the request may have been carried out. */
+function isLost(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.status === 502 || error.status === 504;
+  return !(error instanceof ConnectionError) || error.maybeDone;
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof ProblemError) return error.message;
-  if (error instanceof ConnectionError)
-    return error.maybeDone ? 'may have been done: the answer was lost' : 'the control plane does not answer';
-  return String(error);
+  if (isLost(error)) return 'It may have been done: the answer was lost.';
+  return error instanceof ProblemError ? error.message : 'the control plane does not answer';
 }

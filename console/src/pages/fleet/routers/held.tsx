@@ -1,54 +1,53 @@
 import { useState } from 'react';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { handed } from '../../work/run/chosen.ts';
 import { useCounts } from './chips.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
+import type { BulkKind } from './bulk-dialog.tsx';
 
 interface Props {
   ids: readonly string[];
   isAll: boolean;
-  /** A filter that names the same routers; empty: all of the team. */
+  /** The filter that found them. */
   q: string;
   shown: readonly string[];
   onOnlyShown: () => void;
   onClear: () => void;
 }
 
-/** More routers than this are named by the filter and not one by one: the address would be too long for some proxies. */
-const MOST_NAMED = 100;
-
-/** What is selected, and what can be done with it. */
+/** What is selected, and what can be done with it. From the moment something is begun with them, the routers stay these. */
 export function Held({ ids, isAll, q, shown, onOnlyShown, onClear }: Props) {
-  const [bulk, setBulk] = useState<'site' | 'backup'>();
+  const [bulk, setBulk] = useState<{ kind: BulkKind; ids: readonly string[] }>();
   const { answering } = useCounts(ids);
-  const which = isAll && (q !== '' || ids.length > MOST_NAMED) ? `q=${encodeURIComponent(q)}` : `routers=${ids.join()}`;
+  const { search, state } = handed(ids, q);
   const rest = ids.length - answering;
   return (
     <div className="held" role="region" aria-label="Selection">
       <b>{isAll ? `All ${ids.length} selected` : `${ids.length} selected`}</b>
       <span className="held-say">
-        {answering} answer now{rest === 0 ? '' : `, ${rest} will wait or expire`}. The list is fixed when you start.
+        {answering} answer now{rest === 0 ? '' : `, ${rest} will wait or expire`}. The list is fixed when you go on.
       </span>
       {isAll && shown.length < ids.length ? (
         <button type="button" className="held-quiet m-no" onClick={onOnlyShown}>
           Only the {shown.length} shown
         </button>
       ) : null}
-      <button type="button" className="held-line" onClick={() => setBulk('site')}>
+      <button type="button" className="held-line" onClick={() => setBulk({ kind: 'site', ids })}>
         Move to a site
       </button>
-      <button type="button" className="held-line" onClick={() => setBulk('backup')}>
+      <button type="button" className="held-line" onClick={() => setBulk({ kind: 'backup', ids })}>
         Back up
       </button>
-      <AppLink className="held-line" href={`/run?${which}`}>
+      <AppLink className="held-line" href={`/run?${search}`} state={state}>
         Run command
       </AppLink>
-      <AppLink className="held-first" href={ids.length === 1 ? `/run?${which}&mode=script` : `/campaigns/new?${which}`}>
+      <AppLink className="held-first" href={ids.length === 1 ? `/run?${search}&mode=script` : `/campaigns/new?${search}`} state={state}>
         Run script
       </AppLink>
       <button type="button" className="held-quiet" onClick={onClear}>
         Clear
       </button>
-      {bulk ? <BulkDialog kind={bulk} ids={ids} onClose={() => setBulk(undefined)} /> : null}
+      {bulk ? <BulkDialog {...bulk} onClose={() => setBulk(undefined)} /> : null}
     </div>
   );
 }

@@ -47,7 +47,7 @@ export function CommandPanel({ routers, first }: { routers: readonly Router[]; f
       {isTooMany ? (
         <p className="hint c-not" role="alert">
           A command goes to {MOST_ROUTERS} routers at most.{' '}
-          <Link to="/run" search={(before) => ({ ...before, mode: 'script' })} className="hand">
+          <Link to="/run" state search={(before) => ({ ...before, mode: 'script' })} className="hand">
             Write it as a script
           </Link>
           : it becomes a campaign with canaries and a stop rule.
@@ -58,7 +58,7 @@ export function CommandPanel({ routers, first }: { routers: readonly Router[]; f
       ) : (
         <p className="hint caution">
           This changes {touches.join(' and ')}, and a command has no undo.{' '}
-          <Link to="/run" search={(before) => ({ ...before, mode: 'script' })} className="hand">
+          <Link to="/run" state search={(before) => ({ ...before, mode: 'script' })} className="hand">
             A script has an undo guard
           </Link>
           .

@@ -28,7 +28,11 @@ export function RunPage() {
         search={search}
         onChange={({ q, routers: named }) =>
           void navigate({
-            search: ({ q: _q, routers: _routers, ...rest }) => ({ ...rest, ...(q ? { q } : {}), ...(named ? { routers: named } : {}) }),
+            search: ({ q: _q, routers: _routers, chosen: _chosen, ...rest }) => ({
+              ...rest,
+              ...(q ? { q } : {}),
+              ...(named ? { routers: named } : {}),
+            }),
             replace: q !== undefined,
           })
         }
@@ -36,6 +40,7 @@ export function RunPage() {
       <nav className="tabs" aria-label="What to run">
         <Link
           to="/run"
+          state
           search={({ mode: _mode, from: _from, ...rest }) => rest}
           className={isScript ? '' : 'on'}
           aria-current={isScript ? undefined : 'page'}
@@ -44,6 +49,7 @@ export function RunPage() {
         </Link>
         <Link
           to="/run"
+          state
           search={(before) => ({ ...before, mode: 'script' })}
           className={isScript ? 'on' : ''}
           aria-current={isScript ? 'page' : undefined}

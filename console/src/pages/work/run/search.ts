@@ -6,6 +6,8 @@ export interface RunSearch {
   routers?: string;
   /** A filter instead: every router that it matches when the work is sent. */
   q?: string;
+  /** How many routers a selection had that the address does not name (`chosen.ts`). */
+  chosen?: number;
   mode?: 'script';
   /** A command to begin with. */
   command?: string;
@@ -21,6 +23,7 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
   return {
     ...text('routers'),
     ...text('q'),
+    ...(Number(search['chosen']) > 0 ? { chosen: Number(search['chosen']) } : {}),
     ...text('command'),
     ...text('from'),
     ...(search['mode'] === 'script' ? { mode: 'script' } : {}),

@@ -7,6 +7,7 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { filterOf } from '../../fleet/routers/search.ts';
 import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { countOf } from '../words.ts';
+import { useChosen } from './chosen.ts';
 import { routersNamed } from './search.ts';
 import type { RunSearch } from './search.ts';
 
@@ -15,20 +16,31 @@ export interface Targets {
   missing: readonly string[];
   /** Whether anything was chosen: a filter that matches nothing was. */
   isChosen: boolean;
+  /** The routers stay these, whatever the fleet does meanwhile. */
+  isFixed: boolean;
 }
 
-/** The routers that the address chooses, by names or by a filter. They change with the fleet until the work is sent. */
+/**
+ * The routers that a list handed over, or that the address chooses by names or by a filter. What a filter finds changes with the fleet until
+ * the work is sent.
+ */
 export function useTargets({ routers: named, q }: RunSearch): Targets {
   const { routers } = useFleet();
   const version = useRoutersVersion();
   const sites = useSiteNames();
   const asked = useDeferredValue(q);
+  const chosen = useChosen();
   return useMemo(() => {
     void version;
-    if (named !== undefined) return { ...routersNamed(named, routers.values()), isChosen: true };
-    if (asked === undefined) return { routers: [], missing: [], isChosen: false };
-    return { routers: routers.values().filter(filterOf(asked, sites)), missing: [], isChosen: true };
-  }, [routers, version, named, asked, sites]);
+    if (chosen !== undefined) {
+      const found = chosen.map((id) => routers.get(id));
+      const missing = chosen.filter((_id, index) => found[index] === undefined);
+      return { routers: found.filter((router) => router !== undefined), missing, isChosen: true, isFixed: true };
+    }
+    if (named !== undefined) return { ...routersNamed(named, routers.values()), isChosen: true, isFixed: true };
+    if (asked === undefined) return { routers: [], missing: [], isChosen: false, isFixed: false };
+    return { routers: routers.values().filter(filterOf(asked, sites)), missing: [], isChosen: true, isFixed: false };
+  }, [routers, version, chosen, named, asked, sites]);
 }
 
 /** Shown of a choice; the count says how many there are. */
@@ -43,11 +55,11 @@ interface Props {
 /** Which routers: the filter, how many it matches, and how many of them answer now. */
 export function TargetPicker({ targets, search, onChange }: Props) {
   const { routers: all } = useFleet();
-  const { routers, missing, isChosen } = targets;
+  const { routers, missing, isChosen, isFixed } = targets;
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
     <div className="targets">
-      {search.routers === undefined ? (
+      {!isFixed ? (
         <FilterBox
           value={search.q ?? ''}
           onChange={(text) => onChange({ q: text === '' ? undefined : text })}
@@ -65,7 +77,7 @@ export function TargetPicker({ targets, search, onChange }: Props) {
             <RouterLink key={id} id={id} />
           ))}
           {routers.length > SHOWN ? <span className="dim">and {countOf(routers.length - SHOWN, 'more router')}</span> : null}
-          <button type="button" className="btn quiet sm" onClick={() => onChange({ routers: undefined })}>
+          <button type="button" className="btn quiet sm" onClick={() => onChange({ q: search.q })}>
             Choose others
           </button>
         </p>
@@ -84,9 +96,15 @@ export function TargetPicker({ targets, search, onChange }: Props) {
       {routers.length > 1 ? (
         <p className="dim">
           {answering === routers.length ? 'All of them answer now.' : `${answering.toLocaleString('en')} of them answer now.`}
-          {search.routers === undefined ? ' The list is fixed when you send.' : ''}
+          {isFixed ? ' The list is fixed.' : ' The list is fixed when you send.'}
         </p>
       ) : null}
+      {isFixed || search.chosen === undefined || search.chosen === routers.length ? null : (
+        <p className="hint caution" role="alert">
+          {countOf(search.chosen, 'router was', 'routers were')} selected; the address has their filter only, which finds{' '}
+          {routers.length.toLocaleString('en')} now.
+        </p>
+      )}
       {isChosen || all.size === 0 ? null : <p className="dim">Write a name or a filter. Everything that it matches is meant.</p>}
     </div>
   );
