@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiClient } from '../../../client/browser.ts';
 import type { Me, Router, StreamEvent } from '../../../client/browser.ts';
 import type { Session } from '../session/session.ts';
+import { takeFigures } from './figures.ts';
 import { LastEvents } from './last-events.ts';
 import { Live } from './live.ts';
 import { RailsStore } from './rails-store.ts';
@@ -16,12 +17,15 @@ const POLL_MS = 30_000;
 /** The routers are no query: they are kept in a store of their own. */
 const ROUTERS = 'routers';
 
+/** Targets of a campaign: read again by its page, at most as often as their number allows (`use-targets.ts`). */
+export const TARGETS = 'campaign-targets';
+
 /** Kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
   agent: ['overview', 'agents', 'enrol-tokens', 'history', 'sessions'],
   router: ['overview', 'router', 'availability', 'history'],
-  job: ['overview', 'jobs', 'campaigns', 'history'],
-  campaign: ['overview', 'campaigns'],
+  job: ['overview', 'jobs', 'history'],
+  campaign: ['overview', 'campaigns', TARGETS],
   backup: ['backups', 'history'],
   config: ['backups'],
   forward: ['overview', 'forwards', 'history'],
@@ -30,6 +34,8 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
 };
 
 const EVERY_KEY = [...new Set(Object.values(STALE_BY_EVENT).flat())];
+
+type Hears = (event: StreamEvent) => void;
 
 /** What every page shares: the interface, the routers, and the stream of changes. */
 export class Fleet {
@@ -40,6 +46,7 @@ export class Fleet {
   readonly events = new LastEvents();
   readonly live: Live;
   readonly me: Me;
+  readonly #hearers = new Set<Hears>();
   #reread: ReturnType<typeof setTimeout> | undefined;
   #stale = new Set<string>();
 
@@ -65,13 +72,21 @@ export class Fleet {
     return fleet;
   }
 
+  /** Calls with every event from now on. @returns how to end it */
+  hear(hears: Hears): () => void {
+    this.#hearers.add(hears);
+    return () => this.#hearers.delete(hears);
+  }
+
   #onEvents(events: readonly StreamEvent[]): void {
     this.events.add(events);
     if (this.routers.apply(events)) this.#stale.add(ROUTERS);
-    for (const { type } of events) {
-      for (const key of STALE_BY_EVENT[type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);
+    for (const event of events) {
+      for (const hears of this.#hearers) hears(event);
+      if (takeFigures(this.queries, event)) continue;
+      for (const key of STALE_BY_EVENT[event.type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);
     }
-    this.#readAgainSoon();
+    if (this.#stale.size > 0) this.#readAgainSoon();
   }
 
   /** Without a stream, everything may have changed. */

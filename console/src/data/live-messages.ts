@@ -14,6 +14,15 @@ export type News =
   | { kind: 'refused'; message: string };
 
 export type ToWorker =
-  | { kind: 'start'; position: string }
+  | { kind: 'start'; position: string; watch: readonly string[] }
+  /** The forwards whose traffic is wanted from now on. */
+  | { kind: 'watch'; watch: readonly string[] }
   /** `null`: there is no token now, because the control plane does not answer. */
   | { kind: 'token'; token: string | null };
+
+/** A tab tells the others whose traffic it shows, now and then again: a tab that has closed tells nothing. */
+export interface Watching {
+  kind: 'watching';
+  tab: string;
+  forwards: readonly string[];
+}

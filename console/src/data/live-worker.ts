@@ -12,7 +12,8 @@ const tell = (message: FromWorker): void => page.postMessage(message);
 let asked = Promise.withResolvers<string>();
 
 self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
-  if (data.kind === 'start') void follow(data.position);
+  if (data.kind === 'start') void follow(data.position, data.watch);
+  else if (data.kind === 'watch') watchOthers(data.watch);
   else if (data.token === null) asked.reject(new Error('the control plane gives no token'));
   else asked.resolve(data.token);
 });
@@ -24,17 +25,30 @@ function askForToken(): Promise<string> {
   return asked.promise;
 }
 
-async function follow(from: string): Promise<void> {
+let batch: Batch | undefined;
+let open = new AbortController();
+
+/** The stream is opened anew from where it stands: nothing is lost between. */
+function watchOthers(watch: readonly string[]): void {
+  open.abort();
+  if (batch) void follow(batch.position, watch);
+}
+
+async function follow(from: string, watch: readonly string[]): Promise<void> {
+  const { signal } = (open = new AbortController());
   const client = new ApiClient({ server: self.location.origin, key: askForToken });
-  const batch = new Batch(from);
+  const gathered = (batch ??= new Batch(from));
   try {
     const events = client.events({
       ...(from === '' ? {} : { lastEventId: from }),
+      watch,
+      signal,
       onOpen: () => tell({ kind: 'open' }),
-      onNews: (position) => batch.note(position),
+      onNews: (position) => gathered.note(position),
     });
-    for await (const event of events) batch.add(event);
+    for await (const event of events) gathered.add(event);
   } catch (error) {
+    if (signal.aborted) return;
     tell({ kind: 'refused', message: error instanceof ProblemError ? error.message : String(error) });
   }
 }
@@ -42,11 +56,11 @@ async function follow(from: string): Promise<void> {
 /** Gathers what arrives for a tenth of a second. */
 class Batch {
   #events: StreamEvent[] = [];
-  #position: string;
+  position: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(position: string) {
-    this.#position = position;
+    this.position = position;
   }
 
   add(event: StreamEvent): void {
@@ -55,13 +69,13 @@ class Batch {
 
   /** Called before the event of this position is added; its batch leaves later. */
   note(position: string | undefined): void {
-    this.#position = position ?? this.#position;
+    this.position = position ?? this.position;
     this.#timer ??= setTimeout(() => this.#send(), BATCH_MS);
   }
 
   #send(): void {
     this.#timer = undefined;
-    tell({ kind: 'batch', events: this.#events, position: this.#position, at: Date.now() });
+    tell({ kind: 'batch', events: this.#events, position: this.position, at: Date.now() });
     this.#events = [];
   }
 }

@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../../client/browser.ts';
-import type { FromWorker, News, ToWorker } from './live-messages.ts';
+import type { FromWorker, News, ToWorker, Watching } from './live-messages.ts';
+import { Watched } from './watched.ts';
 
 const LOCK = 'signalbox-events';
 const CHANNEL = 'signalbox-events';
@@ -45,11 +46,17 @@ export class Live {
   #again: ReturnType<typeof setTimeout> | undefined;
   #waiting = new AbortController();
   #silentLooks = 0;
+  readonly #watched = new Watched();
+  /** What the stream of this tab watches. */
+  #asked = '';
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#channel.addEventListener('message', ({ data }: MessageEvent<News>) => {
-      if (this.#early) this.#early.push(data);
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<News | Watching>) => {
+      if (data.kind === 'watching') {
+        this.#watched.hear(data);
+        this.#askForTraffic();
+      } else if (this.#early) this.#early.push(data);
       else this.#take(data);
     });
   }
@@ -74,6 +81,28 @@ export class Live {
     return () => this.#listeners.delete(listener);
   };
 
+  /** From now on the stream tells of this forward's traffic, whichever tab reads it. @returns how to end it */
+  watch(forwardId: string): () => void {
+    this.#watched.add(forwardId);
+    this.#tellWish();
+    return () => {
+      this.#watched.remove(forwardId);
+      this.#tellWish();
+    };
+  }
+
+  #tellWish(): void {
+    this.#channel.postMessage(this.#watched.wish);
+    this.#askForTraffic();
+  }
+
+  #askForTraffic(): void {
+    const watch = this.#watched.forwards;
+    if (!this.#worker || this.#asked === watch.join()) return;
+    this.#asked = watch.join();
+    this.#worker.postMessage({ kind: 'watch', watch } satisfies ToWorker);
+  }
+
   /** Reads as soon as this tab has the lock, until the tab closes or another one takes the lock away. */
   #lead(options: LockOptions): void {
     const held = navigator.locks.request(LOCK, options, () => {
@@ -91,6 +120,8 @@ export class Live {
 
   /** Counts looks and not minutes: after the computer slept, the reading tab gets as long as ever. */
   #look(): void {
+    this.#watched.look();
+    this.#tellWish();
     this.#silentLooks += 1;
     if (this.#worker || this.#state.kind === 'refused' || this.#silentLooks < SILENT_LOOKS) return;
     this.#silentLooks = 0;
@@ -105,7 +136,9 @@ export class Live {
       if (data.kind === 'token') void this.#giveToken(worker);
       else this.#share(data);
     });
-    worker.postMessage({ kind: 'start', position: this.#position } satisfies ToWorker);
+    const watch = this.#watched.forwards;
+    this.#asked = watch.join();
+    worker.postMessage({ kind: 'start', position: this.#position, watch } satisfies ToWorker);
   }
 
   async #giveToken(worker: Worker): Promise<void> {

@@ -1,5 +1,5 @@
-import { createContext, use, useCallback, useSyncExternalStore } from 'react';
-import type { Router } from '../../../client/browser.ts';
+import { createContext, use, useCallback, useEffect, useEffectEvent, useSyncExternalStore } from 'react';
+import type { Router, StreamEvent } from '../../../client/browser.ts';
 import type { Fleet } from './fleet.ts';
 import type { LiveState } from './live.ts';
 
@@ -22,6 +22,19 @@ export function useRouterRecord(id: string): Router | undefined {
 export function useRoutersVersion(): number {
   const { routers } = useFleet();
   return useSyncExternalStore(routers.subscribe, () => routers.version);
+}
+
+/** Calls with every event while the component is on the page. */
+export function useEvents(hears: (event: StreamEvent) => void): void {
+  const fleet = useFleet();
+  const onEvent = useEffectEvent(hears);
+  useEffect(() => fleet.hear((event) => onEvent(event)), [fleet]);
+}
+
+/** Has the stream tell of this forward's traffic, which then is in its record (`figures.ts`). */
+export function useTraffic(forwardId: string, isWanted: boolean): void {
+  const { live } = useFleet();
+  useEffect(() => (isWanted ? live.watch(forwardId) : undefined), [live, forwardId, isWanted]);
 }
 
 export function useLive(): LiveState {

@@ -39,7 +39,7 @@ function Found({ campaign }: { campaign: Campaign }) {
   const { show } = useSearch({ from: '/campaigns/$campaignId' });
   const navigate = useNavigate({ from: '/campaigns/$campaignId' });
   const isGoingOn = campaign.finished_at === null && campaign.state !== 'paused';
-  const targets = useAllTargets(campaign.id, campaign.target_count, campaign.finished_at === null);
+  const targets = useAllTargets(campaign.id, campaign.target_count);
   const now = useTicking(campaign.finished_at === null);
   const { strong, weak } = campaignSentence(campaign);
   return (

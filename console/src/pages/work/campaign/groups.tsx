@@ -1,4 +1,5 @@
 import type { OutputGroup } from '../../../../../client/browser.ts';
+import { TARGETS } from '../../../data/fleet.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -11,7 +12,7 @@ const READ = 50;
 
 /** Routers whose scripts printed the same. */
 export function Groups({ campaignId }: { campaignId: string }) {
-  const { data } = useRecord('campaigns', 'getCampaignGroups', { path: { campaign_id: campaignId }, query: { limit: READ } });
+  const { data } = useRecord(TARGETS, 'getCampaignGroups', { path: { campaign_id: campaignId }, query: { limit: READ } });
   return (
     <Section title="Said the same" small={data ? countOf(data.total, 'group') : undefined}>
       {data?.groups.length === 0 ? <p className="empty">No router has a result yet.</p> : null}

@@ -1,24 +1,38 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import type { CampaignTarget } from '../../../../../client/browser.ts';
-import { useFleet } from '../../../data/use-fleet.ts';
+import { TARGETS } from '../../../data/fleet.ts';
+import { useEvents, useFleet } from '../../../data/use-fleet.ts';
 
 /** Targets of one request. */
 const PAGE = 1000;
-/** A list of more than one page is read anew at most this often, milliseconds: jobs of other work are events, too. */
-const SLOW_MS = 10_000;
+/** The list is read again at most this often while the campaign moves, milliseconds: one page, or several. */
+const AGAIN_MS = { one: 2000, many: 10_000 };
 
 /** All targets of a campaign in the order in which they run. */
-export function useAllTargets(campaignId: string, count: number, isGoingOn: boolean): readonly CampaignTarget[] | undefined {
+export function useAllTargets(campaignId: string, count: number): readonly CampaignTarget[] | undefined {
   const { api } = useFleet();
-  const isLarge = count > PAGE;
   const { data } = useQuery({
-    // Events of jobs and campaigns make lists of one page stale; larger ones are read by the clock.
-    queryKey: [isLarge ? 'campaign-targets' : 'campaigns', 'listCampaignTargets', campaignId],
+    queryKey: [TARGETS, 'listCampaignTargets', campaignId],
     queryFn: async ({ signal }) => {
       const targets = await api.all('listCampaignTargets', { path: { campaign_id: campaignId }, query: { limit: PAGE } }, { signal });
       return targets.toSorted((one, other) => one.position - other.position);
     },
-    ...(isLarge && isGoingOn ? { refetchInterval: SLOW_MS } : {}),
   });
+  useReadingAgain(campaignId, count > PAGE ? AGAIN_MS.many : AGAIN_MS.one);
   return data;
+}
+
+/** When the campaign has moved, and after a pause for what moves meanwhile. */
+function useReadingAgain(campaignId: string, afterMs: number): void {
+  const queries = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEvents(({ type, data }) => {
+    if (type !== 'campaign.progress' || data['campaign_id'] !== campaignId) return;
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      void queries.invalidateQueries({ queryKey: [TARGETS] });
+    }, afterMs);
+  });
 }

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { TransientForward } from '../../../../../client/browser.ts';
-import { useFleet } from '../../../data/use-fleet.ts';
+import { useEvents, useFleet } from '../../../data/use-fleet.ts';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
@@ -9,19 +9,22 @@ import { endWords } from './words.ts';
 
 /** The newest of them are read. */
 const READ = 50;
-/** While the forward is open they are read this often, milliseconds. */
-const READ_MS = 3000;
 
 /** Who connected, how much went through, and how each ended. */
-export function Connections({ forward, isOpen }: { forward: TransientForward; isOpen: boolean }) {
+export function Connections({ forward }: { forward: TransientForward }) {
   const { api } = useFleet();
+  const queries = useQueryClient();
+  const queryKey = ['forwards', 'listForwardConnections', forward.id];
   const { data } = useQuery({
-    queryKey: ['forwards', 'listForwardConnections', forward.id],
+    queryKey,
     queryFn: async ({ signal }) => {
       const input = { path: { router_id: forward.router_id, id: forward.id }, query: { limit: READ } };
       return (await api.call('listForwardConnections', input, { signal })).data;
     },
-    ...(isOpen ? { refetchInterval: READ_MS } : {}),
+  });
+  // The stream tells the sum; who has what of it is read when it has changed.
+  useEvents(({ type, data: figures }) => {
+    if (type === 'forward.traffic' && figures['forward_id'] === forward.id) void queries.invalidateQueries({ queryKey });
   });
   const older = forward.connection_count - (data?.length ?? 0);
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { TransientForward } from '../../../../../client/browser.ts';
-import { useFleet } from '../../../data/use-fleet.ts';
+import { useFleet, useTraffic } from '../../../data/use-fleet.ts';
 import { CopyLine } from '../../../parts/copy.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -18,8 +18,8 @@ import { endpoint, readyLines, stateOfForward, wayWords } from './words.ts';
 import type { ForwardState } from './words.ts';
 import '../work.css';
 
-/** Bytes and connections are read this often while the forward is open, milliseconds. */
-export const READ_MS = 3000;
+/** No event tells of clients that were turned away: read this often while the forward is open, milliseconds. */
+const READ_MS = 30_000;
 
 /** One forward: how to use it, who uses it, and how long it stays. */
 export function ForwardPage() {
@@ -39,6 +39,7 @@ function Found({ forward }: { forward: TransientForward }) {
   const { routers } = useFleet();
   const now = useTicking();
   const state = stateOfForward(forward, now);
+  useTraffic(forward.id, state.isOpen);
   const name = routers.get(forward.router_id)?.identity ?? forward.router_id;
   return (
     <>
@@ -64,7 +65,7 @@ function Found({ forward }: { forward: TransientForward }) {
       <div className="cols work-cols">
         <div>
           {state.isOpen ? <Lines forward={forward} name={name} /> : null}
-          <Connections forward={forward} isOpen={state.isOpen} />
+          <Connections forward={forward} />
         </div>
         <Facts forward={forward} state={state} />
       </div>
