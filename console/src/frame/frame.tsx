@@ -1,19 +1,24 @@
 import { Link, Outlet } from '@tanstack/react-router';
-import { Fragment } from 'react';
+import { Fragment, useRef } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
+import { Hatching } from '../rails/hatching.tsx';
 import { useSession } from '../session/use-session.ts';
 import { GoTo } from './go-to.tsx';
 import { PLACES } from './places.ts';
 import { Shelf } from './shelf.tsx';
 import { LiveMark } from './live-mark.tsx';
 import { Mark } from './mark.tsx';
+import { useKeptFocus } from './use-kept-focus.ts';
 
 /** What stands around every page: places at the left, the shelf of lamps and the link to the control plane above. */
 export function Frame() {
   const { me } = useFleet();
   const session = useSession();
+  const page = useRef<HTMLElement>(null);
+  useKeptFocus(page);
   return (
     <div className="app">
+      <Hatching />
       <a className="skip" href="#page">
         Skip to the page
       </a>
@@ -50,7 +55,7 @@ export function Frame() {
           </button>
         </div>
       </nav>
-      <main className="main" id="page" tabIndex={-1}>
+      <main className="main" id="page" tabIndex={-1} ref={page}>
         <Outlet />
       </main>
     </div>

@@ -6,11 +6,12 @@ import { place } from './labels.ts';
 import type { Placed } from './labels.ts';
 import { Lanes } from './lanes.tsx';
 import type { Lane } from './lanes.tsx';
-import { STORY } from './paint.ts';
 import type { Rails } from './pieces.ts';
-import { RailCanvas, useWidth } from './rail-canvas.tsx';
+import { RailPicture } from './rail-picture.tsx';
 import { agentReasons, routerReasons, shareHeard } from './reasons.ts';
 import type { Deed, Reason } from './reasons.ts';
+import { STORY } from './shapes.ts';
+import { useWidth } from './use-width.ts';
 
 /** Height of one level of reasons, pixels. */
 const LEVEL_PX = 34;
@@ -84,7 +85,7 @@ function Rail({ side, rails, width }: { side: 'agent' | 'router'; rails: Rails; 
   const scale = width / (rails.to - rails.from);
   return (
     <div className="plot">
-      <RailCanvas rails={rails} size={STORY} only={side} />
+      <RailPicture rails={rails} size={STORY} only={side} />
       {rails[side].map(({ kind, fact, from, to }) => {
         const wide = (to - from) * scale;
         if (kind !== 'heard' || fact === undefined || wide < FACT_PX) return null;

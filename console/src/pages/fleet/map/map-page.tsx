@@ -4,7 +4,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
-import { useWidth } from '../../../rails/rail-canvas.tsx';
+import { useWidth } from '../../../rails/use-width.ts';
 import { Share } from '../sites/share.tsx';
 import { useSites } from '../sites/use-sites.ts';
 import type { SiteNow } from '../sites/use-sites.ts';

@@ -5,8 +5,8 @@ import { useManyRails } from '../../../data/use-rails.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { useNow } from '../../../parts/use-now.ts';
-import { BOARD } from '../../../rails/paint.ts';
-import { RailCanvas } from '../../../rails/rail-canvas.tsx';
+import { RailPicture } from '../../../rails/rail-picture.tsx';
+import { BOARD } from '../../../rails/shapes.ts';
 import { useSiteNames } from '../routers/use-filtered.ts';
 import { boardOf } from './board.ts';
 import type { BoardSite } from './board.ts';
@@ -79,7 +79,7 @@ function Site({ site, now }: { site: BoardSite; now: number }) {
 }
 
 function SiteRails({ routers, now }: { routers: readonly Router[]; now: number }) {
-  return <RailCanvas rails={useManyRails(routers, now)} size={BOARD} />;
+  return <RailPicture rails={useManyRails(routers, now)} size={BOARD} />;
 }
 
 /** Only what is seen is read. Once seen, it stays. */

@@ -25,13 +25,15 @@ interface Props {
   selection: Selection;
   onToggle: (id: string) => void;
   onToggleAll: () => void;
-  /** Ids of the rows in sight, whenever they change. */
-  onSight: (ids: readonly string[]) => void;
+  /** What the address of a router keeps of this list's: `?q=core`. */
+  kept: string;
+  /** Ids of the rows in sight, whenever they change; undefined while nobody asks, because it renders the page. */
+  onSight: ((ids: readonly string[]) => void) | undefined;
 }
 
 /** The rows in sight and no others. One row can be reached by the Tab key; arrows go from row to row, and the focus stays on its router. */
 export function Grid(props: Props) {
-  const { ids, columns, isTall, canSelect, sites, selection, onToggle, onSight } = props;
+  const { ids, columns, isTall, canSelect, sites, selection, kept, onToggle, onSight } = props;
   const isPhone = usePhone();
   const now = useNow(60_000);
   const scroller = useRef<HTMLDivElement>(null);
@@ -44,13 +46,15 @@ export function Grid(props: Props) {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: 6,
+    // Rows are rendered with the frame, and not once more before it.
+    useFlushSync: false,
     initialOffset: restored?.scrollY ?? 0,
     // The row with the focus stays in the page, however far somebody scrolls.
     rangeExtractor: useCallback((range: Range) => withActive(range, activeIndex), [activeIndex]),
   });
   useEffect(() => rows.measure(), [rows, rowPx]);
   const { startIndex = 0, endIndex = 0 } = rows.range ?? {};
-  useEffect(() => onSight(ids.slice(startIndex, endIndex + 1)), [onSight, ids, startIndex, endIndex]);
+  useEffect(() => onSight?.(ids.slice(startIndex, endIndex + 1)), [onSight, ids, startIndex, endIndex]);
   const goTo = (index: number): void => {
     const id = ids[Math.min(Math.max(index, 0), ids.length - 1)];
     if (id === undefined) return;
@@ -80,7 +84,7 @@ export function Grid(props: Props) {
             return (
               <Row
                 key={id}
-                {...{ id, index, top: start, columns, tracks, sites, now, isPhone, canSelect, onToggle }}
+                {...{ id, index, top: start, columns, tracks, sites, now, isPhone, canSelect, kept, onToggle }}
                 isActive={index === activeIndex}
                 isSelected={isSelected(selection, id)}
                 onFocus={setActive}

@@ -1,6 +1,6 @@
 import './routers.css';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
 import { useMay } from '../../../session/use-may.ts';
@@ -30,7 +30,13 @@ export function RoutersPage() {
   const [q, setQ] = useTyped(search.q ?? '', (text) => change({ q: text }));
   const sites = useSiteNames();
   const ids = useFiltered(q, sort, sites);
-  const onToggle = useCallback((id: string) => setSelection((before) => toggled(before, id, ids)), [ids]);
+  // The rows get the same columns and the same function at every change, so that a change of one router renders one row.
+  const columns = useMemo(() => columnsOf(search.cols), [search.cols]);
+  const found = useRef(ids);
+  useEffect(() => {
+    found.current = ids;
+  });
+  const onToggle = useCallback((id: string) => setSelection((before) => toggled(before, id, found.current)), []);
   const selected = selectedOf(selection, ids);
   return (
     <>
@@ -53,13 +59,13 @@ export function RoutersPage() {
         <NoRouters />
       ) : (
         <Grid
-          {...{ ids, sort, sites, selection, onToggle }}
-          columns={columnsOf(search.cols)}
+          {...{ ids, columns, sort, sites, selection, onToggle }}
           canSelect={mayRun}
           isTall={search.rows === 'tall'}
           onSort={(key) => change({ sort: key })}
           onToggleAll={() => setSelection(selection.kind === 'all' ? NONE : { kind: 'all' })}
-          onSight={setShown}
+          kept={keptOf(search)}
+          onSight={selection.kind === 'all' ? setShown : undefined}
         />
       )}
       {mayRun && selected.length > 0 ? (
@@ -76,6 +82,12 @@ export function RoutersPage() {
       {asked === 'columns' ? <ColumnsDialog search={search} onChange={change} onClose={() => setAsked(undefined)} /> : null}
     </>
   );
+}
+
+/** The page of a router goes on with this filter and order. */
+function keptOf({ q, sort }: RoutersSearch): string {
+  const kept = new URLSearchParams({ ...(q === undefined ? {} : { q }), ...(sort === undefined ? {} : { sort }) });
+  return kept.size === 0 ? '' : `?${kept.toString()}`;
 }
 
 function Filter({ q, count, onChange }: { q: string; count: number; onChange: (q: string) => void }) {

@@ -12,13 +12,17 @@ import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useNow } from '../../../parts/use-now.ts';
-import { BOARD } from '../../../rails/paint.ts';
-import { RailCanvas } from '../../../rails/rail-canvas.tsx';
+import { BOARD } from '../../../rails/shapes.ts';
+import type { Size } from '../../../rails/shapes.ts';
+import { RailPicture } from '../../../rails/rail-picture.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { DayRails } from '../routers/row.tsx';
 import { inOrder, wordFor } from '../routers/search.ts';
 import { Share } from './share.tsx';
 import { SiteDialog } from './site-dialog.tsx';
+
+/** The board's rails, twice as high. */
+const LARGE: Size = { ...BOARD, height: 16 };
 
 /** So many routers are listed; the list of routers has all. */
 const MOST = 100;
@@ -54,7 +58,7 @@ export function SitePage() {
           ) : undefined
         }
       />
-      {routers.length === 0 ? null : <RailCanvas rails={rails} size={{ ...BOARD, height: 16 }} />}
+      {routers.length === 0 ? null : <RailPicture rails={rails} size={LARGE} />}
       <Section
         title="Routers"
         small={`${routers.length}, last 24 hours at the right`}

@@ -8,7 +8,7 @@ import { Section } from '../../../../parts/section.tsx';
 import { useNow } from '../../../../parts/use-now.ts';
 import { Lanes } from '../../../../rails/lanes.tsx';
 import type { Lane } from '../../../../rails/lanes.tsx';
-import { useWidth } from '../../../../rails/rail-canvas.tsx';
+import { useWidth } from '../../../../rails/use-width.ts';
 import { SpanChoice, useSpan } from '../span-choice.tsx';
 
 const HOUR_MS = 3_600_000;

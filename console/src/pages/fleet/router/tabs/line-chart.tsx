@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { clockTime, dayName } from '../../../../parts/times.ts';
 import { ticksOf } from '../../../../rails/geometry.ts';
-import { useWidth } from '../../../../rails/rail-canvas.tsx';
+import { useWidth } from '../../../../rails/use-width.ts';
 import { chartOf } from './chart.ts';
 import type { ChartStep } from './chart.ts';
 

@@ -1,0 +1,27 @@
+import { useEffect } from 'react';
+
+/**
+ * Whoever works by keyboard never loses the place: when the element with the focus goes away or is switched off, as a form does that has led to
+ * another page, the page's content takes the focus, and the next Tab goes on from its beginning.
+ */
+export function useKeptFocus(page: React.RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let last: Element | null = null;
+    const remember = ({ target }: FocusEvent): void => {
+      last = target instanceof Element ? target : null;
+    };
+    const look = (): void => {
+      if (document.activeElement !== document.body || last === null || (last.isConnected && !last.matches(':disabled'))) return;
+      last = null;
+      page.current?.focus({ preventScroll: true });
+    };
+    // The browser says nothing when it takes the focus away.
+    const changes = new MutationObserver(look);
+    document.addEventListener('focusin', remember);
+    changes.observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['disabled'] });
+    return () => {
+      document.removeEventListener('focusin', remember);
+      changes.disconnect();
+    };
+  }, [page]);
+}
