@@ -1,83 +1,31 @@
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
-import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
 import tls from 'node:tls';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createSelfSigned } from '../simulator/certificate.ts';
+import { freePort } from '../harness/installation.ts';
+import { ReverseProxy, TRUSTED, isProxyMissing } from '../harness/reverse-proxy.ts';
+import type { ProxyPlace } from '../harness/reverse-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 
 /** The recipes of docs/reverse-proxy.md, run by the programs that they are for. Only addresses and certificate files are changed. */
 
-const text = await readFile(new URL('../../docs/reverse-proxy.md', import.meta.url), 'utf8');
-const recipe = (kind: string): string => new RegExp(`^\`\`\`${kind}\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)![1]!;
-const TRUSTED = /^SIGNALBOX_TRUST_PROXY=(\S+)$/m.exec(text)![1]!;
 /** Where the test's clients come from; the proxy itself connects from 127.0.0.1. */
 const CLIENT = '127.0.0.9';
 
-interface Place {
-  folder: string;
-  port: number;
-  upstream: string;
-}
-
-/** How each program is started with its recipe: file, content, command. */
-const PROXIES: Record<string, { config: (place: Place) => string; args: (file: string, place: Place) => string[]; kind: string }> = {
-  nginx: {
-    kind: 'nginx',
-    config: ({ folder, port, upstream }) => {
-      const server = recipe('nginx')
-        .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
-        .replaceAll('/etc/ssl/signalbox/', `${folder}/`)
-        .replace('http://127.0.0.1:8080', upstream);
-      return `daemon off;\npid ${folder}/nginx.pid;\nerror_log stderr;\nuser root;\nevents {}\nhttp {\naccess_log off;\n${tempPaths(folder)}${server}}\n`;
-    },
-    args: (file, { folder }) => ['-c', file, '-p', folder],
-  },
-  caddy: {
-    kind: 'caddy',
-    config: ({ folder, port, upstream }) => {
-      const site = recipe('caddy')
-        .replace(
-          'signalbox.example.net {',
-          `https://localhost:${port} {\n    bind 127.0.0.1\n    tls ${folder}/fullchain.pem ${folder}/privkey.pem`,
-        )
-        .replace('127.0.0.1:8080', upstream.replace('http://', ''));
-      return `{\n    admin off\n    auto_https off\n}\n${site}`;
-    },
-    args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
-  },
-};
-
-function tempPaths(folder: string): string {
-  return ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};\n`).join('');
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-describe.each(Object.entries(PROXIES))('behind %s with the documented configuration', (program, { config, args }) => {
-  const isMissing = spawnSync('which', [program]).status !== 0;
-  if (isMissing) process.stderr.write(`${program} is not installed: its test is skipped\n`);
+describe.each(['nginx', 'caddy'] as const)('behind %s with the documented configuration', (program) => {
+  const isMissing = isProxyMissing(program);
   let world: World;
-  let child: ChildProcess;
-  let place: Place;
-  let output = '';
+  let proxy: ReverseProxy;
+  let place: ProxyPlace;
   let marks = 0;
 
   beforeAll(async () => {
@@ -87,25 +35,11 @@ describe.each(Object.entries(PROXIES))('behind %s with the documented configurat
     const { cert, key } = await createSelfSigned('localhost');
     await writeFile(path.join(place.folder, 'fullchain.pem'), cert);
     await writeFile(path.join(place.folder, 'privkey.pem'), key);
-    const file = path.join(place.folder, 'config');
-    await writeFile(file, config(place));
-    child = spawn(program, args(file, place), {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'], HOME: place.folder },
-    });
-    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await waitUntil(`${program} answers`, async () => (await ask('GET', '/healthz').catch(() => undefined))?.status === 200, 10_000).catch(
-      (error: unknown) => {
-        throw new Error(output, { cause: error });
-      },
-    );
+    proxy = await ReverseProxy.start(program, place, async () => (await ask('GET', '/healthz')).status === 200);
   });
   afterAll(async () => {
     if (isMissing) return;
-    if (child.exitCode === null) {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    }
+    await proxy.close();
     await world.close();
     await rm(place.folder, { recursive: true, force: true });
   });

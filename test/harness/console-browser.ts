@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import process from 'node:process';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -24,9 +25,10 @@ export async function startConsoleWorld(options: NonNullable<Parameters<typeof W
   return world;
 }
 
-/** Debian's Chromium, started once for a test file. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
+/** Debian's Chromium, started once for a test file. @param world whose CA it is to trust */
+export function launchChromium({ front }: Pick<World, 'front'> = { front: undefined }): Promise<Browser> {
+  const env = front === undefined ? {} : { env: { ...process.env, HOME: front.home } };
+  return chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS, ...env });
 }
 
 /**
@@ -48,7 +50,7 @@ export class Visit {
   static async start(browser: Browser, world: World, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(WAIT_MS);
-    const visit = new Visit(context, await context.newPage(), world.server.url);
+    const visit = new Visit(context, await context.newPage(), world.origin);
     visit.#listen(visit.page);
     return visit;
   }

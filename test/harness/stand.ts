@@ -61,7 +61,7 @@ export class Stand {
       users: [{ name: LOGIN.username, password: LOGIN.password, group: 'full' }],
     });
     const routerLine = await StallProxy.start(simulator.apiPort);
-    const tunnelLine = await StallProxy.start(Number(new URL(world.server.url).port));
+    const tunnelLine = await StallProxy.start(Number(new URL(world.origin).port));
     const stand = new Stand(world, name, { simulator, routerLine, tunnelLine });
     await mkdir(stand.#folder);
     await stand.enrol();
@@ -135,8 +135,11 @@ export class Stand {
   }
 
   #config() {
+    const { front } = this.#world;
     return {
-      server: `http://127.0.0.1:${this.tunnelLine.port}`,
+      ...(front === undefined
+        ? { server: `http://127.0.0.1:${this.tunnelLine.port}` }
+        : { server: `https://localhost:${this.tunnelLine.port}`, server_ca: front.caFile }),
       credentials: path.join(this.#folder, 'credentials.json'),
       state: path.join(this.#folder, 'state'),
       forwards: { allow: ['127.0.0.0/8'] },

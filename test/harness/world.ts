@@ -17,6 +17,8 @@ import { startSimulator } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
 import { silentLog } from './silent-log.ts';
 import { TERMINAL_USERS, terminalConfig } from './terminal-users.ts';
+import { TRUSTED } from './reverse-proxy.ts';
+import type { TlsFront } from './tls-front.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** A person or program outside: one API key. */
@@ -45,6 +47,8 @@ export interface WorldOptions {
   terminal?: 'off' | 'read' | 'full';
   /** Of the agent. */
   agentClock?: Clock;
+  /** TLS before the control plane: people and the agent go through it. */
+  front?: TlsFront;
   /** How often the agent reads health and devices of its routers; by default a minute. */
   readEveryMs?: number;
 }
@@ -80,6 +84,15 @@ export class World {
     }
   }
 
+  get front(): TlsFront | undefined {
+    return this.#options.front;
+  }
+
+  /** Where people and agents find the control plane. `server.url` is where it listens. */
+  get origin(): string {
+    return this.front?.url ?? this.server.url;
+  }
+
   /** A further team with its own key, as `signalbox team create` and `key create` make them. */
   async addTeam(name: string): Promise<Caller> {
     const storage = await openStorage(this.#databaseUrl, { log: silentLog });
@@ -104,7 +117,8 @@ export class World {
   ): Promise<void> {
     const config = parseConfig(
       {
-        server: options.server ?? this.server.url,
+        server: options.server ?? this.origin,
+        ...(this.front === undefined ? {} : { server_ca: this.front.caFile }),
         credentials: 'credentials.json',
         state: options.state ?? 'agent-state',
         forwards: options.forwards ?? { allow: ['127.0.0.0/8'] },
@@ -140,6 +154,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.agent?.close();
+    await this.front?.close();
     await (this.server as RunningServer | undefined)?.close();
     for (const simulator of this.simulators) await simulator.close();
     await rm(this.folder, { recursive: true, force: true });
@@ -164,6 +179,7 @@ export class World {
     }
     this.#options.prepare?.(this.simulators);
     await this.#startServer('0');
+    await this.front?.open(this.server.url);
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;
     const { token } = await this.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
@@ -183,6 +199,7 @@ export class World {
       SIGNALBOX_FORWARD_PORTS: '21000-29999',
       SIGNALBOX_HEARTBEAT_SECONDS: '1',
       SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
+      ...(this.front === undefined ? {} : { SIGNALBOX_PUBLIC_URL: this.front.url, SIGNALBOX_TRUST_PROXY: TRUSTED }),
       ...this.#options.server,
     });
     this.server = await startServer(config, { log: silentLog, consoleFiles: null, ...this.#options.overrides });

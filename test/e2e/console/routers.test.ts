@@ -2,7 +2,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { addUser } from '../../harness/identity/sign-in.ts';
+import { seedManyRouters } from '../../harness/many-routers.ts';
+import { silentLog } from '../../harness/silent-log.ts';
 import type { World } from '../../harness/world.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
 
 /** The list of routers: filter, saved views, columns, selection, keyboard, phone. */
 
@@ -62,13 +66,44 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await page.getByRole('checkbox', { name: 'Select all 3 routers of this view' }).check();
     const held = page.getByRole('region', { name: 'Selection' });
     await held.getByText('All 3 selected').waitFor();
-    await held.getByText('3 answer now. The list is fixed when you start.').waitFor();
-    expect(await held.getByRole('link', { name: 'Run command' }).getAttribute('href')).toBe('/run?q=router');
+    await held.getByText('3 answer now. The list is fixed when you go on.').waitFor();
+    const named = (await world.routerIds()).toSorted().join();
+    const href = (await held.getByRole('link', { name: 'Run command' }).getAttribute('href'))!;
+    expect(href.slice('/run?routers='.length).split(',').toSorted().join()).toBe(named);
     await page.getByRole('checkbox', { name: 'Select router-0' }).uncheck();
     await held.getByText('2 selected').waitFor();
     expect(await held.getByRole('link', { name: 'Run command' }).getAttribute('href')).toContain('/run?routers=');
     await held.getByRole('button', { name: 'Clear' }).click();
     await held.waitFor({ state: 'detached' });
+  });
+
+  it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {
+    const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+    try {
+      const { teamId, routers } = await seedManyRouters(storage, 120);
+      await addUser(world, 'many@example.org', 'operator', teamId);
+      // The last one is another team's until the selection was made.
+      await storage.db.updateTable('routers').set({ team_id: world.caller.teamId }).where('id', '=', routers[119]!).execute();
+      await visit.signInAs('many@example.org', '/routers?q=gw');
+      await page.getByRole('checkbox', { name: 'Select all 119 routers of this view' }).check();
+      await page.getByRole('link', { name: 'Run script' }).click();
+      await page.getByRole('heading', { name: 'New campaign on 119 routers' }).waitFor();
+      await storage.db.updateTable('routers').set({ team_id: teamId }).where('id', '=', routers[119]!).execute();
+      // A router that the page does not know makes it read the list.
+      const read = page.waitForResponse((answer) => answer.url().includes('/api/routers?'));
+      const data = { router_id: routers[119]!, state: 'never_seen', state_since: null, state_reason: null };
+      world.server.services.events.publish({ teamId, type: 'router.changed', data });
+      await (await read).finished();
+      await page.getByRole('heading', { name: 'New campaign on 119 routers' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'New campaign on 119 routers' }).waitFor();
+      // The address alone has the filter, and says that it was another list.
+      const { pathname, search } = new URL(page.url());
+      const second = await visit.newTab(pathname + search);
+      await second.getByText('119 routers were selected').waitFor();
+    } finally {
+      await storage.close();
+    }
   });
 
   it('moves the selected routers to a site', async () => {
@@ -77,8 +112,26 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await page.getByRole('checkbox', { name: 'Select router-1' }).check();
     await page.getByRole('button', { name: 'Move to a site' }).click();
     await page.getByRole('combobox', { name: 'Site' }).selectOption(body.data.id);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('router-1').waitFor();
+    await dialog.getByText('1 of 1 answer now').waitFor();
+    const keys: (string | undefined)[] = [];
+    await page.route(
+      '**/api/routers/*',
+      async (route) => {
+        keys.push(route.request().headers()['idempotency-key']);
+        // It is done, and every answer is lost: the page asks four times by itself.
+        if (keys.length === 1) await route.fetch();
+        await (keys.length <= 4 ? route.abort() : route.continue());
+      },
+      { times: 5 },
+    );
     await page.getByRole('button', { name: 'Move the router' }).click();
+    await dialog.getByText('It may have been done: the answer was lost.').waitFor();
+    visit.forgiveFailedRequests();
+    await dialog.getByRole('button', { name: 'Look again' }).click();
     await page.getByText('1 of 1 done.').waitFor();
+    expect(keys).toEqual(Array.from({ length: 5 }, () => keys[0]));
     await page.getByRole('button', { name: 'Close' }).last().click();
     await rowOf(1).getByText('Main street').waitFor();
     await page.getByRole('searchbox').fill('site:"Main street"');
@@ -108,7 +161,7 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     const answered = page.waitForResponse((response) => response.url().includes('/api/availability'));
     await visit.signIn('viewer', '/routers');
     expect((await answered).status()).toBe(200);
-    await rowOf(0).locator('canvas').waitFor();
+    await rowOf(0).locator('.rails .rail-bed').waitFor();
     expect(asked).toHaveLength(1);
     for (const id of await world.routerIds()) expect(decodeURIComponent(asked[0]!)).toContain(id);
   });

@@ -9,6 +9,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
+import { useMay } from '../../../session/use-may.ts';
 import { AGENT_SORTS, agentsInOrder, FLAPPING, wordOfAgent } from './agents.ts';
 import type { AgentSort } from './agents.ts';
 
@@ -19,6 +20,7 @@ export function AgentsPage() {
   const { sort = 'away', q = '' } = useSearch({ from: '/agents' });
   const navigate = useNavigate({ from: '/agents' });
   const { api } = useFleet();
+  const mayConnect = useMay('admin');
   const query = useQuery({ queryKey: ['agents', 'all'], queryFn: () => api.all('listAgents', {}) });
   const all = (query.data ?? []).filter(({ revoked_at: revoked, removed_at: removed }) => revoked === null && removed === null);
   const records = agentsInOrder(
@@ -37,7 +39,17 @@ export function AgentsPage() {
   const away = all.filter(({ connected }) => !connected).length;
   return (
     <>
-      <PageHead title="Agents" sentence={query.data ? sentenceOf(all.length, away) : undefined} />
+      <PageHead
+        title="Agents"
+        sentence={query.data ? sentenceOf(all.length, away) : undefined}
+        actions={
+          mayConnect ? (
+            <AppLink href="/agents/new" className="btn main-act">
+              Connect an agent
+            </AppLink>
+          ) : undefined
+        }
+      />
       <div className="filter">
         <label className="fbox">
           <span className="sr">Filter</span>
