@@ -105,6 +105,8 @@ export class Visit {
 
   /** Closes the browser's window and fails when it complained. */
   async end(): Promise<void> {
+    // A request that a test has taken may be on its way.
+    for (const page of this.context.pages()) await page.unrouteAll({ behavior: 'ignoreErrors' });
     await this.context.close();
     expect(this.complaints).toEqual([]);
   }
