@@ -82,16 +82,18 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     try {
       const { teamId, routers } = await seedManyRouters(storage, 120);
       await addUser(world, 'many@example.org', 'operator', teamId);
-      // The last one is another team's until the selection was made.
-      await storage.db.updateTable('routers').set({ team_id: world.caller.teamId }).where('id', '=', routers[119]!).execute();
+      // The last one gets a name that the filter finds when the selection has been made.
+      const rename = (identity: string) =>
+        storage.db.updateTable('routers').set({ identity }).where('id', '=', routers[119]!).where('team_id', '=', teamId).execute();
+      await rename('another');
       await visit.signInAs('many@example.org', '/routers?q=gw');
       await page.getByRole('checkbox', { name: 'Select all 119 routers of this view' }).check();
       await page.getByRole('link', { name: 'Run script' }).click();
       await page.getByRole('heading', { name: 'New campaign on 119 routers' }).waitFor();
-      await storage.db.updateTable('routers').set({ team_id: teamId }).where('id', '=', routers[119]!).execute();
+      await rename('gw-late');
       // A router that the page does not know makes it read the list.
       const read = page.waitForResponse((answer) => answer.url().includes('/api/routers?'));
-      const data = { router_id: routers[119]!, state: 'never_seen', state_since: null, state_reason: null };
+      const data = { router_id: crypto.randomUUID(), state: 'never_seen', state_since: null, state_reason: null };
       world.server.services.events.publish({ teamId, type: 'router.changed', data });
       await (await read).finished();
       await page.getByRole('heading', { name: 'New campaign on 119 routers' }).waitFor();
