@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandOf } from '../../../console/src/pages/settings/first/commands.ts';
+import { commandOf, newPassword, userLines } from '../../../console/src/pages/settings/first/commands.ts';
 import type { Place } from '../../../console/src/pages/settings/first/commands.ts';
 
 const agent = { server: 'https://signalbox.example.net', token: 'sbe_abc', name: "Riga's $(reboot)", team: 'A & B', hasRelease: true };
@@ -13,6 +14,15 @@ describe('lines to copy', () => {
   it('give a name to the program as it is, whatever it holds', () => {
     const last = commandOf('linux', agent).split('\n').at(-1)!.replace('sudo sh install.sh', 'printf "%s|"');
     expect(execFileSync('sh', ['-c', last], { encoding: 'utf8' })).toBe(`--token|sbe_abc|--name|${agent.name}|`);
+  });
+
+  it('make a user with a password that nobody else knows', () => {
+    const [one, other] = [newPassword(), newPassword()];
+    expect(one).toMatch(/^[a-z2-9]{24}$/);
+    expect(other).not.toBe(one);
+    expect(userLines(one)).toContain(`/user/add name=signalbox group=signalbox password="${one}"`);
+    const needed = /policies `([a-z,]+)`/.exec(readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8'))![1]!;
+    expect(userLines(one)).toContain(`policy=${needed}\n`);
   });
 
   it('do not name a script that the control plane does not have', () => {

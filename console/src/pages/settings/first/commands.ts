@@ -45,10 +45,29 @@ export function commandOf(place: Place, agent: NewAgent): string {
       ].join('\n');
     case 'routeros':
       return [
-        `npx signalbox enrol-token create --team ${shellWord(team)} --routeros --disk disk1 \\`,
+        `signalbox enrol-token create --team ${shellWord(team)} --routeros --disk disk1 \\`,
         `  --server-url ${server} --name ${shellWord(name)} > ${shellWord(`${name}.rsc`)}`,
       ].join('\n');
   }
+}
+
+/** SECURITY.md: the policies that an agent needs. */
+const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password';
+
+/** Lines for a terminal of a router: a user for the agent. docs/agent.md has the certificate of the API, too. */
+export function userLines(password: string): string {
+  return [`/user/group/add name=signalbox policy=${POLICIES}`, `/user/add name=signalbox group=signalbox password="${password}"`].join(
+    '\n',
+  );
+}
+
+/** Without letters and digits that look alike, and with nothing that RouterOS or a shell would read. */
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
+const PASSWORD_LETTERS = 24;
+
+/** Made in this browser and sent nowhere: 120 bits. */
+export function newPassword(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(PASSWORD_LETTERS)), (byte) => LETTERS[byte % LETTERS.length]).join('');
 }
 
 /** `agent.yaml` with one router, for those who do not have the script ask them. */

@@ -6,7 +6,7 @@ import { useFleet } from '../../../data/use-fleet.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { ForAdmins } from '../settings-page.tsx';
-import { commandOf, configOf } from './commands.ts';
+import { commandOf, configOf, newPassword, userLines } from './commands.ts';
 import type { Place } from './commands.ts';
 import { MakeToken } from './make-token.tsx';
 import { Progress } from './progress.tsx';
@@ -57,6 +57,10 @@ export function FirstRun() {
             )}
           </li>
           <li>
+            <h2>Make it a user on each router</h2>
+            <RouterUser place={place} />
+          </li>
+          <li>
             <h2>Run this there</h2>
             {made === undefined ? (
               <p className="dim">The lines appear here, with a token that works once.</p>
@@ -65,7 +69,7 @@ export function FirstRun() {
             )}
           </li>
           <li>
-            <h2>Tell it its routers</h2>
+            <h2>{place === 'linux' ? 'More routers, whenever you like' : 'Tell it its routers'}</h2>
             <Routers place={place} />
           </li>
         </ol>
@@ -76,12 +80,17 @@ export function FirstRun() {
 }
 
 const PLACES: readonly { place: Place; name: string; needs: string }[] = [
-  { place: 'linux', name: 'Linux', needs: 'As root, with systemd and Node 24. The script asks for the first router and starts a service.' },
-  { place: 'docker', name: 'Compose', needs: 'Any machine with Docker. Write agent/agent.yaml as in step 3, then docker compose up -d.' },
+  {
+    place: 'linux',
+    name: 'Linux',
+    needs: 'A machine with systemd and Node 24 (node --version), as root. The script asks for the first router and starts a service.',
+  },
+  { place: 'docker', name: 'Compose', needs: 'Any machine with Docker. Write agent/agent.yaml as in step 4, then docker compose up -d.' },
   {
     place: 'routeros',
     name: 'Container on RouterOS',
-    needs: 'On the machine of the control plane: prints lines, with a token of their own, that you paste into a terminal of the router.',
+    needs:
+      'On the machine of the control plane (npx signalbox in a clone): prints lines, with a token of their own, that you paste into a terminal of the router.',
   },
 ];
 
@@ -133,13 +142,33 @@ function useHasRelease(): boolean {
   return data ?? true;
 }
 
+/** What the agent logs in with. The password never leaves this browser by itself. */
+function RouterUser({ place }: { place: Place }) {
+  const [password] = useState(newPassword);
+  if (place === 'routeros') return <p className="dim">The lines of the next step make it on the router, with a password of its own.</p>;
+  const text = userLines(password);
+  return (
+    <>
+      <p className="dim">
+        In a terminal of the router. The password was made in this browser and is sent nowhere:{' '}
+        {place === 'linux' ? 'keep it, the script asks for it.' : 'it goes into agent/edge-1.password.'}
+      </p>
+      <div className="lines">
+        <pre aria-label="Lines for the router">{text}</pre>
+        <CopyButton text={text} label="what makes the user" />
+      </div>
+    </>
+  );
+}
+
 function Routers({ place }: { place: Place }) {
   if (place === 'routeros') return <p className="dim">The lines name the router itself. More routers go into agent.yaml on its disk.</p>;
   const text = configOf(place, { server: location.origin });
   return (
     <>
       <p className="dim">
-        {place === 'linux' ? 'The script asks for the first one. ' : ''}Logins stay on that machine: this control plane never holds one.
+        {place === 'linux' ? 'The script has written the first one. Add others, then systemctl restart signalbox-agent. ' : ''}
+        Logins stay on that machine: this control plane never holds one.
       </p>
       <div className="lines">
         <pre aria-label="agent.yaml">{`# ${place === 'linux' ? '/etc/signalbox' : 'agent'}/agent.yaml\n${text}`}</pre>

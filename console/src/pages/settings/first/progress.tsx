@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { Agent, AgentRouters, EnrolToken } from '../../../../../client/browser.ts';
 import { useQuery } from '@tanstack/react-query';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -55,6 +56,11 @@ export function Progress({ tokenId, madeAt }: Props) {
             <Link to="/routers/$routerId" params={{ routerId: answering[0]!.id }} className="hand under">
               Its page
             </Link>
+            , or{' '}
+            <AppLink href={`/run?routers=${answering[0]!.id}`} className="hand under">
+              run a command on it
+            </AppLink>
+            .
           </p>
         ) : null}
       </Section>
