@@ -310,7 +310,7 @@ describe('text of routers', () => {
           expect(line).not.toMatch(/undefined|null|NaN|\[object|Invalid Date/);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

@@ -30,7 +30,7 @@ export async function sendRequest(request: HttpRequest, { poster, now }: HttpDep
   const answer = await poster.ask({ ...message, headers }, signal, MAX_ANSWER_BYTES);
   if (answer.outcome !== 'answered') return noAnswer(answer);
   // Before anything is cut: half of a secret is one, too.
-  const told = { ...answer, body: withoutSecrets(answer.body, secrets) };
+  const told = { ...answer, body: withoutSecrets(answer.body, [...secrets, ...secretsOf(request)]) };
   return judge(told) ?? judgeAnswer(told, now());
 }
 
@@ -93,6 +93,12 @@ function asWait(ms: number): { retryAfterMs?: number } {
 /** "HTTP 400: chat not found". @param words the provider's, if they are not the whole body */
 export function detailOf({ status, body }: Pick<Answer, 'status' | 'body'>, words = body): string {
   return cleanText(words.trim() === '' ? `HTTP ${status}` : `HTTP ${status}: ${words.trim()}`, MAX_DETAIL_CHARS);
+}
+
+/** The address of a hook is its secret, in whatever part a receiver repeats it; a header that authorises is one, too. */
+function secretsOf({ url, headers }: HttpRequest): string[] {
+  const { pathname = '', search = '' } = URL.parse(url) ?? {};
+  return [url, `${pathname}${search}`, pathname, headers['authorization'] ?? ''].filter((part) => part.length > 1);
 }
 
 function withoutSecrets(body: string, secrets: readonly string[]): string {

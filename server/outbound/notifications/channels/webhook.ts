@@ -25,7 +25,7 @@ export class WebhookChannel implements Channel<'webhook'> {
   async send(message: OutgoingMessage, { url, secrets }: AddressOf<'webhook'>, signal: AbortSignal): Promise<SendResult> {
     // Receivers would reject an unsigned message.
     if (secrets.length === 0) return { outcome: 'config', error: 'signing_failed', detail: 'the team has no webhook secret' };
-    const request = jsonRequest(url, webhookBody(message), { secrets: [url] });
+    const request = jsonRequest(url, webhookBody(message));
     const headers = signedHeaders({ id: message.id, at: this.#deps.now(), body: String(request.body) }, secrets);
     return sendRequest({ ...request, headers }, this.#deps, signal, () => undefined);
   }

@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { Locale } from './types.ts';
 
-/** Times as a reader of one language sees them: in the zone of the site, and in the reader's own when it differs. Pure. */
+/** Times as a reader of one language sees them: in the zone of the site, and in the reader's own when it differs. */
 
 export interface Moment {
   /** "08:31", on another day "22 Nov, 08:31". */
@@ -24,53 +25,70 @@ export interface Zones {
 /** A time, with the date if it is not of today. @param time milliseconds since 1970 */
 export function momentOf(time: number, { locale, siteTimeZone, readerTimeZone, now }: Zones): Moment {
   const zone = siteTimeZone ?? readerTimeZone;
-  const hasDate = dayOf(time, zone) !== dayOf(now, zone);
-  const clock = clockOf(time, zone);
-  const isElsewhere = siteTimeZone !== null && localOf(time, siteTimeZone) !== localOf(time, readerTimeZone);
+  const here = localOf(time, zone);
+  const there = siteTimeZone === null ? here : localOf(time, readerTimeZone);
+  const hasDate = here.day !== localOf(now, zone).day;
+  const isElsewhere = here.day !== there.day || here.clock !== there.clock;
   return {
-    text: hasDate ? `${dateOf(time, zone, locale)}, ${clock}` : clock,
+    text: hasDate ? `${dateOf(time, zone, locale)}, ${here.clock}` : here.clock,
     hasDate,
-    hour: Number(clock.slice(0, 2)),
-    elsewhere: isElsewhere ? elsewhereOf(time, zone, readerTimeZone, locale) : null,
+    hour: Number(here.clock.slice(0, 2)),
+    elsewhere: isElsewhere ? elsewhereOf(time, here.day, readerTimeZone, locale) : null,
   };
 }
 
-/** The two largest units: "13 min", "4 hr, 5 min". */
+/** The two largest units: "13 min", "4 hr 5 min". */
 export function durationOf(ms: number, locale: Locale): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
-  const parts = (
-    [
-      ['day', Math.floor(minutes / 1440)],
-      ['hour', Math.floor((minutes % 1440) / 60)],
-      ['minute', minutes % 60],
-    ] as const
-  ).filter(([, value]) => value > 0);
-  const texts = parts.slice(0, 2).map(([unit, value]) => {
-    return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
-  });
-  return texts.join(' ');
-}
-
-/** Engineers compare with log lines, so the day has 24 hours in every language. */
-function clockOf(time: number, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(time);
-}
-
-function dateOf(time: number, timeZone: string, locale: Locale): string {
-  return new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { timeZone, day: 'numeric', month: 'short' }).format(time);
-}
-
-function dayOf(time: number, timeZone: string): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(time);
-}
-
-function localOf(time: number, timeZone: string): string {
-  return `${dayOf(time, timeZone)} ${clockOf(time, timeZone)}`;
+  const parts = [
+    ['day', Math.floor(minutes / 1440)],
+    ['hour', Math.floor((minutes % 1440) / 60)],
+    ['minute', minutes % 60],
+  ] as const;
+  return parts
+    .filter(([, value]) => value > 0)
+    .slice(0, 2)
+    .map(([unit, value]) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value))
+    .join(' ');
 }
 
 /** "20:31 Auckland": the city of the zone is right for every reader and needs no translation. */
-function elsewhereOf(time: number, siteZone: string, readerZone: string, locale: Locale): string {
+function elsewhereOf(time: number, siteDay: string, readerZone: string, locale: Locale): string {
   const city = readerZone.split('/').at(-1)!.replaceAll('_', ' ');
-  const date = dayOf(time, siteZone) === dayOf(time, readerZone) ? '' : `${dateOf(time, readerZone, locale)}, `;
-  return `${date}${clockOf(time, readerZone)} ${city}`;
+  const { day, clock } = localOf(time, readerZone);
+  const date = day === siteDay ? '' : `${dateOf(time, readerZone, locale)}, `;
+  return `${date}${clock} ${city}`;
+}
+
+/** Engineers compare with log lines, so the day has 24 hours in every language. */
+function localOf(time: number, timeZone: string): { day: string; clock: string } {
+  // "2026-11-23, 08:31" in this locale.
+  const [day = '', clock = ''] = formatOf('en-CA', timeZone, LOCAL).format(time).split(', ');
+  return { day, clock };
+}
+
+function dateOf(time: number, timeZone: string, locale: Locale): string {
+  return formatOf(locale === 'en' ? 'en-GB' : locale, timeZone, DATE).format(time);
+}
+
+const LOCAL: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+};
+const DATE: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
+
+/** Making a formatter costs a hundred times its use. There are about 600 zones; a fleet has a few. */
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
+
+function formatOf(language: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = `${language} ${timeZone} ${options === DATE ? 'date' : 'local'}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat(language, { ...options, timeZone });
+  formats.set(key, made);
+  return made;
 }

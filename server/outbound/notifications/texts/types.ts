@@ -124,6 +124,8 @@ export interface Text {
   /** Records in all; those that are not in `rows` are summed up as "and 802 more". */
   rowCount: number;
   url: string;
+  /** The subject taken apart, for formats with fields of their own: "agent away", "Depot Madrid", "since 08:31". */
+  parts: { what: string; where: string; when: string };
   /** The parts of the layout. */
   labels: Labels;
 }

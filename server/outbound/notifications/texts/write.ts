@@ -27,6 +27,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     rows,
     rowCount: rows.length === 0 ? 0 : Math.max(view.itemCount, rows.length),
     url: view.url,
+    parts: partsOf(view, story, words, zones),
     labels: {
       tone: words.tones[tone],
       open: words.labels.open,
@@ -62,6 +63,16 @@ function prefixOf(view: ThreadView, words: Catalogue): string {
     case undefined:
       return prefixes[view.kind];
   }
+}
+
+function partsOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): Text['parts'] {
+  const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
+  const time = timeOf(view, story, words, zones, brief).trim();
+  return {
+    what: `${prefixOf(view, words)}${statement(view, story, words, '')}`,
+    where: story.place ?? words.thisTeam(cleanName(view.team)),
+    when: time === '' ? words.at(brief(momentOf(view.at, zones))) : time,
+  };
 }
 
 /** For a lock screen: no time of the reader's own, no sentence. */
