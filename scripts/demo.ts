@@ -55,6 +55,9 @@ const routers = [
   { identity: 'edge-zurich', version: '6.49.18', model: 'hEX', ...ports.routers[1] },
 ].map((router) => ({ ...router, username: 'signalbox', password: `router-${router.identity}` }));
 
+/** Looks at both routers in terminals. */
+const READER = { username: 'look', password: 'router-look' };
+
 interface ListedRouter {
   id: string;
   identity: string;
@@ -99,6 +102,7 @@ async function startDemo(): Promise<void> {
         `--identity=${router.identity}`,
         `--username=${router.username}`,
         `--password=${router.password}`,
+        `--reader=${READER.username}=${READER.password}`,
       ],
     });
   }
@@ -143,11 +147,13 @@ function agentConfig(credentials: string): object {
     state: path.join(folder, 'agent-state'),
     // The demo's targets are services on this machine; the default for real agents excludes loopback.
     forwards: { allow: ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] },
+    terminal: 'full',
     routers: routers.map((router) => ({
       name: router.identity,
       host: '127.0.0.1',
       api: { port: router.api_port, username: router.username, password: router.password },
       ssh: { port: router.ssh_port, username: router.username, password: router.password },
+      terminal: { read: READER, full: { username: router.username, password: router.password } },
     })),
   };
 }

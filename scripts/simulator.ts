@@ -17,6 +17,7 @@ const HELP = `Usage: npm run simulator -- [options]
   --username U         user for API and SSH                                       [admin]
   --password P         its password                                               ['']
   --group G            full, read or write                                        [full]
+  --reader U=P         a second user and its password, of the group read
   --clock T            ISO time, or "unset" for 1970 after each boot
   --device-mode M      advanced or home                                           [advanced]
   --latency-ms N       wait before every API reply                                [0]
@@ -40,6 +41,7 @@ const spec = {
   username: { type: 'string' },
   password: { type: 'string' },
   group: { type: 'string' },
+  reader: { type: 'string' },
   clock: { type: 'string' },
   'device-mode': { type: 'string' },
   'latency-ms': { type: 'string' },
@@ -74,6 +76,13 @@ function hostsBehind(pairs: readonly string[]): Record<string, string> {
   );
 }
 
+function reader(pair: string | undefined): { name: string; password: string; group: string }[] {
+  if (pair === undefined) return [];
+  const [name = '', password = ''] = pair.split('=');
+  if (name === '' || password === '') throw new UsageError(`--reader: must be a user and a password joined by "=", not "${pair}"`);
+  return [{ name, password, group: 'read' }];
+}
+
 function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
   const { values } = parseArgs({ args, options: spec, strict: true });
   if (values.help === true) return 'help';
@@ -92,7 +101,7 @@ function readOptions(args: string[]): Partial<SimulatorOptions> | 'help' {
     clock: values.clock,
     deviceMode: values['device-mode'],
     latencyMs: values['latency-ms'] === undefined ? undefined : number('latency-ms', values['latency-ms'], 600_000),
-    users: [{ name: values.username ?? 'admin', password: values.password ?? '', group: values.group ?? 'full' }],
+    users: [{ name: values.username ?? 'admin', password: values.password ?? '', group: values.group ?? 'full' }, ...reader(values.reader)],
     hosts: hostsBehind(values['host-behind'] ?? []),
     network: values.namespace === undefined ? undefined : { namespace: values.namespace },
     blank: values.blank,

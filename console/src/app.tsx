@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ConnectionError, ProblemError } from '../../client/browser.ts';
 import { Fleet } from './data/fleet.ts';
 import { FleetContext } from './data/use-fleet.ts';
@@ -29,11 +29,17 @@ export function App({ session }: { session: Session }) {
     <SessionContext value={session}>
       <FleetContext value={opened.fleet}>
         <QueryClientProvider client={opened.fleet.queries}>
-          <RouterProvider router={opened.router} />
+          <Pages {...opened} />
         </QueryClientProvider>
       </FleetContext>
     </SessionContext>
   );
+}
+
+/** Everything is drawn anew when its times are shown in another zone. */
+function Pages({ fleet: { preferences }, router }: Opened) {
+  const zone = useSyncExternalStore(preferences.subscribe, () => preferences.chosen.timeZone);
+  return <RouterProvider key={zone ?? ''} router={router} />;
 }
 
 async function open(session: Session): Promise<Opened | undefined> {

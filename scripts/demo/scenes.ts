@@ -11,6 +11,8 @@ interface ListedRouter {
 const JOB = { make_backup: false, express_execute: true, needs_acknowledgement: true };
 /** Since 7.15. */
 const KNOWS_BLOCK_LISTS = /^7[.](?:1[5-9]|2\d)\b/;
+/** Routers of both campaigns in a fleet that is large enough. */
+const MOST_IN_CAMPAIGNS = 240;
 /** Between two visits of a client to an open forward, ms. */
 const VISIT_MS = 4000;
 
@@ -86,20 +88,16 @@ export async function playForwards(api: Administrator, signal: AbortSignal): Pro
 
 async function campaigns(api: Administrator, newer: readonly ListedRouter[], older: readonly ListedRouter[]): Promise<void> {
   const ids = (routers: readonly ListedRouter[]): string[] => routers.map(({ id }) => id);
+  // A small fleet has smaller ones, and none without enough routers for canaries and the others.
+  const share = Math.min(1, newer.length / MOST_IN_CAMPAIGNS);
+  const between = (from: number, to: number): string[] => ids(newer.slice(Math.ceil(from * share), Math.ceil(to * share)));
+  const start = async (plan: object, routerIds: readonly string[], canaries: number): Promise<void> => {
+    if (routerIds.length > canaries) await api.call('POST', '/api/campaigns', { ...plan, router_ids: routerIds, canary_count: canaries });
+  };
   const blocked = { ...JOB, description: 'Block lists for customers', script: '/ip dns adlist add url=https://lists.example.net/ads.txt' };
-  await api.call('POST', '/api/campaigns', {
-    ...blocked,
-    router_ids: [...ids(newer.slice(20, 22)), ...ids(older.slice(0, 1)), ...ids(newer.slice(22, 80))],
-    canary_count: 3,
-  });
+  await start(blocked, [...between(20, 22), ...ids(older.slice(0, 1)), ...between(22, 80)], 3);
   const time = { ...JOB, description: 'Two time servers', script: '/system ntp client servers add address=10.16.1.123' };
-  await api.call('POST', '/api/campaigns', {
-    ...time,
-    router_ids: ids(newer.slice(80, 240)),
-    canary_count: 4,
-    rate_per_minute: 20,
-    abort_at_percent: 10,
-  });
+  await start({ ...time, rate_per_minute: 20, abort_at_percent: 10 }, between(80, MOST_IN_CAMPAIGNS), 4);
 }
 
 async function aliases(api: Administrator): Promise<void> {

@@ -5,6 +5,7 @@ import type { Session } from '../session/session.ts';
 import { takeFigures } from './figures.ts';
 import { LastEvents } from './last-events.ts';
 import { Live } from './live.ts';
+import { Preferences } from './preferences.ts';
 import { RailsStore } from './rails-store.ts';
 import { RouterStore } from './router-store.ts';
 
@@ -46,14 +47,16 @@ export class Fleet {
   readonly events = new LastEvents();
   readonly live: Live;
   readonly me: Me;
+  readonly preferences: Preferences;
   readonly #hearers = new Set<Hears>();
   #reread: ReturnType<typeof setTimeout> | undefined;
   #stale = new Set<string>();
 
-  private constructor(api: ApiClient, me: Me, session: Session) {
+  private constructor(api: ApiClient, { me, preferences }: Pick<Fleet, 'me' | 'preferences'>, session: Session) {
     this.api = api;
     this.rails = new RailsStore(api, this.routers);
     this.me = me;
+    this.preferences = preferences;
     this.live = new Live({
       token: () => session.token(),
       onEvents: (events) => this.#onEvents(events),
@@ -65,7 +68,8 @@ export class Fleet {
   /** Reads who is signed in and all routers, then follows the events from before that reading. */
   static async open(session: Session): Promise<Fleet> {
     const api = new ApiClient({ server: location.origin, key: () => session.token() });
-    const fleet = new Fleet(api, (await api.call('whoAmI', {})).data, session);
+    const [{ data: me }, preferences] = await Promise.all([api.call('whoAmI', {}), Preferences.read(api)]);
+    const fleet = new Fleet(api, { me, preferences }, session);
     const { routers, position } = await readRouters(api);
     fleet.routers.load(routers);
     fleet.live.start(position);

@@ -6,8 +6,12 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
 export function themeChoice(): ThemeChoice {
-  const kept = localStorage.getItem(KEY);
-  return kept === 'light' || kept === 'dark' ? kept : 'system';
+  return readTheme(localStorage.getItem(KEY)) ?? 'system';
+}
+
+/** Undefined for what is no choice. */
+export function readTheme(value: unknown): ThemeChoice | undefined {
+  return value === 'light' || value === 'dark' || value === 'system' ? value : undefined;
 }
 
 export function currentTheme(): 'light' | 'dark' {

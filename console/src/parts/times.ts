@@ -1,20 +1,43 @@
-/** Kept: making one of these for each row costs half a millisecond a frame. */
-const hourMinute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const weekdayDay = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
-const dayMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+/** Kept: making one of these for each row costs half a millisecond a frame. @throws RangeError for a zone that does not exist */
+function formatsIn(timeZone: string | undefined) {
+  const short = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(undefined, { ...options, timeZone });
+  return {
+    hourMinute: of(short),
+    weekday: of({ weekday: 'short', ...short }),
+    weekdayDay: of({ weekday: 'short', day: 'numeric', month: 'short' }),
+    dayMonth: of({ day: 'numeric', month: 'short' }),
+    dayMonthYear: of({ day: 'numeric', month: 'short', year: 'numeric' }),
+    exact: of({ dateStyle: 'full', timeStyle: 'long' }),
+    toTheSecond: of({ ...short, second: '2-digit' }),
+    dayToTheSecond: of({ day: 'numeric', month: 'short', ...short, second: '2-digit' }),
+    wall: new Intl.DateTimeFormat('en', { ...short, second: '2-digit', year: 'numeric', month: 'numeric', day: 'numeric', timeZone }),
+  };
+}
 
-const toTheSecond = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
-const dayToTheSecond = new Intl.DateTimeFormat(undefined, {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
+let formats = formatsIn(undefined);
+
+/** Whether this browser knows the zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatsIn(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** From now on, times are those of this zone. @param name IANA name; undefined: the zone of the browser */
+export function showTimesIn(name: string | undefined): void {
+  formats = formatsIn(name);
+}
+
+/** How far the shown time is ahead of UTC at this moment, milliseconds. */
+export function offsetAt(at: number): number {
+  const part = Object.fromEntries(formats.wall.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const wall = Date.UTC(part['year']!, part['month']! - 1, part['day'], part['hour'], part['minute'], part['second']);
+  return wall - Math.floor(at / 1000) * 1000;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -23,24 +46,24 @@ export function shortTime(at: string | null, now = Date.now()): string {
   if (at === null) return '';
   const time = Date.parse(at);
   const age = Math.abs(now - time);
-  if (age < DAY_MS) return hourMinute.format(time);
-  if (age < 6 * DAY_MS) return weekday.format(time);
-  return age < 300 * DAY_MS ? dayMonth.format(time) : dayMonthYear.format(time);
+  if (age < DAY_MS) return formats.hourMinute.format(time);
+  if (age < 6 * DAY_MS) return formats.weekday.format(time);
+  return age < 300 * DAY_MS ? formats.dayMonth.format(time) : formats.dayMonthYear.format(time);
 }
 
 /** The time of day alone, for an axis or a reason that stands at one: `03:12`. */
 export function clockTime(at: number): string {
-  return hourMinute.format(at);
+  return formats.hourMinute.format(at);
 }
 
 /** For midnight on an axis: `Thu 6 Nov`. */
 export function dayName(at: number): string {
-  return weekdayDay.format(at);
+  return formats.weekdayDay.format(at);
 }
 
 /** To the second, with the zone; for the title of a short one. */
 export function exactTime(at: string | null): string {
-  return at === null ? '' : exact.format(Date.parse(at));
+  return at === null ? '' : formats.exact.format(Date.parse(at));
 }
 
 /** `12 s`, `4 min`, `2 h 05`, `3 d`. */
@@ -55,7 +78,7 @@ export function lengthOf(ms: number): string {
 
 /** `03:12:46`, with its day when that is not the last one. @param at milliseconds since 1970 */
 export function secondsTime(at: number, now = Date.now()): string {
-  return (now - at < DAY_MS ? toTheSecond : dayToTheSecond).format(at);
+  return (now - at < DAY_MS ? formats.toTheSecond : formats.dayToTheSecond).format(at);
 }
 
 /** Minutes and seconds that are left: `2:34`, `1:02:34`. */

@@ -1,3 +1,4 @@
+import { offsetAt } from '../parts/times.ts';
 import type { Kind, Piece, Span } from './pieces.ts';
 import { isBreak } from './pieces.ts';
 
@@ -52,6 +53,7 @@ export interface Tick {
 }
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Steps that people count in, hours. */
 const STEPS = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336];
 
@@ -61,13 +63,17 @@ export function ticksOf({ from, to }: Span, width: number, leastPx: number): Tic
   const hours = STEPS.find((step) => step * HOUR_MS >= msOfLeast) ?? STEPS.at(-1)!;
   const ticks: Tick[] = [];
   // By the calendar and not by adding milliseconds: a day has 23 or 25 hours when clocks change.
-  const first = new Date(from);
-  first.setHours(0, 0, 0, 0);
+  const midnight = Math.floor((from + offsetAt(from)) / DAY_MS) * DAY_MS;
   for (let count = 0; ; count += 1) {
-    const date = new Date(first);
-    date.setHours(count * hours);
-    const at = date.getTime();
+    const wall = midnight + count * hours * HOUR_MS;
+    const at = instantOf(wall);
     if (at > to) return ticks;
-    if (at >= from) ticks.push({ at, x: ((at - from) / (to - from)) * width, isDay: date.getHours() === 0 });
+    if (at >= from) ticks.push({ at, x: ((at - from) / (to - from)) * width, isDay: wall % DAY_MS === 0 });
   }
+}
+
+/** When the shown clock has this time. @param wall as if it were UTC, milliseconds */
+function instantOf(wall: number): number {
+  const guess = wall - offsetAt(wall);
+  return wall - offsetAt(guess);
 }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { PASSWORD, addUser } from '../../harness/identity/sign-in.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import type { World } from '../../harness/world.ts';
 
 /** The settings of a team as administrators use them. */
@@ -226,6 +227,28 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.reload();
       await page.getByRole('heading', { name: 'viewer@example.org' }).waitFor();
       expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    });
+
+    it('keeps theme and time zone for the person, in every browser, beside what other programs keep there', async () => {
+      await addUser(world, 'grace@example.org', 'viewer');
+      await visit.signInAs('grace@example.org', '/me');
+      await page.getByLabel('Times in the zone').selectOption('America/New_York');
+      await page.getByLabel('Dark').check();
+      const kept = await waitUntil('both are kept', async () => {
+        const rows = await world.server.services.storage.db.selectFrom('preferences').selectAll().execute();
+        return rows.find(({ content }) => content.includes('New_York') && content.includes('dark'));
+      });
+      expect(JSON.parse(kept.content)).toEqual({ console: { theme: 'dark', time_zone: 'America/New_York' } });
+      const elsewhere = await Visit.start(browser, world);
+      try {
+        await elsewhere.signInAs('grace@example.org', '/me');
+        expect(await elsewhere.page.locator('html').getAttribute('data-theme')).toBe('dark');
+        expect(await elsewhere.page.getByLabel('Times in the zone').inputValue()).toBe('America/New_York');
+        await elsewhere.goto('/routers');
+        expect(await elsewhere.page.locator('h1').count()).toBe(1);
+      } finally {
+        await elsewhere.end();
+      }
     });
 
     it('changes the password, which ends the session', async () => {

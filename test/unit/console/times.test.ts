@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { shortTime } from '../../../console/src/parts/times.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clockTime, isTimeZone, offsetAt, shortTime, showTimesIn } from '../../../console/src/parts/times.ts';
+import { ticksOf } from '../../../console/src/rails/geometry.ts';
 
 const HOUR_MS = 3_600_000;
 const now = Date.parse('2031-05-01T12:00:00Z');
@@ -16,5 +17,34 @@ describe('a short time', () => {
 
   it.each([-7 * 24, 7 * 24])('is a date from a week on, before or after now (%i h)', (hours) => {
     expect(at(hours)).toMatch(/^(Apr 24|24 Apr|May 8|8 May)$/);
+  });
+});
+
+describe('the zone of times', () => {
+  afterEach(() => showTimesIn(undefined));
+
+  it('is the one that the person has chosen', () => {
+    showTimesIn('UTC');
+    expect([clockTime(now), offsetAt(now)]).toEqual(['12:00', 0]);
+    showTimesIn('Asia/Kathmandu');
+    expect([clockTime(now), offsetAt(now)]).toEqual(['17:45', 5.75 * HOUR_MS]);
+    showTimesIn('America/New_York');
+    expect([clockTime(now), offsetAt(now)]).toEqual(['08:00', -4 * HOUR_MS]);
+  });
+
+  it('has its own midnights on an axis, also where clocks change', () => {
+    showTimesIn('Europe/Berlin');
+    // The night to 30 March 2031: a day of 23 hours.
+    const from = Date.parse('2031-03-28T12:00:00Z');
+    const days = ticksOf({ from, to: from + 3 * 24 * HOUR_MS }, 300, 90).filter(({ isDay }) => isDay);
+    expect(days.map(({ at: moment }) => new Date(moment).toISOString())).toEqual([
+      '2031-03-28T23:00:00.000Z',
+      '2031-03-29T23:00:00.000Z',
+      '2031-03-30T22:00:00.000Z',
+    ]);
+  });
+
+  it('is known to the browser or refused', () => {
+    expect([isTimeZone('Europe/Riga'), isTimeZone('Europe/Atlantis')]).toEqual([true, false]);
   });
 });

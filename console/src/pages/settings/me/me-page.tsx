@@ -1,13 +1,12 @@
 import '../settings.css';
-import { useState, useSyncExternalStore } from 'react';
+import { useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
-import { chooseTheme, onThemeChange, themeChoice } from '../../../look/theme.ts';
-import type { ThemeChoice } from '../../../look/theme.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useSession } from '../../../session/use-session.ts';
 import { WHAT_ENDS } from '../words.ts';
+import { Choices } from './choices.tsx';
 import { Password } from './password.tsx';
 
 /** What each role may do, to the person who has it. */
@@ -33,8 +32,8 @@ export function MePage() {
         }
       />
       <div className="sections settings-form">
-        <Section title="Look">
-          <Theme />
+        <Section title="Look and times">
+          <Choices />
         </Section>
         <Section title="Session">
           <p className="prose-block">
@@ -53,26 +52,6 @@ export function MePage() {
         </Section>
       </div>
     </>
-  );
-}
-
-const THEMES: readonly { value: ThemeChoice; name: string }[] = [
-  { value: 'system', name: 'As the system says' },
-  { value: 'light', name: 'Light' },
-  { value: 'dark', name: 'Dark' },
-];
-
-function Theme() {
-  const chosen = useSyncExternalStore(onThemeChange, themeChoice);
-  return (
-    <fieldset className="themes">
-      <legend className="sr">Theme of this browser</legend>
-      {THEMES.map(({ value, name }) => (
-        <label key={value}>
-          <input type="radio" name="theme" value={value} checked={chosen === value} onChange={() => chooseTheme(value)} /> {name}
-        </label>
-      ))}
-    </fieldset>
   );
 }
 
