@@ -10,6 +10,11 @@ export interface Success<T> {
   data: T;
 }
 
+export interface AddressCode {
+  /** The six digits of the message */
+  code: string;
+}
+
 export interface Agent {
   id: string;
   name: string;
@@ -993,6 +998,19 @@ export interface NewNotificationGroup {
   notifiables?: Notifiable[];
   topics?: string[];
   sites?: string[];
+  /** Ids of notification targets */
+  targets?: string[];
+  /** How long nobody acknowledges before the next group is told; together with `escalate_to` */
+  escalate_after_minutes?: number | null;
+  /** The group that is told next. At most 5 groups follow each other, and none twice */
+  escalate_to?: string | null;
+}
+
+export interface NewNotificationTarget {
+  name: string;
+  /** How the target is reached */
+  channel: 'slack' | 'teams' | 'webhook' | 'pagerduty' | 'ntfy' | 'gotify' | 'telegram';
+  address: NotificationTargetAddress;
 }
 
 export interface NewSchedule {
@@ -1069,6 +1087,9 @@ export interface NotificationGroup {
   }[];
   topics: string[];
   sites: string[];
+  targets: string[];
+  escalate_after_minutes: number | null;
+  escalate_to: string | null;
   created_at: string;
   updated_at: string;
   muted_now: boolean;
@@ -1085,6 +1106,48 @@ export interface NotificationGroupChange {
   notifiables?: Notifiable[];
   topics?: string[];
   sites?: string[];
+  /** Ids of notification targets */
+  targets?: string[];
+  /** How long nobody acknowledges before the next group is told; together with `escalate_to` */
+  escalate_after_minutes?: number | null;
+  /** The group that is told next. At most 5 groups follow each other, and none twice */
+  escalate_to?: string | null;
+}
+
+export interface NotificationTarget {
+  id: string;
+  name: string;
+  /** How the target is reached */
+  channel: 'slack' | 'teams' | 'webhook' | 'pagerduty' | 'ntfy' | 'gotify' | 'telegram';
+  /** The address without its secrets */
+  shown: string;
+  /** When it was proved; null: nothing is sent there */
+  verified_at: string | null;
+  /** Why nothing is sent there any more: `gone`, `blocked`, `key_refused`. A new proof ends this */
+  off_reason: string | null;
+  off_at: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface NotificationTargetAddress {
+  /** Slack, Teams, webhook: the whole address; ntfy, Gotify: of the server */
+  url?: string;
+  /** ntfy */
+  topic?: string;
+  /** Gotify: of the application; ntfy: of a protected topic */
+  token?: string | null;
+  /** PagerDuty: the integration key of an Events API v2 integration */
+  routing_key?: string;
+  /** PagerDuty: service region, us by default */
+  region?: 'us' | 'eu';
+  /** Telegram: the chat or group */
+  chat_id?: string;
+}
+
+export interface NotificationTargetChange {
+  name?: string;
+  address?: NotificationTargetAddress;
 }
 
 export interface OutputGroup {
@@ -1459,6 +1522,17 @@ export interface ScheduleWindow {
   to: number;
 }
 
+export interface SentCode {
+  /** Whether the receiver took the message */
+  sent: boolean;
+  /** Why not, as a stable word */
+  error: string | null;
+  /** The receiver's own words */
+  detail: string | null;
+  /** Until when the code can be used */
+  expires_at: string;
+}
+
 export interface Site {
   id: string;
   name: string;
@@ -1649,6 +1723,8 @@ export interface Operations {
   changeForward: { input: { path: { router_id: string; id: string }; body: ForwardChange }; result: TransientForward };
   /** Change a member's role, or deactivate or reactivate a member */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
+  /** Change a notification target; a new address must be proved again */
+  changeNotificationTarget: { input: { path: { target_id: string }; body: NotificationTargetChange }; result: Success<NotificationTarget> };
   /** Change your password; this ends all your sessions, including this one, and what you opened in them */
   changeOwnPassword: { input: { body: PasswordChange }; result: undefined };
   /** Move a router to another site */
@@ -1677,6 +1753,8 @@ export interface Operations {
   createForward: { input: { path: { router_id: string }; body: NewTransientForward }; result: TransientForward };
   /** Create a notification group */
   createGroup: { input: { body: NewNotificationGroup }; result: NotificationGroup };
+  /** Create a notification target; prove it before anything is sent there */
+  createNotificationTarget: { input: { body: NewNotificationTarget }; result: Success<NotificationTarget> };
   /** Create a schedule of weekly windows */
   createSchedule: { input: { body: NewSchedule }; result: Success<Schedule> };
   /** Create a site */
@@ -1695,6 +1773,8 @@ export interface Operations {
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
+  /** Delete a notification target and remove it from every group */
+  deleteNotificationTarget: { input: { path: { target_id: string } }; result: undefined };
   /** Delete a schedule; its groups then have no schedule */
   deleteSchedule: { input: { path: { schedule_id: string } }; result: undefined };
   /** Delete a site and remove it from every notification group */
@@ -1739,6 +1819,8 @@ export interface Operations {
       job_id: string;
       timeline: JobTimelineItem[];
     }> };
+  /** Read one notification target */
+  getNotificationTarget: { input: { path: { target_id: string } }; result: Success<NotificationTarget> };
   /** Count the records of the team by state, and group the routers that do not answer by common properties */
   getOverview: { input: Nothing; result: Success<Overview> };
   /** Read your preferences; `ETag` is their version */
@@ -1820,6 +1902,8 @@ export interface Operations {
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
   /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
+  /** List the notification targets of the team, newest first */
+  listNotificationTargets: { input: { query?: { limit?: number; cursor?: string } }; result: Success<NotificationTarget[]> };
   /** List revocations with what they ended and what continues, newest first */
   listRevocations: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Revocation[]> };
   /** List what happened to a router, newest first: states, its agent's sessions, faults, jobs, forwards, terminals, backups, people's actions and unknown times */
@@ -1928,6 +2012,8 @@ export interface Operations {
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Find routers, agents, sites, devices, campaigns and jobs, at most 20, the closest matches first */
   search: { input: { query: { q: string } }; result: Success<Match[]> };
+  /** Send a message with a code to the notification target */
+  sendTargetCode: { input: { path: { target_id: string } }; result: Success<SentCode> };
   /** Stream events about the records of the team */
   streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'router.changed' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'job.guard_armed' | 'job.guard_disarmed' | 'job.rolled_back' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'forward.traffic' | 'terminal.opened' | 'terminal.ended' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'campaign.progress' | 'fault.opened' | 'fault.resolved')[]; watch?: string[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
@@ -1936,6 +2022,8 @@ export interface Operations {
   takeBackup: { input: { path: { router_id: string }; body?: NewBackup }; result: Success<Backup> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
+  /** Prove a notification target by the code that was sent there */
+  verifyTarget: { input: { path: { target_id: string }; body: AddressCode }; result: Success<NotificationTarget> };
   /** Show the address of the caller as the server sees it, for `allow_from` of a forward */
   whereAmI: { input: Nothing; result: Success<CallersAddress> };
   /** Read the identity, team and role of the caller */
@@ -1954,6 +2042,7 @@ export const ROUTES = {
   changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
   changeForward: { method: 'PATCH', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
+  changeNotificationTarget: { method: 'PATCH', path: '/api/notification-targets/{target_id}' },
   changeOwnPassword: { method: 'POST', path: '/api/me/password' },
   changeRouter: { method: 'PATCH', path: '/api/routers/{router_id}' },
   changeSchedule: { method: 'PATCH', path: '/api/schedules/{schedule_id}' },
@@ -1968,6 +2057,7 @@ export const ROUTES = {
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
   createForward: { method: 'POST', path: '/api/routers/{router_id}/transient-forwarding' },
   createGroup: { method: 'POST', path: '/api/groups' },
+  createNotificationTarget: { method: 'POST', path: '/api/notification-targets' },
   createSchedule: { method: 'POST', path: '/api/schedules' },
   createSite: { method: 'POST', path: '/api/sites' },
   createTerminalTicket: { method: 'POST', path: '/api/terminals/{terminal_id}/tickets' },
@@ -1977,6 +2067,7 @@ export const ROUTES = {
   deleteBackupSchedule: { method: 'DELETE', path: '/api/backup-schedules/{backup_schedule_id}' },
   deleteClient: { method: 'DELETE', path: '/api/clients/{client_id}' },
   deleteGroup: { method: 'DELETE', path: '/api/groups/{group_id}' },
+  deleteNotificationTarget: { method: 'DELETE', path: '/api/notification-targets/{target_id}' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
@@ -1995,6 +2086,7 @@ export const ROUTES = {
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
   getJobTimeline: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/timeline' },
+  getNotificationTarget: { method: 'GET', path: '/api/notification-targets/{target_id}' },
   getOverview: { method: 'GET', path: '/api/overview' },
   getPreferences: { method: 'GET', path: '/api/me/preferences' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
@@ -2033,6 +2125,7 @@ export const ROUTES = {
   listInvitations: { method: 'GET', path: '/api/invitations' },
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
+  listNotificationTargets: { method: 'GET', path: '/api/notification-targets' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
   listRouterHistory: { method: 'GET', path: '/api/routers/{router_id}/history' },
   listRouterMoves: { method: 'GET', path: '/api/router-moves' },
@@ -2066,10 +2159,12 @@ export const ROUTES = {
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{key_id}/rotate' },
   runCommand: { method: 'POST', path: '/api/synchronous/{router_id}' },
   search: { method: 'GET', path: '/api/search' },
+  sendTargetCode: { method: 'POST', path: '/api/notification-targets/{target_id}/send-code' },
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   takeBackup: { method: 'POST', path: '/api/routers/{router_id}/backups' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
+  verifyTarget: { method: 'POST', path: '/api/notification-targets/{target_id}/verify' },
   whereAmI: { method: 'GET', path: '/api/me/address' },
   whoAmI: { method: 'GET', path: '/api/me' },
   withdrawInvitation: { method: 'DELETE', path: '/api/invitations/{invitation_id}' },

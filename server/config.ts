@@ -72,6 +72,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_RATE_LIMIT_PER_MINUTE: wholeNumber(60, 1, 10_000_000),
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: flag,
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: flag,
+  SIGNALBOX_NOTIFY_PRIVATE: z.string().transform(readAs(readNetworks, 'addresses or networks separated by commas')).optional(),
   SIGNALBOX_TRUST_PROXY: z.string().default('off').transform(readAs(readTrustProxy, 'on, off, or proxy addresses separated by commas')),
   SIGNALBOX_TLS_CERT_FILE: z.string().optional(),
   SIGNALBOX_TLS_KEY_FILE: z.string().optional(),
@@ -129,6 +130,8 @@ export interface Config {
   readonly rateLimitPerMinute: number;
   readonly allowPrivateSources: boolean;
   readonly allowLoopbackWebhooks: boolean;
+  /** Networks that notifications may be sent into although they are not public. */
+  readonly notifyPrivate: readonly string[];
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Upstream OpenID provider for sign-in without a password. */
@@ -286,6 +289,7 @@ function toConfig(checked: Checked): Config {
     rateLimitPerMinute: checked.SIGNALBOX_RATE_LIMIT_PER_MINUTE,
     allowPrivateSources: checked.SIGNALBOX_ALLOW_PRIVATE_SOURCES,
     allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
+    notifyPrivate: checked.SIGNALBOX_NOTIFY_PRIVATE ?? [],
     trustProxy: checked.SIGNALBOX_TRUST_PROXY,
     tls,
     upstream: upstreamOf(checked),

@@ -71,13 +71,13 @@ const secretKeyForget: Command = {
   positionals: [],
   options: { confirm: { value: 'LOST', help: 'type LOST to confirm: this cannot be undone', required: true, choices: ['LOST'] } },
   async run({ storage, config }) {
-    const { signingKeys, sessions, webhookSecrets, backups, recordings } = await forgetSecrets(storage, systemClock.now());
+    const { signingKeys, sessions, webhookSecrets, backups, recordings, targets } = await forgetSecrets(storage, systemClock.now());
     return {
-      json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups, recordings },
+      json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups, recordings, targets },
       lines: [
         `deleted: ${signingKeys} signing keys, ${sessions} sessions, ${webhookSecrets} webhook secrets, the files of ${backups} backups, ` +
-          `the recordings of ${recordings} terminals`,
-        `The next start creates ${config.secretKeyFile}. Users must sign in again; each team must create a new webhook secret.`,
+          `the recordings of ${recordings} terminals, ${targets} notification targets`,
+        `The next start creates ${config.secretKeyFile}. Users must sign in again; each team must create a new webhook secret and its notification targets.`,
       ],
     };
   },

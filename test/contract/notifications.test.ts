@@ -100,6 +100,9 @@ describeEachDatabase('notifications', (open) => {
         id,
         created_at: new Date(START).toISOString(),
         updated_at: new Date(START + 1000).toISOString(),
+        targets: [],
+        escalate_after_minutes: null,
+        escalate_to: null,
         muted_now: false,
       });
       expect(await read(id)).toEqual(answer.body);

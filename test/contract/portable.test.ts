@@ -120,14 +120,46 @@ async function fillGroups(storage: Storage, teamId: string, siteId: string): Pro
   const topic = await new TopicsService({ storage, clock }).create(teamId, { name: 'Outages', events: ['fault.*'] });
   const windows = [{ day: 'monday' as const, from: 0, to: 60 }];
   const schedule = await new SchedulesService({ storage, clock }).create(teamId, { name: 'Office', timeZone: 'UTC', windows });
-  await new GroupsService({ storage, clock }).create(teamId, {
+  const groups = new GroupsService({ storage, clock });
+  const next = await groups.create(teamId, { name: 'Next' });
+  await fillTarget(storage, teamId);
+  await groups.create(teamId, {
     name: 'On call',
+    targets: [TARGET],
+    escalateAfterMinutes: 15,
+    escalateTo: next.id,
     scheduleId: schedule.id,
     recipients: [member.userId],
     notifiables: [{ id: member.userId, channel: 'email' }],
     topics: [topic.id],
     sites: [siteId],
   });
+}
+
+const TARGET = newId(1);
+
+/** A proved target, and the code that proved it. */
+async function fillTarget({ db }: Storage, teamId: string): Promise<void> {
+  const address = await SECRETS.encrypt(`notification target ${TARGET}`, '{"channel":"slack","url":"https://hooks.slack.com/x"}');
+  const times = { verified_at: 2, off_reason: null, off_at: null, created_at: 1, updated_at: 2 };
+  await db
+    .insertInto('notification_targets')
+    .values({ id: TARGET, team_id: teamId, name: 'Chat', channel: 'slack', address, address_key: 'k', shown: 's', ...times })
+    .execute();
+  await db
+    .insertInto('address_proofs')
+    .values({
+      id: newId(1),
+      team_id: teamId,
+      user_id: null,
+      owner_id: TARGET,
+      address_key: 'k',
+      code_hash: 'h',
+      tries: 1,
+      sent_at: 1,
+      expires_at: 0,
+    })
+    .execute();
 }
 
 describeEachDatabase('export and import', (open) => {

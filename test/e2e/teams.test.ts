@@ -72,6 +72,11 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     group_id: group,
     topic_id: await make('/api/topics', { name: 'Outages' }),
     schedule_id: await make('/api/schedules', { name: 'Office', time_zone: 'UTC', windows: [] }),
+    target_id: await make('/api/notification-targets', {
+      name: 'Chat',
+      channel: 'webhook',
+      address: { url: `${world.server.url}/nobody` },
+    }),
   };
 }
 
@@ -161,10 +166,16 @@ describe('the other team', () => {
   });
 
   test('cannot refer to records of the first team in its own', async () => {
-    const links = { recipients: [ids['member_id']], topics: [ids['topic_id']], sites: [ids['site_id']], schedule_id: ids['schedule_id'] };
+    const links = {
+      recipients: [ids['member_id']],
+      topics: [ids['topic_id']],
+      sites: [ids['site_id']],
+      schedule_id: ids['schedule_id'],
+      targets: [ids['target_id']],
+    };
     const { status, body } = await other.call<{ errors: object }>('POST', '/api/groups', { name: 'x', ...links });
     expect(status).toBe(422);
-    expect(Object.keys(body.errors).sort()).toEqual(['recipients', 'schedule_id', 'sites', 'topics']);
+    expect(Object.keys(body.errors).sort()).toEqual(['recipients', 'schedule_id', 'sites', 'targets', 'topics']);
     const campaign = {
       ...(PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!.body as object),
       router_ids: [ids['router_id']],
@@ -181,13 +192,14 @@ describe('the owner gets answers on the same routes', () => {
   // No device is behind the simulated router.
   // A router that went over to the other agent, which is gone, would answer nothing more.
   // The caller has a terminal on that router already.
+  // Nobody reads the code of the notification target.
   // The campaign has ended, so that there is nothing to pause any more. No router replaces itself.
   const isHere = ([method, path]: [string, string, unknown]): boolean =>
     method !== 'DELETE' &&
     !path.includes('{macAddress}') &&
     !path.endsWith('/approve') &&
     !(method === 'POST' && path.endsWith('/{router_id}/terminals')) &&
-    !/campaign_id\}\/(pause|resume|cancel)$|\/replace$/.test(path);
+    !/campaign_id\}\/(pause|resume|cancel)$|\/(replace|verify)$/.test(path);
 
   test.each([...rows('record'), ...rows('create'), ...rows('list')].filter(isHere))('%s %s', async (method, path, body) => {
     expect((await world.caller.call(method, fill(path), fillBody(body))).status).toBe(200);

@@ -1,28 +1,72 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
+import { Poster } from '../../platform/outgoing/poster.ts';
+import type { WebhooksService } from '../webhooks/service.ts';
+import { GotifyChannel } from './channels/gotify.ts';
+import { NtfyChannel } from './channels/ntfy.ts';
+import { PagerdutyChannel } from './channels/pagerduty.ts';
+import type { Channels } from './channels/set.ts';
+import { SlackChannel } from './channels/slack.ts';
+import { TeamsChannel } from './channels/teams.ts';
+import { WebhookChannel } from './channels/webhook.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
+import { AddressProofs } from './proofs/service.ts';
 import { NotificationRetention } from './retention/service.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import type { ScheduleRoutesDeps } from './schedules/routes.ts';
 import { SchedulesService } from './schedules/service.ts';
+import { targetRoutes } from './targets/routes.ts';
+import type { TargetRoutesDeps } from './targets/routes.ts';
+import { TargetsService } from './targets/service.ts';
 import { topicRoutes } from './topics/routes.ts';
 import type { TopicRoutesDeps } from './topics/routes.ts';
 import { TopicsService } from './topics/service.ts';
 
+/** A message to a provider, with its answer. */
+const SEND_WITHIN_MS = 15_000;
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock'> {
+  webhooks: WebhooksService;
+}
+
 /** Who is notified about what, and when. */
 export const notifications = feature({
-  create: ({ config, storage, clock }: Pick<Platform, 'config' | 'storage' | 'clock'>) => ({
-    groups: new GroupsService({ storage, clock }),
-    topics: new TopicsService({ storage, clock }),
-    schedules: new SchedulesService({ storage, clock }),
-    notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
-  }),
-  sweep: (own) => own.notificationRetention.sweep(),
-  routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps) => {
+  create: ({ config, storage, secrets, clock, webhooks }: Needs) => {
+    const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
+    const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
+    const http = { poster, now: () => clock.now() };
+    const channels: Channels = {
+      slack: new SlackChannel(http),
+      teams: new TeamsChannel(http),
+      webhook: new WebhookChannel(http),
+      pagerduty: new PagerdutyChannel(http),
+      ntfy: new NtfyChannel(http),
+      gotify: new GotifyChannel(http),
+    };
+    const proofs = new AddressProofs({ storage, clock, secrets });
+    const signing = (teamId: string) => webhooks.signingSecrets(teamId);
+    return {
+      groups: new GroupsService({ storage, clock }),
+      topics: new TopicsService({ storage, clock }),
+      schedules: new SchedulesService({ storage, clock }),
+      targets: new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl: config.publicUrl }),
+      addressProofs: proofs,
+      notificationPoster: poster,
+      notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
+    };
+  },
+  stop: (own) => own.notificationPoster.close(),
+  sweep: async (own) => {
+    await own.notificationRetention.sweep();
+    await own.addressProofs.sweep();
+  },
+  routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
     scheduleRoutes(scope, services);
+    targetRoutes(scope, services);
   },
 });

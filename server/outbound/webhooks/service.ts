@@ -123,6 +123,11 @@ export class WebhooksService {
     return { event: asked ?? event, attempts: await selectAttempts(storage.db, teamId, [event.id]) };
   }
 
+  /** The secrets that sign what is sent to the team's own receivers, newest first. */
+  signingSecrets(teamId: string): Promise<string[]> {
+    return this.#secrets.signing(teamId);
+  }
+
   /** Undefined while the team has no secret. */
   secretState(teamId: string): Promise<SecretState | undefined> {
     return this.#secrets.state(teamId);

@@ -56,3 +56,55 @@ export interface GroupTopicsTable extends GroupLink {
 export interface GroupSitesTable extends GroupLink {
   site_id: Fixed<string>;
 }
+
+export interface GroupTargetsTable extends GroupLink {
+  target_id: Fixed<string>;
+}
+
+/** The group that is told next when nobody acknowledges. */
+export interface GroupEscalationsTable {
+  group_id: Fixed<string>;
+  team_id: Fixed<string>;
+  next_group_id: Fixed<string>;
+  after_minutes: Fixed<number>;
+}
+
+/** An address of the team that is nobody's own: a chat channel, a webhook, a key of an alarm service. */
+export interface NotificationTargetsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  name: string;
+  channel: Fixed<string>;
+  /** JSON, encrypted. */
+  address: string;
+  /** Keyed hash, to recognise the address. */
+  address_key: string;
+  /** The address without its secrets. */
+  shown: string;
+  /** When somebody typed in the code that was sent there; null before. */
+  verified_at: Millis | null;
+  /** Why nothing is sent there any more. */
+  off_reason: string | null;
+  off_at: Millis | null;
+  created_at: Fixed<Millis>;
+  updated_at: Millis;
+}
+
+/** A code that was sent to an address to prove who reads it. No reference to the owner: the limits count deleted ones, too. */
+export interface AddressProofsTable {
+  id: Fixed<string>;
+  /** The team in which somebody asked for it. */
+  team_id: Fixed<string>;
+  /** The person whose address it is; null for the team's. */
+  user_id: Fixed<string | null>;
+  /** The target or contact. */
+  owner_id: Fixed<string>;
+  address_key: Fixed<string>;
+  /** Keyed hash. */
+  code_hash: Fixed<string>;
+  /** Wrong codes so far. */
+  tries: number;
+  sent_at: Fixed<Millis>;
+  /** 0 once it was used. */
+  expires_at: Millis;
+}

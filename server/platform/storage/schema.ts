@@ -9,11 +9,15 @@ import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './sc
 import type { JobsTable } from './schema-jobs.ts';
 import type { NoticesTable } from './schema-notices.ts';
 import type {
+  AddressProofsTable,
+  GroupEscalationsTable,
   GroupNotifiablesTable,
   GroupRecipientsTable,
   GroupSitesTable,
+  GroupTargetsTable,
   GroupTopicsTable,
   NotificationGroupsTable,
+  NotificationTargetsTable,
   SchedulesTable,
   TopicsTable,
 } from './schema-notifications.ts';
@@ -69,6 +73,10 @@ export interface Schema {
   group_notifiables: GroupNotifiablesTable;
   group_topics: GroupTopicsTable;
   group_sites: GroupSitesTable;
+  group_escalations: GroupEscalationsTable;
+  notification_targets: NotificationTargetsTable;
+  group_targets: GroupTargetsTable;
+  address_proofs: AddressProofsTable;
   notices: NoticesTable;
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;

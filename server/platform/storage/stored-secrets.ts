@@ -36,6 +36,7 @@ export async function keysInUse(db: Db): Promise<Set<string>> {
     db.selectFrom('webhook_secrets').select(headerOf('secret')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('backup_parts').select(headerOf('content')).orderBy('backup_id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('terminal_recordings').select(headerOf('content')).orderBy('terminal_id', 'desc').limit(LOOKED_AT).execute(),
+    db.selectFrom('notification_targets').select(headerOf('address')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
   ]);
   return new Set(
     found
@@ -45,7 +46,7 @@ export async function keysInUse(db: Db): Promise<Set<string>> {
   );
 }
 
-function headerOf(column: 'secret' | 'payload' | 'content') {
+function headerOf(column: 'secret' | 'payload' | 'content' | 'address') {
   return sql<string>`substr(${sql.ref(column)}, 1, ${sql.lit(HEADER_CHARS)})`.as('start');
 }
 
@@ -66,6 +67,7 @@ export interface Forgotten {
   webhookSecrets: number;
   backups: number;
   recordings: number;
+  targets: number;
 }
 
 /** Deletes everything that only a lost key can decrypt. Routers, agents, API keys, users and history stay. */
@@ -87,12 +89,14 @@ export async function forgetSecrets(storage: Storage, now: number): Promise<Forg
       .where('recording_deleted_at', 'is', null)
       .executeTakeFirst();
     await tx.deleteFrom('terminal_recordings').execute();
+    const targets = await tx.deleteFrom('notification_targets').executeTakeFirst();
     return {
       signingKeys: Number(signingKeys.numDeletedRows),
       sessions: Number(sessions.numDeletedRows),
       webhookSecrets: Number(webhookSecrets.numDeletedRows),
       backups: Number(backups.numUpdatedRows),
       recordings: Number(recordings.numUpdatedRows),
+      targets: Number(targets.numDeletedRows),
     };
   });
 }

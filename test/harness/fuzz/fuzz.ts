@@ -52,6 +52,11 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     site_id: await make('/api/sites', { name: 'Site' }),
     topic_id: await make('/api/topics', { name: 'Topic' }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
+    target_id: await make('/api/notification-targets', {
+      name: 'Target',
+      channel: 'slack',
+      address: { url: 'https://hooks.slack.com/services/T0/B0/x' },
+    }),
     member_id: [await addUser(world, 'ada@example.org', 'viewer')],
     invitation_id: [(await invite(world.caller, 'bob@example.org')).id],
     client_id: await make('/api/clients', client),

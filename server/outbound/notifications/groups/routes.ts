@@ -15,6 +15,9 @@ const MAX_TOPICS = 20;
 const MAX_NOTIFIABLES = 200;
 const MAX_RECIPIENTS = MAX_NOTIFIABLES;
 const MAX_SITES = 800;
+const MAX_TARGETS = 50;
+/** A day: a later escalation is no help. */
+const MAX_ESCALATE_MINUTES = 1440;
 
 const MUTE_MEANING =
   'When the group is muted. `schedule-active`: while its schedule is **inactive**, that is outside the windows; ' +
@@ -34,6 +37,14 @@ const groupFields = z.object({
   notifiables: z.array(notifiable).max(MAX_NOTIFIABLES),
   topics: z.array(uuidField).max(MAX_TOPICS),
   sites: z.array(uuidField).max(MAX_SITES),
+  targets: z.array(uuidField).max(MAX_TARGETS).describe('Ids of notification targets'),
+  escalate_after_minutes: z
+    .int()
+    .min(1)
+    .max(MAX_ESCALATE_MINUTES)
+    .nullable()
+    .describe('How long nobody acknowledges before the next group is told; together with `escalate_to`'),
+  escalate_to: uuidField.nullable().describe('The group that is told next. At most 5 groups follow each other, and none twice'),
 });
 const groupChangeBody = groupFields.partial().meta({ id: 'NotificationGroupChange' });
 const newGroupBody = groupChangeBody.required({ name: true }).meta({ id: 'NewNotificationGroup' });
@@ -48,12 +59,15 @@ const groupExample = {
   notifiables: [{ id: PERSON, channel: 'whatsapp' as const }],
   topics: ['01a1fba0-5b1e-7354-a8b1-996d0b28db1a'],
   sites: ['01a1fba1-77c3-7e02-b5d4-2f8a6c0e4d91'],
+  targets: ['01a1fba4-2b7c-7d2c-9f0e-3a1c5e7b9d24'],
+  escalate_after_minutes: null,
+  escalate_to: null,
   created_at: '2031-05-01T08:30:00.000Z',
   updated_at: '2031-05-01T08:30:00.000Z',
   muted_now: false,
 };
 
-/** docs/interface.md, notification group; `muted_now` is an addition. */
+/** docs/interface.md, notification group; `targets`, `escalate_after_minutes`, `escalate_to` and `muted_now` are additions. */
 const groupSchema = z
   .object({
     id: z.string(),
@@ -64,6 +78,9 @@ const groupSchema = z
     notifiables: z.array(z.object({ id: z.string(), channel: z.enum(CHANNELS) })),
     topics: z.array(z.string()),
     sites: z.array(z.string()),
+    targets: z.array(z.string()),
+    escalate_after_minutes: z.int().nullable(),
+    escalate_to: z.string().nullable(),
     created_at: dateTime,
     updated_at: dateTime,
     muted_now: z.boolean(),
@@ -180,8 +197,9 @@ function deleteRoute(app: App, { groups }: GroupRoutesDeps): void {
   );
 }
 
-function readChange({ schedule_id: scheduleId, ...rest }: z.infer<typeof groupChangeBody>): GroupChange {
-  return { ...rest, scheduleId };
+function readChange(body: z.infer<typeof groupChangeBody>): GroupChange {
+  const { schedule_id: scheduleId, escalate_after_minutes: escalateAfterMinutes, escalate_to: escalateTo, ...rest } = body;
+  return { ...rest, scheduleId, escalateAfterMinutes, escalateTo };
 }
 
 function present(group: Group, now: number): z.infer<typeof groupSchema> {
@@ -194,6 +212,9 @@ function present(group: Group, now: number): z.infer<typeof groupSchema> {
     notifiables: group.notifiables,
     topics: group.topics,
     sites: group.sites,
+    targets: group.targets,
+    escalate_after_minutes: group.escalation?.afterMinutes ?? null,
+    escalate_to: group.escalation?.to ?? null,
     created_at: toDateTime(group.createdAt),
     updated_at: toDateTime(group.updatedAt),
     muted_now: isMuted(group.mute, group.schedule, now),

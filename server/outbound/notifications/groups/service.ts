@@ -3,6 +3,8 @@ import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
+import { nextEscalation } from './escalation/chain.ts';
+import { replaceEscalation, selectEscalations } from './escalation/store.ts';
 import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts';
 import {
   countGroups,
@@ -40,7 +42,7 @@ export class GroupsService {
     return found(await selectGroup(this.#storage.db, teamId, groupId));
   }
 
-  /** @throws AppError `invalid` for a reference to a record that is not the team's, `conflict` for too many groups */
+  /** @throws AppError `invalid` for a reference to a record that is not the team's or an unfit escalation, `conflict` for too many groups */
   async create(teamId: string, wanted: NewGroup): Promise<Group> {
     const now = this.#clock.now();
     const links = withoutRepetition(wanted);
@@ -52,6 +54,7 @@ export class GroupsService {
       const group = { id: newId(now), teamId, name, scheduleId, mute, createdAt: now, updatedAt: now };
       await insertGroup(tx, group);
       await replaceLinks(tx, group, links);
+      await this.#escalate(tx, group, links);
       return found(await selectGroup(tx, teamId, group.id));
     });
   }
@@ -61,12 +64,15 @@ export class GroupsService {
     const key = { teamId, id: groupId };
     const change = { ...withoutRepetition(wanted), updatedAt: this.#clock.now() };
     return this.#write(async (tx) => {
+      // Two changes of escalations could make a loop together.
+      if (change.escalateTo !== undefined || change.escalateAfterMinutes !== undefined) await lockTeam(tx, teamId);
       // Checked first, so that the answer reveals nothing about another team's group.
       if (!(await hasGroup(tx, teamId, groupId))) throw notFound('group');
       await refuseStrangers(tx, teamId, change);
       // Also locks the group against concurrent changes.
       if (!(await updateGroup(tx, key, change))) throw notFound('group');
       await replaceLinks(tx, key, change);
+      await this.#escalate(tx, key, change);
       return found(await selectGroup(tx, teamId, groupId));
     });
   }
@@ -74,6 +80,12 @@ export class GroupsService {
   /** @throws AppError `not_found` */
   async delete(teamId: string, groupId: string): Promise<void> {
     if (!(await deleteGroup(this.#storage.db, teamId, groupId))) throw notFound('group');
+  }
+
+  async #escalate(tx: Tx, { teamId, id }: { teamId: string; id: string }, change: GroupChange): Promise<void> {
+    if (change.escalateTo === undefined && change.escalateAfterMinutes === undefined) return;
+    const next = nextEscalation(id, change, await selectEscalations(tx, teamId));
+    await replaceEscalation(tx, { teamId, id }, next);
   }
 
   async #write(work: (tx: Tx) => Promise<Group>): Promise<Group> {
@@ -93,13 +105,14 @@ function found(group: Group | undefined): Group {
 
 /** Lists are sets: duplicates are dropped. */
 function withoutRepetition<T extends GroupChange>(change: T): T {
-  const { recipients, notifiables, topics, sites } = change;
+  const { recipients, notifiables, topics, sites, targets } = change;
   return {
     ...change,
     ...(recipients && { recipients: [...new Set(recipients)] }),
     ...(notifiables && { notifiables: distinct(notifiables) }),
     ...(topics && { topics: [...new Set(topics)] }),
     ...(sites && { sites: [...new Set(sites)] }),
+    ...(targets && { targets: [...new Set(targets)] }),
   };
 }
 
@@ -114,6 +127,8 @@ async function refuseStrangers(db: DbOrTx, teamId: string, change: GroupChange):
     topics: await selectOwned(db, 'topics', teamId, change.topics ?? []),
     sites: await selectOwned(db, 'sites', teamId, change.sites ?? []),
     schedules: await selectOwned(db, 'schedules', teamId, change.scheduleId ? [change.scheduleId] : []),
+    targets: await selectOwned(db, 'notification_targets', teamId, change.targets ?? []),
+    groups: await selectOwned(db, 'notification_groups', teamId, change.escalateTo ? [change.escalateTo] : []),
   });
   const [first] = Object.entries(errors);
   if (first) throw new AppError('invalid', `${first[0]}: ${first[1][0]}`, { errors });

@@ -5,9 +5,10 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { NotificationGroupsTable } from '../../../platform/storage/schema-notifications.ts';
 import type { Window } from '../schedules/types.ts';
+import { selectEscalations } from './escalation/store.ts';
 import { selectLinks } from './links/store.ts';
 import { MUTES } from './types.ts';
-import type { Group, GroupLinks, Mute } from './types.ts';
+import type { Escalation, Group, GroupLinks, Mute } from './types.ts';
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
@@ -122,10 +123,11 @@ async function withLinks(db: DbOrTx, teamId: string, rows: Row[]): Promise<Group
     teamId,
     rows.map((row) => row.id),
   );
-  return rows.map((row) => toGroup(row, links.get(row.id)!));
+  const escalations = await selectEscalations(db, teamId);
+  return rows.map((row) => toGroup(row, links.get(row.id)!, escalations.get(row.id) ?? null));
 }
 
-function toGroup(row: Row, links: GroupLinks): Group {
+function toGroup(row: Row, links: GroupLinks, escalation: Escalation | null): Group {
   return {
     id: row.id,
     teamId: row.team_id,
@@ -134,6 +136,7 @@ function toGroup(row: Row, links: GroupLinks): Group {
     schedule: row.time_zone === null ? null : { timeZone: row.time_zone, windows: fromJson(row.windows ?? '[]') as Window[] },
     // An unknown value, written by a newer version, mutes nothing.
     mute: MUTES.find((mute) => mute === row.mute) ?? 'never',
+    escalation,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...links,

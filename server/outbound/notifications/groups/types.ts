@@ -22,6 +22,16 @@ export interface GroupLinks {
   notifiables: Notifiable[];
   topics: string[];
   sites: string[];
+  /** Addresses of the team. */
+  targets: string[];
+}
+
+/** Who is told when nobody acknowledges. */
+export interface Escalation {
+  /** Time after the first message. */
+  afterMinutes: number;
+  /** The group that is told then. */
+  to: string;
 }
 
 /** Who is notified about what, where and when. */
@@ -32,6 +42,7 @@ export interface Group extends GroupLinks {
   scheduleId: string | null;
   schedule: Weekly | null;
   mute: Mute;
+  escalation: Escalation | null;
   createdAt: number;
   updatedAt: number;
 }
@@ -44,6 +55,8 @@ export interface GroupChange extends GivenLinks {
   name?: string | undefined;
   scheduleId?: string | null | undefined;
   mute?: Mute | undefined;
+  escalateAfterMinutes?: number | null | undefined;
+  escalateTo?: string | null | undefined;
 }
 
 export type NewGroup = GroupChange & { name: string };

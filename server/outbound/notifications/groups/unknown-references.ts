@@ -8,6 +8,8 @@ export interface Known {
   topics: ReadonlySet<string>;
   sites: ReadonlySet<string>;
   schedules: ReadonlySet<string>;
+  targets: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
 }
 
 /** Most ids named in an error message. */
@@ -16,6 +18,7 @@ const NAMED_AT_MOST = 5;
 /** References of a change that the team does not have, by field. A record of another team looks like a missing one. */
 export function findUnknownReferences(change: GroupChange, known: Known): FieldErrors {
   const scheduleIds = change.scheduleId ? [change.scheduleId] : [];
+  const groupIds = change.escalateTo ? [change.escalateTo] : [];
   const reasons: [string, string[]][] = [
     ['recipients', unknownIn(change.recipients, known.members, 'an active member')],
     [
@@ -29,6 +32,8 @@ export function findUnknownReferences(change: GroupChange, known: Known): FieldE
     ['topics', unknownIn(change.topics, known.topics, 'a topic')],
     ['sites', unknownIn(change.sites, known.sites, 'a site')],
     ['schedule_id', unknownIn(scheduleIds, known.schedules, 'a schedule')],
+    ['targets', unknownIn(change.targets, known.targets, 'a notification target')],
+    ['escalate_to', unknownIn(groupIds, known.groups, 'a group')],
   ];
   return Object.fromEntries(reasons.filter(([, list]) => list.length > 0));
 }

@@ -44,6 +44,7 @@ import { smallerJobIndexes } from './0043-smaller-job-indexes.ts';
 import { unknownTimes } from './0044-unknown-times.ts';
 import { keptRecordings } from './0045-kept-recordings.ts';
 import { notices } from './0046-notices.ts';
+import { notificationTargets } from './0047-notification-targets.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   unknownTimes,
   keptRecordings,
   notices,
+  notificationTargets,
 ];

@@ -12,7 +12,9 @@ interface GroupKey {
 
 /** The lists of some groups of one team. Inactive members are left out; their links return when they are reactivated. */
 export async function selectLinks(db: DbOrTx, teamId: string, groupIds: string[]): Promise<Map<string, GroupLinks>> {
-  const links = new Map<string, GroupLinks>(groupIds.map((id) => [id, { recipients: [], notifiables: [], topics: [], sites: [] }]));
+  const links = new Map<string, GroupLinks>(
+    groupIds.map((id) => [id, { recipients: [], notifiables: [], topics: [], sites: [], targets: [] }]),
+  );
   if (groupIds.length === 0) return links;
   for (const row of await recipientsOf(db, teamId, groupIds)) links.get(row.group_id)?.recipients.push(row.user_id);
   for (const row of await notifiablesOf(db, teamId, groupIds)) {
@@ -20,6 +22,7 @@ export async function selectLinks(db: DbOrTx, teamId: string, groupIds: string[]
   }
   for (const row of await topicsOf(db, teamId, groupIds)) links.get(row.group_id)?.topics.push(row.topic_id);
   for (const row of await sitesOf(db, teamId, groupIds)) links.get(row.group_id)?.sites.push(row.site_id);
+  for (const row of await targetsOf(db, teamId, groupIds)) links.get(row.group_id)?.targets.push(row.target_id);
   return links;
 }
 
@@ -71,12 +74,24 @@ function sitesOf(db: DbOrTx, teamId: string, groupIds: string[]) {
     .execute();
 }
 
+function targetsOf(db: DbOrTx, teamId: string, groupIds: string[]) {
+  return db
+    .selectFrom('group_targets')
+    .select(['group_id', 'target_id'])
+    .where('team_id', '=', teamId)
+    .where('group_id', 'in', groupIds)
+    .orderBy('group_id')
+    .orderBy('position')
+    .execute();
+}
+
 /** Replaces the lists that are given. @throws a foreign key violation when a referenced record has just been deleted */
 export async function replaceLinks(tx: Tx, group: GroupKey, links: GivenLinks): Promise<void> {
   if (links.recipients) await replaceRecipients(tx, group, links.recipients);
   if (links.notifiables) await replaceNotifiables(tx, group, links.notifiables);
   if (links.topics) await replaceTopics(tx, group, links.topics);
   if (links.sites) await replaceSites(tx, group, links.sites);
+  if (links.targets) await replaceTargets(tx, group, links.targets);
 }
 
 async function replaceRecipients(tx: Tx, { teamId, id }: GroupKey, userIds: string[]): Promise<void> {
@@ -109,6 +124,12 @@ async function replaceSites(tx: Tx, { teamId, id }: GroupKey, siteIds: string[])
   for (const chunk of inChunks(rows)) await tx.insertInto('group_sites').values(chunk).execute();
 }
 
+async function replaceTargets(tx: Tx, { teamId, id }: GroupKey, targetIds: string[]): Promise<void> {
+  await tx.deleteFrom('group_targets').where('team_id', '=', teamId).where('group_id', '=', id).execute();
+  const rows = targetIds.map((targetId, position) => ({ team_id: teamId, group_id: id, target_id: targetId, position }));
+  for (const chunk of inChunks(rows)) await tx.insertInto('group_targets').values(chunk).execute();
+}
+
 /** The ids that belong to active members of the team. */
 export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
@@ -125,7 +146,7 @@ export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: strin
 /** The ids that belong to records of the team in the given table. */
 export async function selectOwned(
   db: DbOrTx,
-  table: 'topics' | 'sites' | 'schedules',
+  table: 'topics' | 'sites' | 'schedules' | 'notification_targets' | 'notification_groups',
   teamId: string,
   ids: string[],
 ): Promise<Set<string>> {

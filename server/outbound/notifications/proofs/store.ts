@@ -1,0 +1,69 @@
+import type { DbOrTx } from '../../../platform/storage/db.ts';
+import type { OpenProof, ProofOf } from './types.ts';
+
+export { lockTeam } from '../../../platform/storage/team-lock.ts';
+
+/** Ends the earlier codes of the owner: only the newest one counts. */
+export async function endProofs(db: DbOrTx, ownerId: string): Promise<void> {
+  await db.updateTable('address_proofs').set({ expires_at: 0 }).where('owner_id', '=', ownerId).where('expires_at', '>', 0).execute();
+}
+
+interface NewProof extends ProofOf {
+  id: string;
+  codeHash: string;
+  sentAt: number;
+  expiresAt: number;
+}
+
+export async function insertProof(db: DbOrTx, proof: NewProof): Promise<void> {
+  await db
+    .insertInto('address_proofs')
+    .values({
+      id: proof.id,
+      team_id: proof.teamId,
+      user_id: proof.userId,
+      owner_id: proof.ownerId,
+      address_key: proof.addressKey,
+      code_hash: proof.codeHash,
+      tries: 0,
+      sent_at: proof.sentAt,
+      expires_at: proof.expiresAt,
+    })
+    .execute();
+}
+
+/** When the latest codes were sent after `since`, oldest first. At most `most` of them: it is only asked whether that many are there. */
+export async function selectSendings(
+  db: DbOrTx,
+  by: { column: 'team_id' | 'owner_id' | 'address_key'; value: string },
+  since: number,
+  most: number,
+): Promise<number[]> {
+  const rows = await db
+    .selectFrom('address_proofs')
+    .select('sent_at')
+    .where(by.column, '=', by.value)
+    .where('sent_at', '>', since)
+    .orderBy('sent_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map((row) => row.sent_at).toReversed();
+}
+
+/** Counts a try of the owner's open code. Undefined when there is none, or its tries are used up. */
+export async function takeTry(db: DbOrTx, ownerId: string, { now, tries }: { now: number; tries: number }): Promise<OpenProof | undefined> {
+  const row = await db
+    .updateTable('address_proofs')
+    .set((eb) => ({ tries: eb('tries', '+', 1) }))
+    .where('owner_id', '=', ownerId)
+    .where('expires_at', '>', now)
+    .where('tries', '<', tries)
+    .returning(['id', 'code_hash', 'address_key', 'tries'])
+    .executeTakeFirst();
+  return row && { id: row.id, codeHash: row.code_hash, addressKey: row.address_key, tries: row.tries };
+}
+
+/** Deletes what no limit counts any more. */
+export async function deleteProofsBefore(db: DbOrTx, before: number): Promise<void> {
+  await db.deleteFrom('address_proofs').where('sent_at', '<', before).execute();
+}
