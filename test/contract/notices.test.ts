@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
+import { Changes } from '../../server/fleet/faults/changes.ts';
 import { resolveAllOf } from '../../server/fleet/faults/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { NotificationRetention } from '../../server/outbound/notifications/retention/service.ts';
@@ -149,6 +150,26 @@ describeEachDatabase('notices', (open) => {
     expect(all).toHaveLength(500);
     expect(all.every(({ occurrences, resolved_at: end }) => occurrences === 2 && end === null)).toBe(true);
     await faults.stop();
+  });
+
+  test('one more router behind an agent that is away is told, also when the first part of its routers is no news', async () => {
+    await followKinds(storage, mine.teamId, ['*']);
+    const routers = [mine];
+    for (let n = 1; n < 501; n += 1) routers.push(await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId }));
+    const changes = new Changes({ storage, clock, log: silentLog });
+    const finding = { message: 'The agent is away.', cause: 'agent' };
+    const lose = (some: readonly SeededRouter[]) => {
+      for (const { routerId } of some)
+        changes.add({ teamId: mine.teamId, agentId: mine.agentId, routerId }, [
+          { kind: 'open', type: 'agent_offline', at: START, finding },
+        ]);
+      return changes.stored();
+    };
+    await lose(routers.slice(0, 500));
+    await lose(routers);
+    expect(await kinds()).toEqual(['fault.agent_offline open', 'fault.agent_offline open']);
+    await lose(routers);
+    expect(await kinds()).toHaveLength(2);
   });
 
   test('a router that goes and comes is told with its record', async () => {

@@ -174,7 +174,7 @@ describeEachDatabase('writes', (open) => {
   test('many writes at once are all kept', async () => {
     const storage = await open();
     // More than one group commit holds. On a busy machine 1,200 waited longer than the five seconds that a write waits for a connection.
-    const names = Array.from({ length: 400 }, (_, index) => `team ${String(index).padStart(4, '0')}`);
+    const names = Array.from({ length: 600 }, (_, index) => `team ${String(index).padStart(4, '0')}`);
     await Promise.all(names.map((name) => storage.writes.write((tx) => insertTeam(tx, name))));
     expect(await teamNames(storage)).toEqual(names);
   });

@@ -6,7 +6,7 @@ import { sampledLog } from '../../platform/core/sampled-log.ts';
 import { storeApart } from '../../platform/core/store-apart.ts';
 import type { RefusedRow } from '../../platform/core/store-apart.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { applyAgentChange } from './agents/store.ts';
+import { applyAgentChange, bringsNotice } from './agents/store.ts';
 import { applyChanges } from './store.ts';
 import type { FaultChange, FaultEvent } from './types.ts';
 import { WaitingAgents } from './waiting-agents.ts';
@@ -130,7 +130,7 @@ export class Changes {
     return storeApart(routerIds, async (some) => {
       const part = { ...work.change, routerIds: some, total: work.change.routerIds.length, withNotice: !work.hasNotice };
       const events = await storage.writes.write((tx) => applyAgentChange(tx, part, clock.now()));
-      work.hasNotice = true;
+      work.hasNotice ||= bringsNotice(events);
       this.#publish(events);
     });
   }

@@ -22,9 +22,13 @@ export interface AgentPart extends Omit<AgentChange, 'routerIds'> {
 /** Stores `agent_offline` of some routers in a few statements, inside a write. @returns what was opened or resolved */
 export async function applyAgentChange(tx: DbOrTx, part: AgentPart, now: number): Promise<FaultEvent[]> {
   const events = part.kind === 'open' ? await openOfAgent(tx, part, now) : await resolveOfAgent(tx, part, now);
-  if (part.withNotice && events.some(({ kind }) => kind !== 'repeated'))
-    await insertNotices(tx, [agentNotice({ ...part, routers: part.total })], now);
+  if (part.withNotice && bringsNotice(events)) await insertNotices(tx, [agentNotice({ ...part, routers: part.total })], now);
   return events;
+}
+
+/** Whether these events are news: faults that were open already are not. */
+export function bringsNotice(events: readonly FaultEvent[]): boolean {
+  return events.some(({ kind }) => kind !== 'repeated');
 }
 
 async function openOfAgent(tx: DbOrTx, { teamId, routerIds, at, finding }: AgentPart, now: number): Promise<FaultEvent[]> {
