@@ -1,4 +1,6 @@
-import type { ApiClient, RouterAvailability } from '../../../client/browser.ts';
+import type { ApiClient, Router, RouterAvailability } from '../../../client/browser.ts';
+import { railsOfBuckets } from '../rails/from-buckets.ts';
+import type { Rails, Span } from '../rails/pieces.ts';
 import type { RouterStore } from './router-store.ts';
 
 /** Routers of one request: the interface takes no more (docs/history.md). */
@@ -19,12 +21,22 @@ interface Entry {
   readAt: number;
 }
 
+/** Rails that were worked out of these buckets for a time that ends then. */
+interface Kept {
+  buckets: Buckets;
+  to: number;
+  rails: Rails;
+}
+
 /** The last 24 hours of the routers in sight, by hours: read when somebody looks at them, and again when their state has changed. */
 export class RailsStore {
   readonly #api: Pick<ApiClient, 'call'>;
   readonly #routers: RouterStore;
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Map<string, Set<() => void>>();
+  /** Those that somebody looks at and that have no hours yet. */
+  readonly #unread = new Set<string>();
+  readonly #worked = new WeakMap<Router, Kept>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dueAt = Infinity;
   #isReading = false;
@@ -45,22 +57,39 @@ export class RailsStore {
     return this.#entries.get(id)?.buckets;
   }
 
+  /**
+   * The rails of a router; the same object as long as neither its hours nor the router have changed. A board of thousands of routers asks for all
+   * of them at every change of one.
+   */
+  railsOf(router: Router, span: Span): Rails | undefined {
+    const buckets = this.get(router.id);
+    if (!buckets) return undefined;
+    const kept = this.#worked.get(router);
+    if (kept?.buckets === buckets && kept.to === span.to) return kept.rails;
+    const rails = railsOfBuckets(buckets, router, span);
+    this.#worked.set(router, { buckets, to: span.to, rails });
+    return rails;
+  }
+
   /** While somebody listens, the hours of this router are kept fresh. */
   subscribe(id: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(id) ?? new Set();
     this.#listeners.set(id, listeners.add(listener));
     const leave = this.#routers.subscribeTo(id, () => this.#readSoon());
+    if (!this.#entries.has(id)) this.#unread.add(id);
     this.#readSoon();
     return () => {
       leave();
       listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(id) === listeners) this.#listeners.delete(id);
+      if (listeners.size === 0 && this.#listeners.get(id) === listeners) {
+        this.#listeners.delete(id);
+        this.#unread.delete(id);
+      }
     };
   }
 
   #readSoon(): void {
-    const isFirst = [...this.#listeners.keys()].some((id) => !this.#entries.has(id));
-    this.#readIn(isFirst ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now()));
+    this.#readIn(this.#unread.size > 0 ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now()));
   }
 
   /** The earliest time that was asked for counts. */
@@ -83,12 +112,15 @@ export class RailsStore {
     this.#isReading = false;
     if (this.#listeners.size === 0) return;
     if (hasFailed) this.#readIn(AGAIN_MS);
+    // More rows came into sight than one request has room for.
+    else if (this.#unread.size > 0) this.#readIn(0);
     else if ([...this.#listeners.keys()].some((id) => this.#isOld(id))) this.#readSoon();
     else this.#readIn(OLD_MS);
   }
 
   async #readOld(): Promise<void> {
-    const ids = [...this.#listeners.keys()].filter((id) => this.#isOld(id)).slice(0, MOST);
+    const wanted = this.#unread.size > 0 ? [...this.#unread] : [...this.#listeners.keys()].filter((id) => this.#isOld(id));
+    const ids = wanted.slice(0, MOST);
     if (ids.length === 0) return;
     this.#lastRequest = Date.now();
     const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
@@ -101,6 +133,7 @@ export class RailsStore {
 
   #keep(id: string, buckets: Buckets): void {
     this.#entries.set(id, { buckets, readAt: Date.now() });
+    this.#unread.delete(id);
     for (const listener of this.#listeners.get(id) ?? []) listener();
   }
 

@@ -1,7 +1,7 @@
-import { useCallback, useMemo, useSyncExternalStore } from 'react';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import type { Router } from '../../../client/browser.ts';
-import { railsOfBuckets, railsOfMany } from '../rails/from-buckets.ts';
-import type { Rails } from '../rails/pieces.ts';
+import { railsOfMany } from '../rails/from-buckets.ts';
+import type { Rails, Span } from '../rails/pieces.ts';
 import { useFleet } from './use-fleet.ts';
 
 export const DAY_MS = 86_400_000;
@@ -13,10 +13,9 @@ export function useDayRails(router: Router, now: number): Rails | undefined {
   const subscribe = useCallback((listener: () => void) => rails.subscribe(id, listener), [rails, id]);
   const buckets = useSyncExternalStore(subscribe, () => rails.get(id));
   return useMemo(() => {
-    if (!buckets) return undefined;
-    const to = Math.max(now, Date.now() - 60_000);
-    return railsOfBuckets(buckets, router, { from: to - DAY_MS, to });
-  }, [buckets, router, now]);
+    void buckets;
+    return rails.railsOf(router, dayUntil(now));
+  }, [rails, buckets, router, now]);
 }
 
 /** The last 24 hours of several routers as one, such as those of a site. */
@@ -31,14 +30,23 @@ export function useManyRails(routers: readonly Router[], now: number): Rails | u
     [rails, ids],
   );
   const version = useSyncExternalStore(subscribe, () => rails.version);
-  return useMemo(() => {
+  const known = useMemo(() => {
     void version;
-    const to = Math.max(now, Date.now() - 60_000);
-    const span = { from: to - DAY_MS, to };
-    const known = routers.flatMap((router) => {
-      const buckets = rails.get(router.id);
-      return buckets ? [railsOfBuckets(buckets, router, span)] : [];
-    });
-    return known.length === 0 ? undefined : railsOfMany(known, span);
+    return routers.map((router) => rails.railsOf(router, dayUntil(now))).filter((one) => one !== undefined);
   }, [rails, version, routers, now]);
+  const same = useSame(known);
+  return useMemo(() => (same[0] === undefined ? undefined : railsOfMany(same, same[0])), [same]);
+}
+
+function dayUntil(now: number): Span {
+  const to = Math.max(now, Date.now() - 60_000);
+  return { from: to - DAY_MS, to };
+}
+
+/** The list of before as long as it holds the same. */
+function useSame<T>(list: readonly T[]): readonly T[] {
+  const [kept, setKept] = useState(list);
+  if (kept === list || (kept.length === list.length && kept.every((one, index) => one === list[index]))) return kept;
+  setKept(list);
+  return list;
 }
