@@ -35,7 +35,7 @@
     return { frames, rows };
   }
 
-  /** A key counts as lost after this time, milliseconds. */
+  /** A key counts as lost after this time, milliseconds; its time is null then. */
   const LONGEST_MS = 10_000;
   let shown;
   /** From now on `shown()` is the time from the last key to the frame after the count of matches was on the page, milliseconds. */
@@ -48,7 +48,7 @@
           requestAnimationFrame((at) => resolve(at - timeStamp));
         });
         seen.observe(count, { childList: true, characterData: true, subtree: true });
-        setTimeout(() => resolve(LONGEST_MS), LONGEST_MS);
+        setTimeout(() => resolve(null), LONGEST_MS);
       });
     };
     document.addEventListener('keydown', onKey, true);

@@ -94,18 +94,4 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('It stays silent').waitFor();
     await page.getByText('a firewall lets only known hosts out').waitFor();
   });
-
-  it('follows the token, the agent and its router to the first answer', async () => {
-    await visit.signInAs('new-admin@example.org', '/');
-    await page.getByRole('heading', { name: 'Connect an agent.' }).waitFor();
-    const token = await showLines();
-    await step('Token used').getByText('waits').waitFor();
-    await enrol({ server: world.server.url, token, name: 'riga-dc-1', credentialsFile: path.join(world.folder, 'credentials.json') });
-    await step('Token used').locator('time').waitFor();
-    await world.startAgent({ state: 'state-of-the-new-agent' });
-    await step('Agent connected').getByText('riga-dc-1').waitFor();
-    await step('First answer').getByText('router-0').waitFor();
-    await page.getByRole('link', { name: 'Its page' }).click();
-    await page.getByRole('heading', { name: 'router-0' }).waitFor();
-  });
 });

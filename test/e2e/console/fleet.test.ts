@@ -125,17 +125,6 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await row.getByText('answering', { exact: true }).waitFor();
   });
 
-  it('has one event stream for all tabs, and another tab goes on when that one closes', async () => {
-    await signIn('/routers');
-    const second = await visit.newTab('/routers');
-    await page.close();
-    const row = second.getByRole('row').filter({ has: second.getByRole('link', { name: 'router-0' }) });
-    await world.agent!.close();
-    await row.getByText('agent away').waitFor();
-    await world.startAgent();
-    await row.getByText('answering', { exact: true }).waitFor();
-  });
-
   it('hears of changes again after a restart of the control plane during which it needed a new token', async () => {
     // Every token counts as used up, so that each request needs a new one.
     await page.route('**/oidc/token', async (route) => {

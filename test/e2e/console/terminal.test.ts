@@ -48,16 +48,6 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await visit.page.getByText('The terminal has ended').waitFor();
   }
 
-  it('opens with a reason, says that it is recorded, types and prints, and ends', async () => {
-    await open();
-    await visit.page.getByText('Recorded', { exact: true }).waitFor();
-    await visit.page.getByText('the uplink drops').waitFor();
-    await type(':put "typed in the browser"\n');
-    await sees('typed in the browser');
-    await endIt();
-    await visit.page.getByText('its opener ended it').waitFor();
-  });
-
   it('is there again after a reload, with what it showed', async () => {
     await open();
     await type(':put "before the reload"\n');

@@ -56,20 +56,6 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
 
   describe('a command', () => {
-    it('is completed from the menus, shows its rows as a table, and comes back from the history', async () => {
-      await visit.signIn('operator', '/run?routers=router-0');
-      const box = page.getByRole('combobox', { name: 'Command' });
-      await box.fill('/ip addr');
-      await page.getByRole('option', { name: '/ip/address/print' }).waitFor();
-      await box.press('Tab');
-      await waitUntil('it is completed', async () => ((await box.inputValue()) === '/ip/address/print' ? true : undefined));
-      await box.press('Enter');
-      await page.getByRole('cell', { name: '192.168.88.1/24' }).waitFor();
-      await box.fill('');
-      await box.press('ArrowUp');
-      expect(await box.inputValue()).toBe('/ip/address/print');
-    });
-
     it('shows the words of a router that refuses it', async () => {
       await visit.signIn('operator', '/run?routers=router-0&command=%2Fip%2Faddress%2Fadd%20address%3Dnonsense');
       await page.getByText('a command has no undo').waitFor();
@@ -207,60 +193,9 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel the campaign' }).click();
       await page.getByRole('heading', { name: /It was canceled/ }).waitFor();
     });
-
-    it('says in words that its canary stopped it, and which router', async () => {
-      const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', {
-        ...JOB,
-        description: 'Stopped by its canary',
-        router_ids: ids.slice(6, 10),
-        script: ':error "no space left"',
-        canary_count: 1,
-      });
-      await visit.signIn('viewer', `/campaigns/${body.data.id}`);
-      await page.getByRole('heading', { name: /It stopped itself/ }).waitFor();
-      await page.getByRole('heading', { name: /3 were never started/ }).waitFor();
-      await page.getByRole('link', { name: 'router-6' }).first().waitFor();
-      await page
-        .getByText(/no space left/)
-        .first()
-        .waitFor();
-      expect(await button(/Pause|Cancel|Go on/).count()).toBe(0);
-    });
   });
 
   describe('backups', () => {
-    it('are taken, compared in one column and side by side, and downloaded', async () => {
-      await visit.signIn('operator', `/routers/${ids[10]}/backups`);
-      await page.getByText('No backup has been taken').waitFor();
-      const take = async (count: number): Promise<void> => {
-        await button('Take one now').click();
-        await page.getByRole('dialog').getByRole('checkbox', { name: 'With the binary' }).uncheck();
-        await page.getByRole('dialog').getByRole('button', { name: 'Take it' }).click();
-        await page
-          .getByRole('button', { name: /^export/ })
-          .nth(count - 1)
-          .waitFor();
-      };
-      await take(1);
-      const jobId = await submit(10, '/ip dns set servers=192.0.2.53');
-      await jobIs(10, jobId, ({ status }) => status === 'completed');
-      await take(2);
-      const [file] = await Promise.all([
-        page.waitForEvent('download'),
-        page
-          .getByRole('button', { name: /^export/ })
-          .first()
-          .click(),
-      ]);
-      expect(file.suggestedFilename()).toMatch(/^router-10-.*-export\.rsc$/);
-      await button('Compare the newest two').click();
-      const differences = page.getByRole('group', { name: 'Differences' });
-      await differences.getByText(/set servers=192\.0\.2\.53/).waitFor();
-      await page.getByRole('link', { name: 'Side by side' }).click();
-      await differences.getByText(/set servers=192\.0\.2\.53/).waitFor();
-      expect(new URL(page.url()).search).toBe('?view=sides');
-    });
-
     it('shows admins the schedule, and viewers no button', async () => {
       await visit.signIn('admin', `/routers/${ids[11]}/backups`);
       await button('Set a time').click();

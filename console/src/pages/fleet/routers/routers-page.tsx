@@ -9,6 +9,7 @@ import { ColumnsDialog } from './columns-dialog.tsx';
 import { columnsOf } from './columns.ts';
 import { Grid } from './grid.tsx';
 import { Held } from './held.tsx';
+import { readSearch } from './search.ts';
 import type { RoutersSearch } from './search.ts';
 import { NONE, selectedOf, toggled } from './selection.ts';
 import type { Selection } from './selection.ts';
@@ -26,7 +27,7 @@ export function RoutersPage() {
   const [shown, setShown] = useState<readonly string[]>([]);
   const mayRun = useMay('operator');
   const change = (changed: RoutersSearch): void =>
-    void navigate({ search: (before) => ({ ...before, ...changed }), replace: !('sort' in changed), resetScroll: false });
+    void navigate({ search: (before) => readSearch({ ...before, ...changed }), replace: !('sort' in changed), resetScroll: false });
   const [q, setQ] = useTyped(search.q ?? '', (text) => change({ q: text }));
   const sites = useSiteNames();
   const ids = useFiltered(q, sort, sites);
