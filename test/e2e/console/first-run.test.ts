@@ -2,7 +2,6 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { enrol } from '../../../agent/link/enrol.ts';
 import { SERVER_VERSION } from '../../../server/version.ts';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
@@ -42,7 +41,6 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   afterEach(() => visit.end());
 
   const lines = () => page.getByLabel('Lines to run');
-  const step = (title: string) => page.getByRole('listitem').filter({ hasText: title }).last();
 
   async function showLines(): Promise<string> {
     await page.getByLabel('Name of the agent').fill('riga-dc-1');

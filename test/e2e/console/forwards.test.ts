@@ -3,7 +3,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 import type { World } from '../../harness/world.ts';
 
 /** Forwards as people open, use, extend and close them in the web application. */
