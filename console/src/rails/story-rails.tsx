@@ -159,26 +159,29 @@ function Reasons({ side, placed, width }: ReasonPlaces & { side: 'up' | 'down' }
 /** The same breaks for those who do not see the rails. */
 function BreaksTable({ reasons }: { reasons: readonly Reason[] }) {
   return (
-    <table className="sr">
-      <caption>Breaks of agent and router</caption>
-      <thead>
-        <tr>
-          <th>Began</th>
-          <th>Length</th>
-          <th>What</th>
-        </tr>
-      </thead>
-      <tbody>
-        {reasons.map(({ kind, from, to, strong, weak }) => (
-          <tr key={`${kind} ${from}`}>
-            <td>{exactTime(new Date(from).toISOString())}</td>
-            <td>{lengthOf(to - from)}</td>
-            <td>
-              {strong}, {weak}
-            </td>
+    // A table takes the room that it needs, whatever its class says: it would make a phone's page wider.
+    <div className="sr">
+      <table>
+        <caption>Breaks of agent and router</caption>
+        <thead>
+          <tr>
+            <th>Began</th>
+            <th>Length</th>
+            <th>What</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {reasons.map(({ kind, from, to, strong, weak }) => (
+            <tr key={`${kind} ${from}`}>
+              <td>{exactTime(new Date(from).toISOString())}</td>
+              <td>{lengthOf(to - from)}</td>
+              <td>
+                {strong}, {weak}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

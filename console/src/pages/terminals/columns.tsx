@@ -24,10 +24,10 @@ export function columnsOf(openerOf: (terminal: Terminal) => string): readonly Co
 export function columnsOfRouter(openerOf: (terminal: Terminal) => string): readonly Column<Terminal>[] {
   return [
     { title: 'Who', width: 'minmax(110px, .9fr)', cell: openerOf, className: 'el' },
-    { title: 'Level', width: '48px', cell: ({ level }) => level },
+    { title: 'Level', width: '48px', cell: ({ level }) => level, isWide: true },
     { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
     { title: 'State', width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
-    { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num' },
+    { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num', isWide: true },
     { title: 'Do', width: '84px', cell: (terminal) => <Acts terminal={terminal} /> },
   ];
 }
@@ -44,5 +44,9 @@ function Acts({ terminal }: { terminal: Terminal }) {
       </button>
     );
   }
-  return isAdmin && terminal.recording === 'kept' ? <AppLink href={`/terminals/${terminal.id}`}>Recording</AppLink> : null;
+  return isAdmin && terminal.recording === 'kept' ? (
+    <AppLink href={`/terminals/${terminal.id}`} className="hand">
+      Recording
+    </AppLink>
+  ) : null;
 }

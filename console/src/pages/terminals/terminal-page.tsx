@@ -92,7 +92,7 @@ function Again({ id, level, onOpened }: Opening & { id: string; level: string })
     if (answer) onOpened(answer.data);
   };
   return (
-    <section className="section">
+    <section className="terminal-form">
       <p>
         You have a terminal of the level <b>{level}</b> open on this router.
       </p>
@@ -123,7 +123,7 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
   };
   return (
     <form
-      className="section"
+      className="terminal-form"
       onSubmit={(event) => {
         event.preventDefault();
         void open();

@@ -43,6 +43,7 @@ const DEEDS: Record<string, string> = {
   'POST /api/routers/:/terminals': 'opened a terminal',
   'POST /api/terminals/:/tickets': 'came back to a terminal',
   'DELETE /api/terminals/:': 'ended a terminal',
+  'GET /api/terminals/:/recording': 'read the recording of a terminal',
   'PUT /arp/devices/:': 'named a device',
   'POST /api/sites': 'made a site',
   'PATCH /api/sites/:': 'changed a site',
