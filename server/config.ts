@@ -4,6 +4,8 @@ import path from 'node:path';
 import process from 'node:process';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
+import { CHANNEL_FILES, channelMistakes, channelSettings, channelsOf } from './config-channels.ts';
+import type { ChannelsConfig } from './config-channels.ts';
 import {
   LISTEN_FORM,
   flag,
@@ -97,6 +99,7 @@ export const settingsSchema = z.strictObject({
     .string()
     .default('')
     .transform(readAs(readOrigins, 'web origins separated by commas, like https://app.example.net')),
+  ...channelSettings,
   SIGNALBOX_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'must be trace, debug, info, warn, error, fatal or silent',
@@ -161,12 +164,15 @@ export interface Config {
   readonly heartbeatMs: number;
   readonly offlineAfterMs: number;
   readonly logLevel: Checked['SIGNALBOX_LOG_LEVEL'];
+  /** Accounts at providers of messages. */
+  readonly channels: ChannelsConfig;
 }
 
 /** Relative paths in the YAML file start at its folder, those in the environment at the working directory. */
 const FILE_NAMES = [
   'SIGNALBOX_SECRET_KEY_FILE',
   'SIGNALBOX_CATALOG_FILE',
+  ...CHANNEL_FILES,
   'SIGNALBOX_TLS_CERT_FILE',
   'SIGNALBOX_TLS_KEY_FILE',
   'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE',
@@ -231,7 +237,7 @@ function fromFolder(folder: string, name: string, value: string): string {
 
 /** Mistakes between values; checked even when single values are wrong, to report all at once. */
 function crossMistakes(values: RawValues): FieldErrors {
-  const mistakes: FieldErrors = {};
+  const mistakes: FieldErrors = channelMistakes(values);
   const { SIGNALBOX_TLS_CERT_FILE: cert, SIGNALBOX_TLS_KEY_FILE: key } = values;
   if (cert === undefined && key !== undefined) add(mistakes, 'SIGNALBOX_TLS_CERT_FILE', 'is needed with SIGNALBOX_TLS_KEY_FILE');
   if (cert !== undefined && key === undefined) add(mistakes, 'SIGNALBOX_TLS_KEY_FILE', 'is needed with SIGNALBOX_TLS_CERT_FILE');
@@ -308,6 +314,7 @@ function toConfig(checked: Checked): Config {
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
     logLevel: checked.SIGNALBOX_LOG_LEVEL,
+    channels: channelsOf(checked),
   });
 }
 

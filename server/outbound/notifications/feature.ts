@@ -3,13 +3,7 @@ import type { Platform } from '../../feature.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
 import type { WebhooksService } from '../webhooks/service.ts';
-import { GotifyChannel } from './channels/gotify.ts';
-import { NtfyChannel } from './channels/ntfy.ts';
-import { PagerdutyChannel } from './channels/pagerduty.ts';
-import type { Channels } from './channels/set.ts';
-import { SlackChannel } from './channels/slack.ts';
-import { TeamsChannel } from './channels/teams.ts';
-import { WebhookChannel } from './channels/webhook.ts';
+import { createChannels } from './channels/create.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
@@ -37,15 +31,7 @@ export const notifications = feature({
   create: ({ config, storage, secrets, clock, webhooks }: Needs) => {
     const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
-    const http = { poster, now: () => clock.now() };
-    const channels: Channels = {
-      slack: new SlackChannel(http),
-      teams: new TeamsChannel(http),
-      webhook: new WebhookChannel(http),
-      pagerduty: new PagerdutyChannel(http),
-      ntfy: new NtfyChannel(http),
-      gotify: new GotifyChannel(http),
-    };
+    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: null });
     const proofs = new AddressProofs({ storage, clock, secrets });
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
     return {

@@ -160,7 +160,7 @@ describe('a mail', () => {
       '37 sites, 812 routers affected since 08:31.',
       'The first was Depot Madrid.',
       '',
-      ...Array.from({ length: 10 }, (_, index) => `- Depot ${index + 1}: ${60 - index} routers, since 08:31`),
+      ...Array.from({ length: 10 }, (_, index) => `- Depot ${index + 1}: ${60 - index} routers`),
       '- and 802 more',
       '',
       `Open in Signalbox: ${storm().url}`,

@@ -193,10 +193,10 @@ describe('the list', () => {
   test('of a storm names sites with their routers, and says how many are missing', () => {
     const text = writeText(storm(), reader());
     expect(text.rows).toHaveLength(MAX_ITEMS);
-    expect(text.rows[0]).toBe('Depot 1: 60 routers, since 08:31');
+    expect(text.rows[0]).toBe('Depot 1: 60 routers');
     expect(text.rowCount).toBe(812);
     expect(fitRows(text, 10_000, (row) => row.length).at(-1)).toBe('and 802 more');
-    const three = fitRows(text, 115, (row) => row.length);
+    const three = fitRows(text, 75, (row) => row.length);
     expect(three).toHaveLength(4);
     expect(three.at(-1)).toBe('and 809 more');
     expect(fitRows(text, 5, (row) => row.length)).toEqual([]);
@@ -218,8 +218,26 @@ describe('the list', () => {
       { type: 'site', site: MADRID, fault: 'router_offline', affected: 2, of: 14 },
       { items, itemCount: 2, openCount: 1 },
     );
-    expect(writeText(view, reader()).rows).toEqual(['core-1: since 08:31', 'core-2: 08:31–08:32']);
+    expect(writeText(view, reader()).rows).toEqual(['core-1', 'core-2: 08:31–08:32']);
     expect(read(view)[2]).toBe('1 of 2 still open.');
+  });
+
+  test('at the end of an agent names only the routers that stay offline', () => {
+    expect(writeText(endOf(agentAway()), reader()).rows).toEqual([]);
+    const [first, second, third] = agentAway().items.map((item) => ({ ...item, resolvedAt: FIRST_AT + MINUTE }));
+    const items = [first!, { ...second!, resolvedAt: null }, { ...third!, openedAt: FIRST_AT + 5 * MINUTE, resolvedAt: null }];
+    const text = writeText(endOf(agentAway(), { stillOpen: 30, items }), reader());
+    expect(text.rows).toEqual(['branch-2', 'branch-3: since 08:36']);
+    expect(text.rowCount).toBe(30);
+    expect(fitRows(text, 1000, (row) => row.length).at(-1)).toBe('and 28 more');
+  });
+
+  test('says when a record began, unless the sentence has said it', () => {
+    const items = storm().items.map((item, index) => ({ ...item, openedAt: FIRST_AT + index * MINUTE }));
+    expect(writeText({ ...storm(), items }, reader()).rows.slice(0, 2)).toEqual([
+      'Depot 1: 60 routers',
+      'Depot 2: 59 routers, since 08:32',
+    ]);
   });
 
   test('is left out where the sentence says it all', () => {

@@ -12,22 +12,37 @@ import type { Text, ThreadItem, ThreadSubject, ThreadView } from './types.ts';
 /** Subjects whose items are news even when there is only one. */
 const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set(['storm', 'digest', 'site', 'campaign', 'jobs']);
 
-/** One line for each item, at most {@link MAX_ITEMS}. */
-export function rowsOf(view: ThreadView, words: Catalogue, zones: Zones): string[] {
-  if (view.itemCount <= 1 && !ALWAYS_LISTED.has(view.subject.type)) return [];
-  return view.items.slice(0, MAX_ITEMS).map((item) => rowOf(item, view, words, zones));
+export interface List {
+  rows: string[];
+  /** Records in all; those without a row are "and 802 more". */
+  count: number;
 }
 
-function rowOf(item: ThreadItem, { subject }: ThreadView, words: Catalogue, zones: Zones): string {
+/** One line for each item, at most {@link MAX_ITEMS}. */
+export function listOf(view: ThreadView, words: Catalogue, zones: Zones): List {
+  const { items, count } = itemsOf(view);
+  if (count <= 1 && !ALWAYS_LISTED.has(view.subject.type)) return { rows: [], count: 0 };
+  const rows = items.slice(0, MAX_ITEMS).map((item) => rowOf(item, view, words, zones));
+  return { rows, count: rows.length === 0 ? 0 : Math.max(count, rows.length) };
+}
+
+/** Once an agent is back, the routers that came back with it are no news: only those are listed that did not. */
+function itemsOf({ subject, items, itemCount, endedAt, stillOpen }: ThreadView): { items: readonly ThreadItem[]; count: number } {
+  if (subject.type !== 'agent' || endedAt === null) return { items, count: itemCount };
+  return { items: items.filter(({ resolvedAt }) => resolvedAt === null).slice(0, stillOpen), count: stillOpen };
+}
+
+function rowOf(item: ThreadItem, { subject, firstAt }: ThreadView, words: Catalogue, zones: Zones): string {
   const place = placeOfItem(item, 'site' in subject ? subject.site?.id : undefined);
   const told = 'fault' in subject ? subject.fault : undefined;
   const parts = [
     item.fault !== undefined && item.fault !== told && subject.type !== 'agent' ? words.faults[item.fault] : '',
     item.routers === undefined ? '' : words.routers(item.routers),
     cleanDetail(item.text),
-    timeOf(item, words, zones),
+    timeOf(item, firstAt, words, zones),
   ].filter((part) => part !== '');
-  return place === '' ? parts.join(', ') : `${place}: ${parts.join(', ')}`;
+  // A record without a name has its time, at least.
+  return [place, parts.join(', ')].filter((part) => part !== '').join(': ') || words.since(momentOf(item.openedAt, zones));
 }
 
 /** @param toldSite the site that the message is about: it need not be repeated */
@@ -36,10 +51,11 @@ function placeOfItem({ router, site }: ThreadItem, toldSite: string | undefined)
   return site === null ? '' : cleanName(site.name);
 }
 
-function timeOf({ fault, openedAt, resolvedAt }: ThreadItem, words: Catalogue, zones: Zones): string {
+/** @param told when the thread began: the first sentence says it, and it need not be repeated */
+function timeOf({ fault, openedAt, resolvedAt }: ThreadItem, told: number, words: Catalogue, zones: Zones): string {
   const from = { ...momentOf(openedAt, zones), elsewhere: null };
   if (fault === 'rebooted') return words.at(from);
-  if (resolvedAt === null) return words.since(from);
+  if (resolvedAt === null) return from.text === momentOf(told, zones).text ? '' : words.since(from);
   return `${from.text}–${momentOf(resolvedAt, zones).text}`;
 }
 

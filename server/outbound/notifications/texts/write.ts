@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts';
 import { CATALOGUES } from './catalogues.ts';
 import { cleanName, cutText } from './clean.ts';
-import { rowsOf } from './rows.ts';
+import { listOf } from './rows.ts';
 import { storyOf } from './story.ts';
 import type { Story } from './story.ts';
 import { durationOf, momentOf } from './times.ts';
@@ -16,7 +16,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
   const words = CATALOGUES[reader.locale];
   const zones = { locale: reader.locale, siteTimeZone: view.siteTimeZone, readerTimeZone: reader.timeZone, now: view.at };
   const story = storyOf(view, words);
-  const rows = rowsOf(view, words, zones);
+  const { rows, count } = listOf(view, words, zones);
   const tone = toneOf(view);
   return {
     locale: reader.locale,
@@ -25,7 +25,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     first: `${sentence(view, story, words, zones)}.`,
     lines: linesOf(view, story, words),
     rows,
-    rowCount: rows.length === 0 ? 0 : Math.max(view.itemCount, rows.length),
+    rowCount: count,
     url: view.url,
     parts: partsOf(view, story, words, zones),
     labels: {

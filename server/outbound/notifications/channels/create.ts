@@ -1,0 +1,54 @@
+import type { Poster } from '../../../platform/outgoing/poster.ts';
+import { EmailChannel } from './email/channel.ts';
+import type { SmtpSettings } from './email/channel.ts';
+import { GotifyChannel } from './gotify.ts';
+import { NtfyChannel } from './ntfy.ts';
+import { PagerdutyChannel } from './pagerduty.ts';
+import { SecretFile } from './secret-file.ts';
+import type { Channels } from './set.ts';
+import { SlackChannel } from './slack.ts';
+import { SmsChannel } from './sms.ts';
+import type { SmsSettings } from './sms.ts';
+import { TeamsChannel } from './teams.ts';
+import { TelegramChannel } from './telegram.ts';
+import { WebPushChannel } from './web-push/channel.ts';
+import type { VapidKeys } from './web-push/vapid.ts';
+import { WebhookChannel } from './webhook.ts';
+import { WhatsappChannel } from './whatsapp.ts';
+import type { WhatsappSettings } from './whatsapp.ts';
+
+/** The operator's accounts; null without one. */
+export interface ChannelAccounts {
+  telegram: { readonly apiUrl: string; readonly tokenFile: string } | null;
+  whatsapp: (WhatsappSettings & { readonly tokenFile: string }) | null;
+  sms: (SmsSettings & { readonly tokenFile: string }) | null;
+}
+
+export interface ChannelsOptions {
+  /** The caller closes it, and the email channel. */
+  poster: Pick<Poster, 'ask'>;
+  now: () => number;
+  accounts: Readonly<ChannelAccounts>;
+  smtp: SmtpSettings | null;
+  /** The keys that browsers subscribe to, and whom a push service may ask. Without them there is no web push. */
+  webPush?: { vapid: () => Promise<VapidKeys>; subject: string };
+}
+
+/** All channels that this installation can use. Webhook, Slack, Teams, PagerDuty, ntfy and Gotify need no account of the operator. */
+export function createChannels({ poster, now, accounts, smtp, webPush }: ChannelsOptions): Channels {
+  const { telegram, whatsapp, sms } = accounts;
+  const deps = { poster, now };
+  return {
+    webhook: new WebhookChannel(deps),
+    slack: new SlackChannel(deps),
+    teams: new TeamsChannel(deps),
+    pagerduty: new PagerdutyChannel(deps),
+    ntfy: new NtfyChannel(deps),
+    gotify: new GotifyChannel(deps),
+    ...(telegram && { telegram: new TelegramChannel({ ...deps, apiUrl: telegram.apiUrl, token: new SecretFile(telegram.tokenFile) }) }),
+    ...(whatsapp && { whatsapp: new WhatsappChannel({ ...deps, settings: whatsapp, token: new SecretFile(whatsapp.tokenFile) }) }),
+    ...(sms && { sms: new SmsChannel({ ...deps, settings: sms, token: new SecretFile(sms.tokenFile) }) }),
+    ...(smtp && { email: new EmailChannel({ smtp, now }) }),
+    ...(webPush && { web_push: new WebPushChannel({ ...deps, ...webPush }) }),
+  };
+}

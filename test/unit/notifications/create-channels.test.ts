@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { checkConfig } from '../../../server/config.ts';
+import { createChannels } from '../../../server/outbound/notifications/channels/create.ts';
+import type { ChannelAccounts } from '../../../server/outbound/notifications/channels/create.ts';
+
+const poster = { ask: () => Promise.resolve({ outcome: 'stopped' as const }) };
+const made = (accounts: ChannelAccounts) => createChannels({ poster, now: Date.now, accounts, smtp: null });
+const ACCOUNTS = {
+  SIGNALBOX_TELEGRAM_TOKEN_FILE: '/etc/signalbox/telegram',
+  SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID: '106540352242922',
+  SIGNALBOX_WHATSAPP_TOKEN_FILE: '/etc/signalbox/whatsapp',
+  SIGNALBOX_SMS_ACCOUNT: 'AC0123456789',
+  SIGNALBOX_SMS_TOKEN_FILE: '/etc/signalbox/sms',
+  SIGNALBOX_SMS_FROM: '+15550100123',
+};
+
+test('six channels need no account, and each account brings its own', () => {
+  expect(Object.keys(made(checkConfig({}).channels))).toEqual(['webhook', 'slack', 'teams', 'pagerduty', 'ntfy', 'gotify']);
+  const { channels } = checkConfig(ACCOUNTS);
+  expect(channels).toMatchObject({
+    telegram: { apiUrl: 'https://api.telegram.org', tokenFile: '/etc/signalbox/telegram' },
+    whatsapp: { apiUrl: 'https://graph.facebook.com/v23.0', template: 'signalbox_notification' },
+    sms: { apiUrl: 'https://api.twilio.com', accountId: 'AC0123456789', from: '+15550100123' },
+  });
+  expect(Object.keys(made(channels)).slice(6)).toEqual(['telegram', 'whatsapp', 'sms']);
+});
+
+test.each<[Record<string, string>, string]>([
+  [{ SIGNALBOX_SMS_ACCOUNT: 'AC1' }, 'SIGNALBOX_SMS_TOKEN_FILE is needed with SIGNALBOX_SMS_ACCOUNT'],
+  [{ SIGNALBOX_SMS_FROM: '+15550100123' }, 'SIGNALBOX_SMS_ACCOUNT is needed with SIGNALBOX_SMS_FROM'],
+  [{ SIGNALBOX_WHATSAPP_TOKEN_FILE: '/x' }, 'SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID is needed with SIGNALBOX_WHATSAPP_TOKEN_FILE'],
+  [{ ...ACCOUNTS, SIGNALBOX_SMS_FROM: 'a name that is too long' }, 'SIGNALBOX_SMS_FROM must be a telephone number'],
+  [{ ...ACCOUNTS, SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID: '../x' }, 'SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID must be the id of a phone number'],
+])('%j is half an account', (values, mistake) => {
+  expect(() => checkConfig(values)).toThrow(mistake);
+});
+
+test('a bucket does not give an address away', () => {
+  const { channels } = checkConfig(ACCOUNTS);
+  const { slack, teams, pagerduty, ntfy, gotify, webhook, telegram, whatsapp, sms } = made(channels);
+  expect([
+    webhook!.bucketOf({ url: 'https://hooks.example.com/s3cr3t', secrets: ['s3cr3t'] }),
+    slack!.bucketOf({ url: 'https://hooks.slack.com/services/T024/B024/s3cr3t' }),
+    teams!.bucketOf({ url: 'https://prod-12.westeurope.logic.azure.com/workflows/0123/triggers/x?sig=s3cr3t' }),
+    pagerduty!.bucketOf({ routingKey: 's3cr3ts3cr3ts3cr3ts3cr3ts3PQRSTU', region: 'us' }),
+    ntfy!.bucketOf({ url: 'https://ntfy.sh', topic: 's3cr3t', token: 's3cr3t' }),
+    gotify!.bucketOf({ url: 'https://gotify.example.com', token: 's3cr3t' }),
+    telegram!.bucketOf({ chatId: '-100' }),
+    whatsapp!.bucketOf({ to: '+34600123456' }),
+    sms!.bucketOf({ to: '+34600123456' }),
+  ]).toEqual([
+    'webhook:https://hooks.example.com',
+    'slack:T024/B024',
+    'teams:prod-12.westeurope.logic.azure.com/0123',
+    'pagerduty:PQRSTU',
+    'ntfy:ntfy.sh',
+    'gotify:gotify.example.com',
+    'telegram:-100',
+    'whatsapp:+34600123456',
+    'sms',
+  ]);
+});
