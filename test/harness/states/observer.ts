@@ -111,8 +111,9 @@ export class Observer {
     if (error instanceof WrongAnswer) this.#contradict(error.message);
   }
 
-  /** What is read between two equal lists has to be equal to them. */
+  /** What is read between two equal lists has to be equal to them, unless an event says what it was in between. */
   async #compare(): Promise<void> {
+    const from = performance.now();
     const { states: before } = await readList(this.#fleet);
     const details = new Map<string, ShownState>();
     for (const routerId of before.keys()) details.set(routerId, await this.#detail(routerId));
@@ -123,8 +124,12 @@ export class Observer {
     for (const [routerId, state] of before) {
       if (!isSame(state, after.get(routerId))) continue;
       this.comparisons += 1;
-      this.#expectSame(state, 'detail', details.get(routerId));
-      this.#expectSame(state, 'search', { ...found.get(routerId)!, state_reason: state.state_reason });
+      const detail = details.get(routerId)!;
+      // Within one state the reason may change and change back.
+      const isToldWithin = () => isSame(state, detail) || this.#followed.wasTold(routerId, detail, from);
+      if (!(await waitUntil('it is told', isToldWithin, TOLD_WITHIN_MS).catch(() => false))) this.#contradictBy(state, 'detail', detail);
+      const match = { ...found.get(routerId)!, state_reason: state.state_reason };
+      if (!isSame(state, match)) this.#contradictBy(state, 'search', match);
     }
     if (!areSame(before, after)) return;
     if (JSON.stringify(counts) !== JSON.stringify(countsOf(before)))
@@ -133,8 +138,8 @@ export class Observer {
     await this.#becomesTrue(after, async () => this.#wrongEvents(after));
   }
 
-  #expectSame(listed: ShownState, name: string, shown: ShownState | undefined): void {
-    if (!isSame(listed, shown)) this.#contradict(`list ${JSON.stringify(listed)}, ${name} ${JSON.stringify(shown)}`);
+  #contradictBy(listed: ShownState, name: string, shown: ShownState): void {
+    this.#contradict(`list ${JSON.stringify(listed)}, ${name} ${JSON.stringify(shown)}`);
   }
 
   /** What follows the states needs some time; if they change meanwhile, nothing can be said. @param wrong what is wrong, if anything is */

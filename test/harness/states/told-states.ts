@@ -6,10 +6,15 @@ import { EventReader } from './event-reader.ts';
 /** A state is stored within two seconds; on a busy machine later. One that began so shortly before a kill may be lost, milliseconds. */
 export const STORED_WITHIN_MS = 10_000;
 
+/** Events that are looked back at: those of some minutes. */
+const REMEMBERED = 500;
+
 /** A client as docs/api.md wants it: reads the list once and then the stream, and the list again when the stream has lost events. */
 export class FollowedStates {
   readonly #fleet: ChaosFleet;
   readonly #states = new Map<string, ShownState>();
+  /** What was told last, oldest first. */
+  readonly #told: { routerId: string; state: ShownState; at: number }[] = [];
   readonly #reader: EventReader;
   readonly #complain: (what: string) => void;
   /** How many breaks the stream may have had so far. */
@@ -20,7 +25,11 @@ export class FollowedStates {
     this.#complain = complain;
     this.#breaks = fleet.breaks;
     this.#reader = new EventReader(fleet, position, {
-      onChange: (routerId, state) => this.#states.set(routerId, state),
+      onChange: (routerId, state) => {
+        this.#states.set(routerId, state);
+        this.#told.push({ routerId, state, at: performance.now() });
+        if (this.#told.length > REMEMBERED) this.#told.shift();
+      },
       onResync: () => this.#readAgain(),
     });
   }
@@ -38,6 +47,14 @@ export class FollowedStates {
 
   get(routerId: string): ShownState | undefined {
     return this.#states.get(routerId);
+  }
+
+  /** Whether a router was told to be in that state since a time of `performance.now`. */
+  wasTold(routerId: string, { state, state_reason }: ShownState, from: number): boolean {
+    return this.#told.some((told) => {
+      const isIt = told.state.state === state && told.state.state_reason === state_reason;
+      return isIt && told.routerId === routerId && told.at >= from;
+    });
   }
 
   stop(): Promise<void> {
