@@ -83,8 +83,8 @@ describe('an agent with 500 routers', () => {
     const view = endOf(agentAway(), { stillOpen: 3 });
     expect(read(view).slice(0, 3)).toEqual([
       'Depot Madrid: agent is back, 3 of 500 routers still offline',
+      'Depot Madrid: agent is back, 3 of 500 routers still offline.',
       'Depot Madrid: agent was away from 08:31 to 08:44, 13 min.',
-      '3 of 500 routers are still offline.',
     ]);
     expect(writeText(view, reader()).tone).toBe('critical');
     expect(read(view, 'de')[0]).toBe('Depot Madrid: Agent wieder da, 3 von 500 Routern noch offline');

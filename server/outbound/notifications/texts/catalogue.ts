@@ -55,7 +55,6 @@ export interface Catalogue {
   agentOfSite(agent: string): string;
   routersHidden(routers: number): string;
   routersBack(routers: number): string;
-  routersStillOffline(stillOpen: number, routers: number): string;
   firstWas(name: string): string;
   openOf(open: number, all: number): string;
   openFor(duration: string): string;

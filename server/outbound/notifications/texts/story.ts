@@ -62,13 +62,14 @@ type Of<T extends ThreadSubject['type']> = Extract<ThreadSubject, { type: T }>;
 
 function agentStory({ agent, site, routers }: Of<'agent'>, stillOpen: number, words: Catalogue): Story {
   const agentLine = site === null ? [] : [words.agentOfSite(cleanName(agent.name))];
-  const back = stillOpen > 0 ? words.routersStillOffline(stillOpen, routers) : words.routersBack(routers);
+  // Routers that stay offline are in the first sentence.
+  const back = routers > 0 && stillOpen === 0 ? [words.routersBack(routers)] : [];
   return {
     ...stateOf(cleanName((site ?? agent).name), words.agentAway),
     stateAfter: words.agentWasAway,
     tail: routers > 0 ? words.notVisible(routers) : null,
     lines: [...(routers > 0 ? [words.routersHidden(routers)] : []), ...agentLine],
-    linesAfter: [...(routers > 0 ? [back] : []), ...agentLine],
+    linesAfter: [...back, ...agentLine],
   };
 }
 

@@ -23,7 +23,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     tone,
     subject: cutText(subjectOf(view, story, words, zones), MAX_SUBJECT_CHARS),
     first: `${sentence(view, story, words, zones)}.`,
-    lines: linesOf(view, story, words),
+    lines: linesOf(view, story, words, zones),
     rows,
     rowCount: count,
     url: view.url,
@@ -78,23 +78,32 @@ function partsOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones)
 /** For a lock screen: no time of the reader's own, no sentence. */
 function subjectOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
   const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
-  const place = story.place === null ? '' : `${story.place}: `;
-  const body =
-    isOver(view) && view.subject.type === 'agent' && view.stillOpen > 0
-      ? `${words.agentBack}, ${words.stillOffline(view.stillOpen, view.subject.routers)}`
-      : statement(view, story, words, story.time === 'event' ? '' : timeOf(view, story, words, zones, brief));
-  return `${prefixOf(view, words)}${place}${body}`;
+  const time = story.time === 'event' ? '' : timeOf(view, story, words, zones, brief);
+  return `${prefixOf(view, words)}${atPlace(story, backWithout(view, words) ?? statement(view, story, words, time))}`;
 }
 
 /** The first sentence, without its full stop: place, state, both times, numbers. */
 function sentence(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
-  const place = story.place === null ? '' : `${story.place}: `;
-  return `${place}${statement(
+  return atPlace(story, backWithout(view, words) ?? statementWithTimes(view, story, words, zones));
+}
+
+/** "agent is back, 3 of 500 routers still offline": more important than when it was away. */
+function backWithout(view: ThreadView, words: Catalogue): string | undefined {
+  if (!isOver(view) || view.subject.type !== 'agent' || view.stillOpen === 0) return undefined;
+  return `${words.agentBack}, ${words.stillOffline(view.stillOpen, view.subject.routers)}`;
+}
+
+function atPlace({ place }: Story, text: string): string {
+  return place === null ? text : `${place}: ${text}`;
+}
+
+function statementWithTimes(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
+  return statement(
     view,
     story,
     words,
     timeOf(view, story, words, zones, (moment) => moment),
-  )}`;
+  );
 }
 
 function statement(view: ThreadView, story: Story, words: Catalogue, time: string): string {
@@ -118,9 +127,12 @@ function timeOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones, 
   return ` ${words.span(from, form(momentOf(view.endedAt, zones)), durationOf(view.endedAt - view.firstAt, words.locale))}`;
 }
 
-function linesOf(view: ThreadView, story: Story, words: Catalogue): string[] {
+function linesOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string[] {
   const age = durationOf(view.at - view.firstAt, words.locale);
-  if (isOver(view)) return [...story.linesAfter];
+  if (isOver(view)) {
+    const away = backWithout(view, words) === undefined ? [] : [`${atPlace(story, statementWithTimes(view, story, words, zones))}.`];
+    return [...away, ...story.linesAfter];
+  }
   const { flapping, itemCount, openCount, kind } = view;
   return [
     ...(story.time === 'state' && itemCount > 1 && openCount < itemCount ? [words.openOf(openCount, itemCount)] : []),
