@@ -214,6 +214,14 @@ export interface BackupScheduleChange {
   enabled?: boolean;
 }
 
+export interface BrowserSubscription {
+  endpoint: string;
+  keys: {
+    p256dh: string;
+    auth: string;
+  };
+}
+
 export interface CallersAddress {
   /** From which this request came */
   address: string;
@@ -379,6 +387,31 @@ export interface Command {
   timeout_seconds?: number;
 }
 
+export interface Contact {
+  id: string;
+  channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push';
+  /** For `web_push` the service of the browser */
+  address: string;
+  /** The email of the account */
+  is_account: boolean;
+  /** When you proved it; null: nothing is sent there */
+  verified_at: string | null;
+  /** Why nothing is sent there: `switched_off` and `unsubscribed` are your decision, the others say what the receiver answered */
+  off_reason: string | null;
+  off_at: string | null;
+  created_at: string;
+}
+
+export interface ContactChange {
+  /** True: nothing is sent there until you set it to false */
+  off: boolean;
+}
+
+export interface ContactCode {
+  /** The six digits of the message */
+  code: string;
+}
+
 export interface Delivery {
   /** `webhook-id` of every attempt */
   id: string;
@@ -485,6 +518,17 @@ export interface ForwardConnection {
   bytes_out: number;
   /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, shutdown or unknown */
   ended_by: string;
+}
+
+export interface GroupReach {
+  /** Null for a notification target */
+  user_id: string | null;
+  target_id: string | null;
+  channel: string;
+  /** Masked; null without one */
+  address: string | null;
+  /** `duplicate`: another line leads to the same address. What a person has switched off, only this person switches on again */
+  state: 'reached' | 'no_address' | 'unverified' | 'off' | 'unsubscribed' | 'duplicate';
 }
 
 export interface HealthStep {
@@ -908,6 +952,13 @@ export interface NewClient {
   post_logout_redirect_uris?: string[];
 }
 
+export interface NewContact {
+  channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push';
+  /** Email address, telephone number with `+`, or number of your chat with the bot */
+  address?: string;
+  subscription?: BrowserSubscription;
+}
+
 export interface NewEnrolToken {
   /** Site of the agent and its routers */
   site_id?: string | null;
@@ -1093,6 +1144,8 @@ export interface NotificationGroup {
   created_at: string;
   updated_at: string;
   muted_now: boolean;
+  /** Number of proved addresses that a notification goes to */
+  reaches: number;
 }
 
 export interface NotificationGroupChange {
@@ -1112,6 +1165,36 @@ export interface NotificationGroupChange {
   escalate_after_minutes?: number | null;
   /** The group that is told next. At most 5 groups follow each other, and none twice */
   escalate_to?: string | null;
+}
+
+export interface NotificationSettings {
+  /** Language of your notifications; null: English */
+  locale: 'en' | 'de' | 'es' | null;
+  /** IANA name; null: UTC */
+  time_zone: string | null;
+  /** Begin of your quiet hours, in minutes since midnight; null: none */
+  quiet_from: number | null;
+  /** End of your quiet hours, on the next day if not after `quiet_from` */
+  quiet_to: number | null;
+  /** Critical notifications come in quiet hours, too */
+  critical_breaks_through: boolean;
+  /** How you are told as a recipient of a group; null: by email */
+  default_channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push' | null;
+}
+
+export interface NotificationSettingsChange {
+  /** Language of your notifications; null: English */
+  locale?: 'en' | 'de' | 'es' | null;
+  /** IANA name; null: UTC */
+  time_zone?: string | null;
+  /** Begin of your quiet hours, in minutes since midnight; null: none */
+  quiet_from?: number | null;
+  /** End of your quiet hours, on the next day if not after `quiet_from` */
+  quiet_to?: number | null;
+  /** Critical notifications come in quiet hours, too */
+  critical_breaks_through?: boolean;
+  /** How you are told as a recipient of a group; null: by email */
+  default_channel?: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push' | null;
 }
 
 export interface NotificationTarget {
@@ -1533,6 +1616,17 @@ export interface SentCode {
   expires_at: string;
 }
 
+export interface SentProof {
+  /** Whether the receiver took the message */
+  sent: boolean;
+  /** Why not, as a stable word */
+  error: string | null;
+  /** The receiver's own words */
+  detail: string | null;
+  /** Until when the code or link can be used */
+  expires_at: string;
+}
+
 export interface Site {
   id: string;
   name: string;
@@ -1675,6 +1769,14 @@ export interface TransientForward {
   entry_name_port?: number;
 }
 
+export interface Unsubscription {
+  id: string;
+  scope: 'all' | 'group' | 'topic';
+  /** Id of the group or topic; null for `all` */
+  scope_id: string | null;
+  at: string;
+}
+
 export interface View {
   id: string;
   list: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices';
@@ -1719,10 +1821,14 @@ export interface Operations {
   changeBackupSchedule: { input: { path: { backup_schedule_id: string }; body: BackupScheduleChange }; result: Success<BackupSchedule> };
   /** Change a client; missing fields stay unchanged */
   changeClient: { input: { path: { client_id: string }; body: ClientChange }; result: Success<Client> };
+  /** Switch an address of yours off or on */
+  changeContact: { input: { path: { contact_id: string }; body: ContactChange }; result: Success<Contact> };
   /** Extend or shorten a transient port forward, or change its source */
   changeForward: { input: { path: { router_id: string; id: string }; body: ForwardChange }; result: TransientForward };
   /** Change a member's role, or deactivate or reactivate a member */
   changeMember: { input: { path: { member_id: string }; body: MemberChange }; result: Success<Member> };
+  /** Change how and when you want to be told; missing fields stay unchanged */
+  changeNotificationSettings: { input: { body: NotificationSettingsChange }; result: Success<NotificationSettings> };
   /** Change a notification target; a new address must be proved again */
   changeNotificationTarget: { input: { path: { target_id: string }; body: NotificationTargetChange }; result: Success<NotificationTarget> };
   /** Change your password; this ends all your sessions, including this one, and what you opened in them */
@@ -1747,6 +1853,8 @@ export interface Operations {
   createCampaign: { input: { body: NewCampaign }; result: Success<Campaign> };
   /** Register an OpenID client that signs members in and acts for them */
   createClient: { input: { body: NewClient }; result: Success<ClientWithSecret> };
+  /** Add an address of yours; prove it before anything is sent there */
+  createContact: { input: { body: NewContact }; result: Success<Contact> };
   /** Create an enrolment token for one agent, valid for 24 hours */
   createEnrolToken: { input: { body?: NewEnrolToken }; result: Success<NewlyMadeEnrolToken> };
   /** Create a transient port forward */
@@ -1771,6 +1879,8 @@ export interface Operations {
   deleteBackupSchedule: { input: { path: { backup_schedule_id: string } }; result: undefined };
   /** Delete a client; its next request is refused, and everything it opened for members ends */
   deleteClient: { input: { path: { client_id: string } }; result: undefined };
+  /** Delete an address of yours */
+  deleteContact: { input: { path: { contact_id: string } }; result: undefined };
   /** Delete a notification group */
   deleteGroup: { input: { path: { group_id: string } }; result: undefined };
   /** Delete a notification target and remove it from every group */
@@ -1781,6 +1891,8 @@ export interface Operations {
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic and remove it from every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
+  /** Get this from the team again */
+  deleteUnsubscription: { input: { path: { unsubscription_id: string } }; result: undefined };
   /** Delete a saved filter */
   deleteView: { input: { path: { view_id: string } }; result: undefined };
   /** Download a part of a backup */
@@ -1810,6 +1922,8 @@ export interface Operations {
   getForward: { input: { path: { router_id: string; id: string } }; result: TransientForward };
   /** Read one notification group */
   getGroup: { input: { path: { group_id: string } }; result: NotificationGroup };
+  /** Show whom a notification group reaches, and why not the others */
+  getGroupReach: { input: { path: { group_id: string } }; result: Success<GroupReach[]> };
   /** Read one job */
   getJob: { input: { path: { router_id: string; job_id: string } }; result: Success<JobDetail> };
   /** Show what a job changed on its router */
@@ -1819,6 +1933,8 @@ export interface Operations {
       job_id: string;
       timeline: JobTimelineItem[];
     }> };
+  /** Read how and when you want to be told */
+  getNotificationSettings: { input: Nothing; result: Success<NotificationSettings> };
   /** Read one notification target */
   getNotificationTarget: { input: { path: { target_id: string } }; result: Success<NotificationTarget> };
   /** Count the records of the team by state, and group the routers that do not answer by common properties */
@@ -1882,6 +1998,8 @@ export interface Operations {
   listCampaignTargets: { input: { path: { campaign_id: string }; query?: { limit?: number; cursor?: string; status?: ('waiting' | 'pending' | 'running' | 'completed' | 'failed' | 'expired' | 'unknown' | 'deleted' | 'skipped')[] } }; result: Success<CampaignTarget[]> };
   /** List the OpenID clients that may act for members, newest first */
   listClients: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Client[]> };
+  /** List where you are reached */
+  listContacts: { input: Nothing; result: Success<Contact[]> };
   /** List the job's deliveries to notify_url with their attempts, newest first */
   listDeliveries: { input: { path: { router_id: string; job_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Delivery[]> };
   /** List the devices behind the routers, newest first */
@@ -1970,6 +2088,8 @@ export interface Operations {
     } };
   /** List the topics of the team, newest first */
   listTopics: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Topic[]> };
+  /** List what you do not want to get from this team */
+  listUnsubscriptions: { input: Nothing; result: Success<Unsubscription[]> };
   /** List the saved filters of the team and your own, newest first */
   listViews: { input: { query?: { limit?: number; cursor?: string; list?: 'routers' | 'jobs' | 'faults' | 'forwards' | 'backups' | 'devices' } }; result: Success<View[]> };
   /** Set the alias of a device at all sites of the team; an empty alias clears it */
@@ -2012,6 +2132,8 @@ export interface Operations {
   runCommand: { input: { path: { router_id: string }; body: Command }; result: Success<Record<string, string>[]> };
   /** Find routers, agents, sites, devices, campaigns and jobs, at most 20, the closest matches first */
   search: { input: { query: { q: string } }; result: Success<Match[]> };
+  /** Send a message with a code, or by email with a link, to an address of yours */
+  sendContactCode: { input: { path: { contact_id: string } }; result: Success<SentProof> };
   /** Send a message with a code to the notification target */
   sendTargetCode: { input: { path: { target_id: string } }; result: Success<SentCode> };
   /** Stream events about the records of the team */
@@ -2022,6 +2144,8 @@ export interface Operations {
   takeBackup: { input: { path: { router_id: string }; body?: NewBackup }; result: Success<Backup> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
+  /** Prove an address of yours by the code that was sent there */
+  verifyContact: { input: { path: { contact_id: string }; body: ContactCode }; result: Success<Contact> };
   /** Prove a notification target by the code that was sent there */
   verifyTarget: { input: { path: { target_id: string }; body: AddressCode }; result: Success<NotificationTarget> };
   /** Show the address of the caller as the server sees it, for `allow_from` of a forward */
@@ -2040,8 +2164,10 @@ export const ROUTES = {
   changeAgent: { method: 'PATCH', path: '/api/agents/{agent_id}' },
   changeBackupSchedule: { method: 'PATCH', path: '/api/backup-schedules/{backup_schedule_id}' },
   changeClient: { method: 'PATCH', path: '/api/clients/{client_id}' },
+  changeContact: { method: 'PATCH', path: '/api/me/contacts/{contact_id}' },
   changeForward: { method: 'PATCH', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   changeMember: { method: 'PATCH', path: '/api/members/{member_id}' },
+  changeNotificationSettings: { method: 'PATCH', path: '/api/me/notification-settings' },
   changeNotificationTarget: { method: 'PATCH', path: '/api/notification-targets/{target_id}' },
   changeOwnPassword: { method: 'POST', path: '/api/me/password' },
   changeRouter: { method: 'PATCH', path: '/api/routers/{router_id}' },
@@ -2054,6 +2180,7 @@ export const ROUTES = {
   createBackupSchedule: { method: 'POST', path: '/api/backup-schedules' },
   createCampaign: { method: 'POST', path: '/api/campaigns' },
   createClient: { method: 'POST', path: '/api/clients' },
+  createContact: { method: 'POST', path: '/api/me/contacts' },
   createEnrolToken: { method: 'POST', path: '/api/enrol-tokens' },
   createForward: { method: 'POST', path: '/api/routers/{router_id}/transient-forwarding' },
   createGroup: { method: 'POST', path: '/api/groups' },
@@ -2066,11 +2193,13 @@ export const ROUTES = {
   createWebhookSecret: { method: 'POST', path: '/api/webhook-secret' },
   deleteBackupSchedule: { method: 'DELETE', path: '/api/backup-schedules/{backup_schedule_id}' },
   deleteClient: { method: 'DELETE', path: '/api/clients/{client_id}' },
+  deleteContact: { method: 'DELETE', path: '/api/me/contacts/{contact_id}' },
   deleteGroup: { method: 'DELETE', path: '/api/groups/{group_id}' },
   deleteNotificationTarget: { method: 'DELETE', path: '/api/notification-targets/{target_id}' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
+  deleteUnsubscription: { method: 'DELETE', path: '/api/me/unsubscriptions/{unsubscription_id}' },
   deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   endTerminal: { method: 'DELETE', path: '/api/terminals/{terminal_id}' },
@@ -2083,9 +2212,11 @@ export const ROUTES = {
   getDevice: { method: 'GET', path: '/arp/devices/{macAddress}' },
   getForward: { method: 'GET', path: '/api/routers/{router_id}/transient-forwarding/{id}' },
   getGroup: { method: 'GET', path: '/api/groups/{group_id}' },
+  getGroupReach: { method: 'GET', path: '/api/groups/{group_id}/reach' },
   getJob: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}' },
   getJobChanges: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/changes' },
   getJobTimeline: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/timeline' },
+  getNotificationSettings: { method: 'GET', path: '/api/me/notification-settings' },
   getNotificationTarget: { method: 'GET', path: '/api/notification-targets/{target_id}' },
   getOverview: { method: 'GET', path: '/api/overview' },
   getPreferences: { method: 'GET', path: '/api/me/preferences' },
@@ -2115,6 +2246,7 @@ export const ROUTES = {
   listCampaigns: { method: 'GET', path: '/api/campaigns' },
   listCampaignTargets: { method: 'GET', path: '/api/campaigns/{campaign_id}/targets' },
   listClients: { method: 'GET', path: '/api/clients' },
+  listContacts: { method: 'GET', path: '/api/me/contacts' },
   listDeliveries: { method: 'GET', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries' },
   listDevices: { method: 'GET', path: '/arp/devices' },
   listEnrolTokens: { method: 'GET', path: '/api/enrol-tokens' },
@@ -2138,6 +2270,7 @@ export const ROUTES = {
   listTeamJobs: { method: 'GET', path: '/api/jobs' },
   listTerminals: { method: 'GET', path: '/api/terminals' },
   listTopics: { method: 'GET', path: '/api/topics' },
+  listUnsubscriptions: { method: 'GET', path: '/api/me/unsubscriptions' },
   listViews: { method: 'GET', path: '/api/views' },
   nameDevice: { method: 'PUT', path: '/arp/devices/{macAddress}' },
   openTerminal: { method: 'POST', path: '/api/routers/{router_id}/terminals' },
@@ -2159,11 +2292,13 @@ export const ROUTES = {
   rotateApiKey: { method: 'POST', path: '/api/api-keys/{key_id}/rotate' },
   runCommand: { method: 'POST', path: '/api/synchronous/{router_id}' },
   search: { method: 'GET', path: '/api/search' },
+  sendContactCode: { method: 'POST', path: '/api/me/contacts/{contact_id}/send-code' },
   sendTargetCode: { method: 'POST', path: '/api/notification-targets/{target_id}/send-code' },
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   takeBackup: { method: 'POST', path: '/api/routers/{router_id}/backups' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
+  verifyContact: { method: 'POST', path: '/api/me/contacts/{contact_id}/verify' },
   verifyTarget: { method: 'POST', path: '/api/notification-targets/{target_id}/verify' },
   whereAmI: { method: 'GET', path: '/api/me/address' },
   whoAmI: { method: 'GET', path: '/api/me' },

@@ -71,13 +71,16 @@ const secretKeyForget: Command = {
   positionals: [],
   options: { confirm: { value: 'LOST', help: 'type LOST to confirm: this cannot be undone', required: true, choices: ['LOST'] } },
   async run({ storage, config }) {
-    const { signingKeys, sessions, webhookSecrets, backups, recordings, targets } = await forgetSecrets(storage, systemClock.now());
+    const { signingKeys, sessions, webhookSecrets, backups, recordings, targets, contacts } = await forgetSecrets(
+      storage,
+      systemClock.now(),
+    );
     return {
-      json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups, recordings, targets },
+      json: { signing_keys: signingKeys, sessions, webhook_secrets: webhookSecrets, backups, recordings, targets, contacts },
       lines: [
         `deleted: ${signingKeys} signing keys, ${sessions} sessions, ${webhookSecrets} webhook secrets, the files of ${backups} backups, ` +
-          `the recordings of ${recordings} terminals, ${targets} notification targets`,
-        `The next start creates ${config.secretKeyFile}. Users must sign in again; each team must create a new webhook secret and its notification targets.`,
+          `the recordings of ${recordings} terminals, ${targets} notification targets, ${contacts} addresses of people`,
+        `The next start creates ${config.secretKeyFile}. Users must sign in again; each team must create a new webhook secret and its notification targets, and people their addresses.`,
       ],
     };
   },

@@ -11,6 +11,7 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import { SitesService } from '../../server/fleet/sites/service.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
+import { makeAddresses } from '../harness/notification-addresses.ts';
 import { TeamApp } from '../harness/team-app.ts';
 import type { TeamAnswer } from '../harness/team-app.ts';
 
@@ -35,7 +36,8 @@ describeEachDatabase('notifications', (open) => {
     teams = new TeamsService({ storage, clock });
     sites = new SitesService({ storage, clock });
     app = new TeamApp((scope) => {
-      groupRoutes(scope, { groups: new GroupsService({ storage, clock }), now });
+      const { groupAddresses } = makeAddresses({ storage, clock });
+      groupRoutes(scope, { groups: new GroupsService({ storage, clock }), groupAddresses, now });
       topicRoutes(scope, { topics: new TopicsService({ storage, clock }) });
       scheduleRoutes(scope, { schedules: new SchedulesService({ storage, clock }), now });
     });
@@ -104,6 +106,7 @@ describeEachDatabase('notifications', (open) => {
         escalate_after_minutes: null,
         escalate_to: null,
         muted_now: false,
+        reaches: 0,
       });
       expect(await read(id)).toEqual(answer.body);
     });

@@ -123,6 +123,7 @@ async function fillGroups(storage: Storage, teamId: string, siteId: string): Pro
   const groups = new GroupsService({ storage, clock });
   const next = await groups.create(teamId, { name: 'Next' });
   await fillTarget(storage, teamId);
+  await fillContact(storage, teamId, member.userId);
   await groups.create(teamId, {
     name: 'On call',
     targets: [TARGET],
@@ -137,6 +138,20 @@ async function fillGroups(storage: Storage, teamId: string, siteId: string): Pro
 }
 
 const TARGET = newId(1);
+
+/** An address of a person, and what they do not want to get. */
+async function fillContact({ db }: Storage, teamId: string, userId: string): Promise<void> {
+  const address = await SECRETS.encrypt('contact c', '{"channel":"sms","to":"+34600123456"}');
+  const states = { verified_at: 1, off_reason: 'switched_off', off_at: 2, created_at: 1, updated_at: 2 };
+  await db
+    .insertInto('contacts')
+    .values({ id: newId(1), user_id: userId, channel: 'sms', address, address_key: 'k', shown: 's', ...states })
+    .execute();
+  await db
+    .insertInto('notification_optouts')
+    .values({ id: newId(1), team_id: teamId, user_id: userId, scope: 'all', scope_id: '', at: 1 })
+    .execute();
+}
 
 /** A proved target, and the code that proved it. */
 async function fillTarget({ db }: Storage, teamId: string): Promise<void> {

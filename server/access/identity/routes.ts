@@ -5,7 +5,7 @@ import { identifyCaller } from '../../platform/http/authentication.ts';
 import { limitRequests } from '../../platform/http/rate-limit.ts';
 import type { RateLimit } from '../../platform/http/rate-limit.ts';
 import { INVITATION_STATE } from './links/invitation-visits.ts';
-import { PAGE_POLICY } from './provider/sign-in-pages.ts';
+import { PAGE_POLICY } from '../../platform/core/html-page.ts';
 import type { IdentityService } from './service.ts';
 import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
 import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';

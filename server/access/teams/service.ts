@@ -8,7 +8,14 @@ import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { insertPasswordRevocations, insertAccount, lockAccount, selectAccount, updatePassword } from './accounts/store.ts';
+import {
+  insertPasswordRevocations,
+  insertAccount,
+  lockAccount,
+  selectAccount,
+  setEmailVerified,
+  updatePassword,
+} from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
 import { checkEmail, normalizeEmail } from './checks.ts';
 import { withdrawInvitationsBeyond } from './invitations/store.ts';
@@ -192,6 +199,11 @@ export class TeamsService {
     const generated = password === undefined ? newSecret(GENERATED_PASSWORD_LENGTH) : null;
     await this.setPassword(user.id, password ?? generated!);
     return { userId: user.id, generatedPassword: generated };
+  }
+
+  /** An identity provider has verified that the person reads the address: notifications may be sent there. */
+  async confirmEmail(email: string): Promise<void> {
+    await setEmailVerified(this.#deps.storage.db, normalizeEmail(email), this.#deps.clock.now());
   }
 
   async #account(email: string): Promise<Account | undefined> {

@@ -4,9 +4,16 @@ import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
 import type { WebhooksService } from '../webhooks/service.ts';
 import { createChannels } from './channels/create.ts';
+import { GroupAddresses } from './contacts/addresses.ts';
+import { contactRoutes } from './contacts/routes.ts';
+import type { ContactRoutesDeps } from './contacts/routes.ts';
+import { ContactsService } from './contacts/service.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
+import { MessageLinks } from './leaving/links.ts';
+import { messageLinkRoutes } from './leaving/routes.ts';
+import { MessageVisits } from './leaving/service.ts';
 import { AddressProofs } from './proofs/service.ts';
 import { NotificationRetention } from './retention/service.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
@@ -33,12 +40,20 @@ export const notifications = feature({
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
     const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: null });
     const proofs = new AddressProofs({ storage, clock, secrets });
+    const { publicUrl } = config;
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
+    const targets = new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl });
+    const contacts = new ContactsService({ storage, clock, secrets, proofs, channels, rules, publicUrl });
+    const messageLinks = new MessageLinks({ secrets, publicUrl });
     return {
       groups: new GroupsService({ storage, clock }),
       topics: new TopicsService({ storage, clock }),
       schedules: new SchedulesService({ storage, clock }),
-      targets: new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl: config.publicUrl }),
+      targets,
+      contacts,
+      groupAddresses: new GroupAddresses({ storage, contacts, targets }),
+      messageLinks,
+      messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
       notificationPoster: poster,
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
@@ -49,10 +64,12 @@ export const notifications = feature({
     await own.notificationRetention.sweep();
     await own.addressProofs.sweep();
   },
-  routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps) => {
+  routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
     scheduleRoutes(scope, services);
     targetRoutes(scope, services);
+    contactRoutes(scope, services);
   },
+  openRoutes: messageLinkRoutes,
 });

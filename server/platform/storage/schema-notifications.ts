@@ -108,3 +108,35 @@ export interface AddressProofsTable {
   /** 0 once it was used. */
   expires_at: Millis;
 }
+
+/** An address of a person beside the email of the account. It belongs to the person in all teams. */
+export interface ContactsTable {
+  id: Fixed<string>;
+  user_id: Fixed<string>;
+  channel: Fixed<string>;
+  /** JSON, encrypted. */
+  address: Fixed<string>;
+  /** Keyed hash, to recognise the address. */
+  address_key: Fixed<string>;
+  /** What others see of it. */
+  shown: Fixed<string>;
+  /** When the person proved it; null before. */
+  verified_at: Millis | null;
+  /** Why nothing is sent there: the person's own decision, or a receiver's. */
+  off_reason: string | null;
+  off_at: Millis | null;
+  created_at: Fixed<Millis>;
+  updated_at: Millis;
+}
+
+/** What a person does not want to get from a team any more. */
+export interface NotificationOptoutsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  user_id: Fixed<string>;
+  /** all, group or topic. */
+  scope: Fixed<string>;
+  /** Id of the group or topic; empty for all. */
+  scope_id: Fixed<string>;
+  at: Fixed<Millis>;
+}

@@ -18,6 +18,21 @@ export interface UsersTable {
   sessions_since: Generated<Millis>;
   /** An administrator was shown this password, before there were links. Cleared by the next one. */
   password_shared: Generated<Flag>;
+  /** When it became known that the person reads the address; null before. */
+  email_verified_at: Generated<Millis | null>;
+  /** Why no notification is sent to the address. */
+  email_off_reason: Generated<string | null>;
+  email_off_at: Generated<Millis | null>;
+  /** Language and time zone of notifications; null: the defaults. */
+  locale: Generated<string | null>;
+  time_zone: Generated<string | null>;
+  /** Quiet hours, minutes since midnight in the person's time zone; both or neither. */
+  quiet_from: Generated<number | null>;
+  quiet_to: Generated<number | null>;
+  /** Critical notifications come in quiet hours, too. */
+  quiet_critical: Generated<Flag>;
+  /** How the person is told as a recipient; null: by email. */
+  default_channel: Generated<string | null>;
 }
 
 export interface MembersTable {

@@ -10,6 +10,7 @@ import type { JobsTable } from './schema-jobs.ts';
 import type { NoticesTable } from './schema-notices.ts';
 import type {
   AddressProofsTable,
+  ContactsTable,
   GroupEscalationsTable,
   GroupNotifiablesTable,
   GroupRecipientsTable,
@@ -17,6 +18,7 @@ import type {
   GroupTargetsTable,
   GroupTopicsTable,
   NotificationGroupsTable,
+  NotificationOptoutsTable,
   NotificationTargetsTable,
   SchedulesTable,
   TopicsTable,
@@ -77,6 +79,8 @@ export interface Schema {
   notification_targets: NotificationTargetsTable;
   group_targets: GroupTargetsTable;
   address_proofs: AddressProofsTable;
+  contacts: ContactsTable;
+  notification_optouts: NotificationOptoutsTable;
   notices: NoticesTable;
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;

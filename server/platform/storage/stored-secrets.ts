@@ -36,6 +36,7 @@ export async function keysInUse(db: Db): Promise<Set<string>> {
     db.selectFrom('webhook_secrets').select(headerOf('secret')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('backup_parts').select(headerOf('content')).orderBy('backup_id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('terminal_recordings').select(headerOf('content')).orderBy('terminal_id', 'desc').limit(LOOKED_AT).execute(),
+    db.selectFrom('contacts').select(headerOf('address')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
     db.selectFrom('notification_targets').select(headerOf('address')).orderBy('id', 'desc').limit(LOOKED_AT).execute(),
   ]);
   return new Set(
@@ -68,6 +69,7 @@ export interface Forgotten {
   backups: number;
   recordings: number;
   targets: number;
+  contacts: number;
 }
 
 /** Deletes everything that only a lost key can decrypt. Routers, agents, API keys, users and history stay. */
@@ -90,6 +92,7 @@ export async function forgetSecrets(storage: Storage, now: number): Promise<Forg
       .executeTakeFirst();
     await tx.deleteFrom('terminal_recordings').execute();
     const targets = await tx.deleteFrom('notification_targets').executeTakeFirst();
+    const contacts = await tx.deleteFrom('contacts').executeTakeFirst();
     return {
       signingKeys: Number(signingKeys.numDeletedRows),
       sessions: Number(sessions.numDeletedRows),
@@ -97,6 +100,7 @@ export async function forgetSecrets(storage: Storage, now: number): Promise<Forg
       backups: Number(backups.numUpdatedRows),
       recordings: Number(recordings.numUpdatedRows),
       targets: Number(targets.numDeletedRows),
+      contacts: Number(contacts.numDeletedRows),
     };
   });
 }

@@ -38,6 +38,8 @@ export const TABLES = {
   notification_targets: ['id'],
   group_targets: ['group_id', 'target_id'],
   address_proofs: ['id'],
+  contacts: ['id'],
+  notification_optouts: ['id'],
   notices: ['id'],
   job_events: ['id'],
   job_event_attempts: ['id'],

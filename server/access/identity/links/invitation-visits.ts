@@ -107,7 +107,9 @@ export class InvitationVisits {
       if (!invitation) return USELESS;
       const email = await upstream.verifiedEmail(code, proof);
       if (email === undefined) return { status: 403, html: refusedPage(`${upstream.name} knows no verified address of yours.`) };
-      return this.#join(exchange, invitation, { by: 'provider', email });
+      const outcome = await this.#join(exchange, invitation, { by: 'provider', email });
+      await this.#deps.teams.confirmEmail(email);
+      return outcome;
     });
   }
 

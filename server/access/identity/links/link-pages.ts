@@ -1,6 +1,7 @@
 import type { Role } from '../../../platform/core/principal.ts';
 import type { Invitation } from '../../teams/service.ts';
-import { buttonForm, escapeHtml, page } from '../provider/sign-in-pages.ts';
+import { escapeHtml, page } from '../../../platform/core/html-page.ts';
+import { buttonForm } from '../provider/sign-in-pages.ts';
 import type { FormTarget } from '../provider/sign-in-pages.ts';
 
 /** The pages behind links sent to people: joining a team, and setting a new password. */

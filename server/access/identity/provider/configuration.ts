@@ -12,7 +12,8 @@ import type {
 import { SIGNING_ALGORITHM } from '../keys/service.ts';
 import type { ProviderKeys } from '../keys/service.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID } from '../types.ts';
-import { errorPage, PAGE_POLICY, signedOutPage, signOutPage, stayedPage } from './sign-in-pages.ts';
+import { PAGE_POLICY } from '../../../platform/core/html-page.ts';
+import { errorPage, signedOutPage, signOutPage, stayedPage } from './sign-in-pages.ts';
 
 /** A token may outlive a sign-out by five to ten minutes at most. */
 const ACCESS_TOKEN_S = 300;

@@ -137,6 +137,7 @@ export class Interactions {
       if (!person || memberships.length === 0) {
         return this.#signInPage(interaction, 401, { problem: `${upstream.name} has no verified address of yours that is known here.` });
       }
+      await teams.confirmEmail(email!);
       await this.#rememberBrowser(exchange, email!);
       return this.#finish(exchange, {
         login: {

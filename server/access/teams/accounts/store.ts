@@ -37,6 +37,11 @@ export async function insertAccount(
   return row !== undefined;
 }
 
+/** Keeps the first time. */
+export async function setEmailVerified(db: DbOrTx, email: string, now: number): Promise<void> {
+  await db.updateTable('users').set({ email_verified_at: now }).where('email', '=', email).where('email_verified_at', 'is', null).execute();
+}
+
 /** Locks the account against changes and new memberships until the transaction ends. */
 export async function lockAccount(tx: Tx, userId: string): Promise<void> {
   await tx

@@ -5,6 +5,9 @@ import { commonErrors, dateTime, envelope, success, toDateTime } from '../../../
 import { problemSchema } from '../../../platform/http/error-handler.ts';
 import { nameField, pathId, uuidField } from '../../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../../platform/http/pagination.ts';
+import type { GroupAddresses } from '../contacts/addresses.ts';
+import { MISSED_REASONS } from '../contacts/reach.ts';
+import type { Missed, Reached } from '../contacts/reach.ts';
 import { isMuted } from './mute.ts';
 import type { GroupsService } from './service.ts';
 import { CHANNELS, MUTES } from './types.ts';
@@ -65,9 +68,10 @@ const groupExample = {
   created_at: '2031-05-01T08:30:00.000Z',
   updated_at: '2031-05-01T08:30:00.000Z',
   muted_now: false,
+  reaches: 3,
 };
 
-/** docs/interface.md, notification group; `targets`, `escalate_after_minutes`, `escalate_to` and `muted_now` are additions. */
+/** docs/interface.md, notification group; `targets`, `escalate_after_minutes`, `escalate_to`, `muted_now` and `reaches` are additions. */
 const groupSchema = z
   .object({
     id: z.string(),
@@ -84,6 +88,7 @@ const groupSchema = z
     created_at: dateTime,
     updated_at: dateTime,
     muted_now: z.boolean(),
+    reaches: z.int().describe('Number of proved addresses that a notification goes to'),
   })
   .meta({ id: 'NotificationGroup', examples: [groupExample] });
 
@@ -94,17 +99,35 @@ const conflict = { 409: problemSchema.describe('Too many groups, or a record tha
 
 export interface GroupRoutesDeps {
   groups: GroupsService;
+  groupAddresses: Pick<GroupAddresses, 'ofGroups'>;
   now: () => number;
 }
+
+const entrySchema = z
+  .object({
+    user_id: z.string().nullable().describe('Null for a notification target'),
+    target_id: z.string().nullable(),
+    channel: z.string(),
+    address: z.string().nullable().describe('Masked; null without one'),
+    state: z
+      .enum(['reached', ...MISSED_REASONS])
+      .describe('`duplicate`: another line leads to the same address. What a person has switched off, only this person switches on again'),
+  })
+  .meta({
+    id: 'GroupReach',
+    examples: [{ user_id: PERSON, target_id: null, channel: 'email', address: 'a•••@example.org', state: 'unverified' as const }],
+  });
 
 export function groupRoutes(app: App, deps: GroupRoutesDeps): void {
   updateRoute(app, deps);
   readRoutes(app, deps);
   createRoute(app, deps);
   deleteRoute(app, deps);
+  reachRoute(app, deps);
 }
 
-function updateRoute(app: App, { groups, now }: GroupRoutesDeps): void {
+function updateRoute(app: App, deps: GroupRoutesDeps): void {
+  const { groups } = deps;
   app.put(
     `/:group(${UUID_PATTERN})`,
     {
@@ -122,12 +145,13 @@ function updateRoute(app: App, { groups, now }: GroupRoutesDeps): void {
     },
     async (request) => {
       const { teamId } = principalOf(request);
-      return present(await groups.change(teamId, request.params.group, readChange(request.body)), now());
+      return presentOne(await groups.change(teamId, request.params.group, readChange(request.body)), deps);
     },
   );
 }
 
-function readRoutes(app: App, { groups, now }: GroupRoutesDeps): void {
+function readRoutes(app: App, deps: GroupRoutesDeps): void {
+  const { groups } = deps;
   app.get(
     '/api/groups',
     {
@@ -142,7 +166,7 @@ function readRoutes(app: App, { groups, now }: GroupRoutesDeps): void {
       const page = readPage(request.query);
       const list = await groups.list(principalOf(request).teamId, page);
       linkNext(request, reply, page, list, (group) => ({ at: group.createdAt, id: group.id }));
-      return success(list.map((group) => present(group, now())));
+      return success(await presentAll(list, deps));
     },
   );
   app.get(
@@ -155,11 +179,12 @@ function readRoutes(app: App, { groups, now }: GroupRoutesDeps): void {
         response: { 200: groupSchema, ...commonErrors },
       },
     },
-    async (request) => present(await groups.get(principalOf(request).teamId, request.params.group_id), now()),
+    async (request) => presentOne(await groups.get(principalOf(request).teamId, request.params.group_id), deps),
   );
 }
 
-function createRoute(app: App, { groups, now }: GroupRoutesDeps): void {
+function createRoute(app: App, deps: GroupRoutesDeps): void {
+  const { groups } = deps;
   app.post(
     '/api/groups',
     {
@@ -173,7 +198,7 @@ function createRoute(app: App, { groups, now }: GroupRoutesDeps): void {
     },
     async (request) => {
       const { name } = request.body;
-      return present(await groups.create(principalOf(request).teamId, { ...readChange(request.body), name }), now());
+      return presentOne(await groups.create(principalOf(request).teamId, { ...readChange(request.body), name }), deps);
     },
   );
 }
@@ -197,12 +222,56 @@ function deleteRoute(app: App, { groups }: GroupRoutesDeps): void {
   );
 }
 
+function reachRoute(app: App, { groups, groupAddresses }: GroupRoutesDeps): void {
+  app.get(
+    '/api/groups/:group_id/reach',
+    {
+      schema: {
+        tags,
+        operationId: 'getGroupReach',
+        summary: 'Show whom a notification group reaches, and why not the others',
+        params: z.object({ group_id: pathId }),
+        response: { 200: envelope(z.array(entrySchema)), ...commonErrors },
+      },
+    },
+    async (request) => {
+      const { teamId } = principalOf(request);
+      const [reach] = await groupAddresses.ofGroups(teamId, [await groups.get(teamId, request.params.group_id)]);
+      return success([...reach!.reached, ...reach!.missed].map(presentEntry));
+    },
+  );
+}
+
+function presentEntry(line: Reached | Missed): z.infer<typeof entrySchema> {
+  const { entry, channel, shown } = line;
+  return {
+    user_id: entry.type === 'person' ? entry.userId : null,
+    target_id: entry.type === 'target' ? entry.targetId : null,
+    channel,
+    address: shown,
+    state: 'reason' in line ? line.reason : 'reached',
+  };
+}
+
+async function presentOne(group: Group, deps: GroupRoutesDeps): Promise<z.infer<typeof groupSchema>> {
+  const [shown] = await presentAll([group], deps);
+  return shown!;
+}
+
+/** All of one team. */
+async function presentAll(groups: readonly Group[], { groupAddresses, now }: GroupRoutesDeps): Promise<z.infer<typeof groupSchema>[]> {
+  const [first] = groups;
+  if (first === undefined) return [];
+  const reaches = await groupAddresses.ofGroups(first.teamId, groups);
+  return groups.map((group, i) => present(group, now(), reaches[i]!.reached.length));
+}
+
 function readChange(body: z.infer<typeof groupChangeBody>): GroupChange {
   const { schedule_id: scheduleId, escalate_after_minutes: escalateAfterMinutes, escalate_to: escalateTo, ...rest } = body;
   return { ...rest, scheduleId, escalateAfterMinutes, escalateTo };
 }
 
-function present(group: Group, now: number): z.infer<typeof groupSchema> {
+function present(group: Group, now: number, reaches: number): z.infer<typeof groupSchema> {
   return {
     id: group.id,
     name: group.name,
@@ -218,5 +287,6 @@ function present(group: Group, now: number): z.infer<typeof groupSchema> {
     created_at: toDateTime(group.createdAt),
     updated_at: toDateTime(group.updatedAt),
     muted_now: isMuted(group.mute, group.schedule, now),
+    reaches,
   };
 }

@@ -1,7 +1,6 @@
 import { writeText } from '../texts/write.ts';
 import type { Reader, ThreadView } from '../texts/types.ts';
 import type { OutgoingMessage } from '../channels/types.ts';
-import { PROOF } from './types.ts';
 
 /** What the message with a code says. */
 export interface ProofWords {
@@ -16,17 +15,19 @@ export interface ProofWords {
   url: string;
   /** Milliseconds since 1970. */
   at: number;
+  /** How long the code can be used, milliseconds. */
+  validMs: number;
   reader: Reader;
 }
 
 /** The message by which an address is proved. It is about no thread, so it has an id of its own. */
-export function proofMessage({ id, code, by, team, url, at, reader }: ProofWords): OutgoingMessage {
+export function proofMessage({ id, code, by, team, url, at, validMs, reader }: ProofWords): OutgoingMessage {
   const thread: ThreadView = {
     id,
     revision: 1,
     kind: 'test',
     severity: 'info',
-    subject: { type: 'proof', code, by, validMs: PROOF.lifeMs },
+    subject: { type: 'proof', code, by, validMs },
     items: [],
     itemCount: 0,
     openCount: 0,

@@ -1,7 +1,7 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, invalidField } from '../../../platform/core/errors.ts';
-import { newId } from '../../../platform/core/ids.ts';
+import { newId, newSecret } from '../../../platform/core/ids.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { deleteProofsBefore, endProofs, insertProof, lockTeam, selectSendings, takeTry } from './store.ts';
@@ -12,6 +12,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PURPOSE = 'address proof';
 const DIGITS = 6;
+/** As in the link of an invitation: 238 bits. */
+const LINK_CHARS = 40;
 
 export interface ProofsDeps {
   storage: Storage;
@@ -32,12 +34,12 @@ export class AddressProofs {
    * @returns the code, to be sent to the address and shown nowhere else
    * @throws AppError `rate_limited` for too many codes of the team or to the address
    */
-  async issue(proof: ProofOf): Promise<{ code: string; expiresAt: number }> {
+  async issue(proof: ProofOf, form: 'digits' | 'link' = 'digits'): Promise<{ code: string; expiresAt: number }> {
     const { storage, clock } = this.#deps;
     const now = clock.now();
     const id = newId(now);
-    const code = String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
-    const expiresAt = now + PROOF.lifeMs;
+    const code = form === 'link' ? newSecret(LINK_CHARS) : String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+    const expiresAt = now + (form === 'link' ? PROOF.linkLifeMs : PROOF.lifeMs);
     await storage.writes.write(async (tx) => {
       await lockTeam(tx, proof.teamId);
       await refuseTooMany(tx, proof, now);

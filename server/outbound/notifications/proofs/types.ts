@@ -1,7 +1,12 @@
-/** How an address is proved: by a code that is sent to it and typed in here. */
+/** Keyed hashes of addresses: one address is recognised wherever it is stored. */
+export const ADDRESS_PURPOSE = 'notification address';
+
+/** How an address is proved: by a code that is sent to it and typed in here, or by the link of a mail. */
 export const PROOF = {
   /** A code can be used for this time, milliseconds: long enough to look into another application. */
   lifeMs: 10 * 60_000,
+  /** A link in a mail: mail servers may hold back the first mail of a stranger for an hour, and people read it the next day. */
+  linkLifeMs: 24 * 3_600_000,
   /** Wrong codes before it ends. With a million codes, one try in 200,000 succeeds. */
   tries: 5,
   /** Between two codes to the same address of the same owner, milliseconds: a message may take a minute. */

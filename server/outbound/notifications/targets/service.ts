@@ -4,13 +4,14 @@ import { releaseAdmissionSlot } from '../../../platform/core/admission-slot.ts';
 import { newId } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
-import type { Storage } from '../../../platform/storage/db.ts';
+import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { sendTo } from '../channels/set.ts';
 import type { Channels } from '../channels/set.ts';
 import type { Address, SendResult } from '../channels/types.ts';
 import { proofMessage } from '../proofs/message.ts';
 import type { AddressProofs } from '../proofs/service.ts';
+import { ADDRESS_PURPOSE } from '../proofs/types.ts';
 import { identityOf, readAddress, showAddress } from './read-address.ts';
 import {
   countTargets,
@@ -21,6 +22,7 @@ import {
   selectActorName,
   selectTarget,
   selectTargets,
+  selectTargetsById,
   selectTeamName,
   setTargetProved,
   updateTarget,
@@ -31,8 +33,6 @@ import type { NewTarget, StoredTarget, Target, TargetAddress, TargetChange } fro
 export const MAX_TARGETS = 200;
 /** The test message: a person waits for the answer. */
 const SEND_WITHIN_MS = 15_000;
-/** Keyed hashes of addresses; contacts of people have the same, so that one address is recognised in both. */
-export const ADDRESS_PURPOSE = 'notification address';
 
 export interface TargetsDeps {
   storage: Storage;
@@ -120,7 +120,7 @@ export class TargetsService {
     const { code, expiresAt } = await proofs.issue({ teamId, userId: null, ownerId: target.id, addressKey: target.addressKey });
     const now = clock.now();
     const reader = { locale: 'en', timeZone: 'UTC' } as const;
-    const message = proofMessage({ id: newId(now), code, by, team, url: `${publicUrl}/`, at: now, reader });
+    const message = proofMessage({ id: newId(now), code, by, team, url: `${publicUrl}/`, at: now, validMs: expiresAt - now, reader });
     releaseAdmissionSlot();
     return { result: await sendTo(channels, message, address, AbortSignal.timeout(SEND_WITHIN_MS)), expiresAt };
   }
@@ -131,6 +131,11 @@ export class TargetsService {
     const { id } = await this.get(teamId, targetId);
     await proofs.use(id, code, (tx, addressKey) => setTargetProved(tx, { teamId, id }, addressKey, clock.now()));
     return this.get(teamId, targetId);
+  }
+
+  /** What decides whether targets can be reached, by id. */
+  async statesOf(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<Map<string, Target>> {
+    return new Map((await selectTargetsById(db, teamId, ids)).map((target) => [target.id, target]));
   }
 
   /** The address to send to. @throws AppError `internal` when it cannot be decrypted */

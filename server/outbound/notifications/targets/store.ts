@@ -63,6 +63,17 @@ export async function selectTargets(db: DbOrTx, teamId: string, page: Page): Pro
   return rows.map(toTarget);
 }
 
+export async function selectTargetsById(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<StoredTarget[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('notification_targets')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('id', 'in', [...new Set(ids)])
+    .execute();
+  return rows.map(toTarget);
+}
+
 export async function countTargets(db: DbOrTx, teamId: string): Promise<number> {
   const { count } = await db
     .selectFrom('notification_targets')

@@ -45,6 +45,7 @@ import { unknownTimes } from './0044-unknown-times.ts';
 import { keptRecordings } from './0045-kept-recordings.ts';
 import { notices } from './0046-notices.ts';
 import { notificationTargets } from './0047-notification-targets.ts';
+import { contacts } from './0048-contacts.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   keptRecordings,
   notices,
   notificationTargets,
+  contacts,
 ];

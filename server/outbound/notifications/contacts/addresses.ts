@@ -1,0 +1,75 @@
+import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
+import type { Address } from '../channels/types.ts';
+import type { TargetsService } from '../targets/service.ts';
+import { reachOf } from './reach.ts';
+import type { Entry, Occasion, Reach, Reached } from './reach.ts';
+import type { ContactsService } from './service.ts';
+import { selectPeople } from './store.ts';
+
+/** The lists of a group that lead to addresses. */
+export interface GroupEntries {
+  id: string;
+  recipients: readonly string[];
+  notifiables: readonly { id: string; channel: string }[];
+  targets: readonly string[];
+}
+
+/** Whom messages can reach: the one place that knows people's and the team's addresses. */
+export class GroupAddresses {
+  readonly #storage: Storage;
+  readonly #contacts: ContactsService;
+  readonly #targets: TargetsService;
+
+  constructor({ storage, contacts, targets }: { storage: Storage; contacts: ContactsService; targets: TargetsService }) {
+    this.#storage = storage;
+    this.#contacts = contacts;
+    this.#targets = targets;
+  }
+
+  /**
+   * The proved addresses of a group's entries, and the reason for each entry that leads to none.
+   * @param topicIds topics by which the message comes, if it is about a message
+   */
+  async addressesOf(db: DbOrTx, teamId: string, group: GroupEntries, topicIds: readonly string[] = []): Promise<Reach> {
+    const [reach] = await this.addressesOfAll(db, teamId, [{ group, topicIds }]);
+    return reach!;
+  }
+
+  /** The same for several groups of the team, with one look at each table. */
+  async addressesOfAll(
+    db: DbOrTx,
+    teamId: string,
+    wanted: readonly { group: GroupEntries; topicIds: readonly string[] }[],
+  ): Promise<Reach[]> {
+    const userIds = wanted.flatMap(({ group }) => [...group.recipients, ...group.notifiables.map(({ id }) => id)]);
+    const targetIds = wanted.flatMap(({ group }) => group.targets);
+    const people = await selectPeople(db, teamId, userIds, this.#contacts.view);
+    const targets = await this.#targets.statesOf(db, teamId, targetIds);
+    return wanted.map(({ group, topicIds }) => reachOf(entriesOf(group), { people, targets }, occasionOf(group, topicIds)));
+  }
+
+  /** Whom the groups reach now, whatever the topic. In the order of the groups. */
+  async ofGroups(teamId: string, groups: readonly GroupEntries[]): Promise<Reach[]> {
+    const wanted = groups.map((group) => ({ group, topicIds: [] }));
+    return this.addressesOfAll(this.#storage.db, teamId, wanted);
+  }
+
+  /** The address to send to, decrypted. @throws AppError `not_found` for a deleted target, `internal` when it cannot be decrypted */
+  async open(teamId: string, { owner }: Pick<Reached, 'owner'>): Promise<Address> {
+    if (owner.type === 'contact') return this.#contacts.open(owner.contact);
+    return this.#targets.open(await this.#targets.get(teamId, owner.id));
+  }
+}
+
+function occasionOf({ id }: GroupEntries, topicIds: readonly string[]): Occasion {
+  return { groupId: id, topicIds };
+}
+
+/** Notifiables first: they name a channel, and a recipient with the same default channel is then the duplicate. */
+export function entriesOf({ recipients, notifiables, targets }: GroupEntries): Entry[] {
+  return [
+    ...notifiables.map(({ id, channel }): Entry => ({ type: 'person', userId: id, channel })),
+    ...recipients.map((userId): Entry => ({ type: 'person', userId, channel: undefined })),
+    ...targets.map((targetId): Entry => ({ type: 'target', targetId })),
+  ];
+}

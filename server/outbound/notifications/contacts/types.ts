@@ -1,0 +1,65 @@
+import type { Address, ChannelName, OffReason } from '../channels/types.ts';
+
+/** Channels of a person. The others lead to a place of the team: `targets/`. */
+export const CONTACT_CHANNELS = ['email', 'sms', 'whatsapp', 'telegram', 'web_push'] as const satisfies readonly ChannelName[];
+export type ContactChannel = (typeof CONTACT_CHANNELS)[number];
+export type ContactAddress = Extract<Address, { channel: ContactChannel }>;
+
+/** The person has switched the address off. */
+export const SWITCHED_OFF = 'switched_off';
+
+/** Where one person is reached by one channel. */
+export interface Contact {
+  /** For the email of the account, the id of the person. */
+  id: string;
+  userId: string;
+  channel: ContactChannel;
+  addressKey: string;
+  /** What others see of it. */
+  shown: string;
+  verifiedAt: number | null;
+  offReason: OffReason | typeof SWITCHED_OFF | null;
+  offAt: number | null;
+  createdAt: number;
+  /** Encrypted; null for the email of the account, which is not a secret here. */
+  sealed: string | null;
+  /** The email of the account. */
+  email: string | null;
+}
+
+/** How and when a person wants to be told. */
+export interface PersonSettings {
+  locale: string | null;
+  timeZone: string | null;
+  quiet: QuietHours | null;
+  /** Null: by email. */
+  defaultChannel: ContactChannel | null;
+}
+
+/** Minutes since midnight in the person's time zone; across midnight when `to` is not after `from`. */
+export interface QuietHours {
+  from: number;
+  to: number;
+  /** Critical notifications come at once. */
+  criticalBreaksThrough: boolean;
+}
+
+/** A person with everything that decides how they are reached. */
+export interface Person {
+  id: string;
+  settings: PersonSettings;
+  contacts: readonly Contact[];
+  optouts: readonly Optout[];
+}
+
+export const OPTOUT_SCOPES = ['all', 'group', 'topic'] as const;
+export type OptoutScope = (typeof OPTOUT_SCOPES)[number];
+
+/** What a person does not want from a team any more. */
+export interface Optout {
+  id: string;
+  scope: OptoutScope;
+  /** Id of the group or topic; empty for all. */
+  scopeId: string;
+  at: number;
+}

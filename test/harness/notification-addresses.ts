@@ -1,0 +1,40 @@
+import { GroupAddresses } from '../../server/outbound/notifications/contacts/addresses.ts';
+import { ContactsService } from '../../server/outbound/notifications/contacts/service.ts';
+import type { Channels } from '../../server/outbound/notifications/channels/set.ts';
+import { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
+import { MessageVisits } from '../../server/outbound/notifications/leaving/service.ts';
+import { AddressProofs } from '../../server/outbound/notifications/proofs/service.ts';
+import { TargetsService } from '../../server/outbound/notifications/targets/service.ts';
+import type { Clock } from '../../server/platform/core/clock.ts';
+import type { AddressRules } from '../../server/platform/core/public-address.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { Secrets } from '../../server/platform/storage/secrets.ts';
+
+export interface Addresses {
+  contacts: ContactsService;
+  targets: TargetsService;
+  groupAddresses: GroupAddresses;
+  messageLinks: MessageLinks;
+  messageVisits: MessageVisits;
+  proofs: AddressProofs;
+}
+
+/** Everything that knows addresses, over the given channels. */
+export function makeAddresses(options: { storage: Storage; clock: Clock; channels?: Channels; rules?: AddressRules }): Addresses {
+  const { storage, clock, channels = {}, rules = { allowLoopback: true } } = options;
+  const secrets = new Secrets([{ kid: 'one', bytes: Buffer.alloc(32, 1) }]);
+  const publicUrl = 'https://signalbox.test';
+  const proofs = new AddressProofs({ storage, clock, secrets });
+  const signing = async (): Promise<string[]> => ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0'];
+  const targets = new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl });
+  const contacts = new ContactsService({ storage, clock, secrets, proofs, channels, rules, publicUrl });
+  const messageLinks = new MessageLinks({ secrets, publicUrl });
+  return {
+    contacts,
+    targets,
+    proofs,
+    messageLinks,
+    messageVisits: new MessageVisits({ contacts, links: messageLinks }),
+    groupAddresses: new GroupAddresses({ storage, contacts, targets }),
+  };
+}
