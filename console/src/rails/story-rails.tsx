@@ -72,7 +72,7 @@ function SideName({ name, share, folded, word }: { name: string; share: number |
     <>
       <span className="side-name">
         {name}
-        <small>{folded === 0 ? said : `${folded} more breaks`}</small>
+        <small>{folded === 0 ? said : `${folded} more ${folded === 1 ? 'break' : 'breaks'}`}</small>
       </span>
       <span className="rail-head">
         <b>{name}</b> <span>{share === null ? said : `${word} ${said}`}</span>
