@@ -19,7 +19,7 @@ import { ChaosAgent, ChaosRouter } from './chaos-agent.ts';
 const AGENTS = 4;
 const ROUTERS_OF_AGENT = 2;
 /** A start on a machine that others use as well, milliseconds. */
-const START_MS = 120_000;
+const START_MS = 300_000;
 const ANSWER_MS = 20_000;
 /** Of a control plane that starts or stops. */
 const AWAY = [502, 503];

@@ -22,7 +22,7 @@ const SAMPLE_EVERY_MS = 200;
 /** An event is written when the state changes, and read soon after; a fault is stored a moment later. Milliseconds. */
 const TOLD_WITHIN_MS = 5000;
 /** An agent dials again after up to a minute, when it was refused often. Milliseconds. */
-const CALM_MS = 180_000;
+const CALM_MS = 300_000;
 /** Compares what list, detail, overview, search, event stream and faults say of the routers. */
 export class Observer {
   /** What two of them said at the same time, and answers that nobody expects. */
