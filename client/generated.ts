@@ -1072,6 +1072,18 @@ export interface NewSchedule {
   windows: ScheduleWindow[];
 }
 
+export interface NewSilence {
+  /** Only this router */
+  router_id?: string | null;
+  /** Only this site. Neither a router nor a site: the whole team */
+  site_id?: string | null;
+  /** Now by default */
+  from?: string;
+  /** At most 90 days after `from` */
+  until: string;
+  reason: string;
+}
+
 export interface NewSite {
   name: string;
   /** IANA name */
@@ -1627,6 +1639,19 @@ export interface SentProof {
   expires_at: string;
 }
 
+export interface Silence {
+  id: string;
+  router_id: string | null;
+  site_id: string | null;
+  from: string;
+  until: string;
+  reason: string;
+  active_now: boolean;
+  /** Id of the person or API key */
+  created_by: string;
+  created_at: string;
+}
+
 export interface Site {
   id: string;
   name: string;
@@ -1865,6 +1890,8 @@ export interface Operations {
   createNotificationTarget: { input: { body: NewNotificationTarget }; result: Success<NotificationTarget> };
   /** Create a schedule of weekly windows */
   createSchedule: { input: { body: NewSchedule }; result: Success<Schedule> };
+  /** Silence a router, a site or the whole team for a time */
+  createSilence: { input: { body: NewSilence }; result: Success<Silence> };
   /** Create a site */
   createSite: { input: { body: NewSite }; result: Success<Site> };
   /** Get another ticket for an own open terminal, after a reload or a broken connection */
@@ -1887,6 +1914,8 @@ export interface Operations {
   deleteNotificationTarget: { input: { path: { target_id: string } }; result: undefined };
   /** Delete a schedule; its groups then have no schedule */
   deleteSchedule: { input: { path: { schedule_id: string } }; result: undefined };
+  /** End a silence */
+  deleteSilence: { input: { path: { silence_id: string } }; result: undefined };
   /** Delete a site and remove it from every notification group */
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
   /** Delete a topic and remove it from every group */
@@ -2039,6 +2068,8 @@ export interface Operations {
     } };
   /** List the schedules of the team, newest first */
   listSchedules: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Schedule[]> };
+  /** List the silences of the team, newest first */
+  listSilences: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Silence[]> };
   /** List the sites of the team, newest first */
   listSites: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Site[]> };
   /** List the backups of every router of the team, newest first */
@@ -2186,6 +2217,7 @@ export const ROUTES = {
   createGroup: { method: 'POST', path: '/api/groups' },
   createNotificationTarget: { method: 'POST', path: '/api/notification-targets' },
   createSchedule: { method: 'POST', path: '/api/schedules' },
+  createSilence: { method: 'POST', path: '/api/silences' },
   createSite: { method: 'POST', path: '/api/sites' },
   createTerminalTicket: { method: 'POST', path: '/api/terminals/{terminal_id}/tickets' },
   createTopic: { method: 'POST', path: '/api/topics' },
@@ -2197,6 +2229,7 @@ export const ROUTES = {
   deleteGroup: { method: 'DELETE', path: '/api/groups/{group_id}' },
   deleteNotificationTarget: { method: 'DELETE', path: '/api/notification-targets/{target_id}' },
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
+  deleteSilence: { method: 'DELETE', path: '/api/silences/{silence_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
   deleteUnsubscription: { method: 'DELETE', path: '/api/me/unsubscriptions/{unsubscription_id}' },
@@ -2263,6 +2296,7 @@ export const ROUTES = {
   listRouterMoves: { method: 'GET', path: '/api/router-moves' },
   listRouters: { method: 'GET', path: '/api/routers' },
   listSchedules: { method: 'GET', path: '/api/schedules' },
+  listSilences: { method: 'GET', path: '/api/silences' },
   listSites: { method: 'GET', path: '/api/sites' },
   listTeamBackups: { method: 'GET', path: '/api/backups' },
   listTeamFaults: { method: 'GET', path: '/api/faults' },

@@ -403,6 +403,17 @@ describeEachDatabase('where people are reached', (open) => {
       });
     });
 
+    test('line by line: the address to send to, or the reason', async () => {
+      await proved(ada);
+      const [sms, email, nobody] = await made.groupAddresses.reach(storage.db, north, [
+        { userId: ada, channel: 'sms' },
+        { userId: ada, channel: undefined },
+        { userId: 'nobody', channel: 'email' },
+      ]);
+      expect(sms).toEqual({ state: 'ok', address: { channel: 'sms', to: '+34600123456' } });
+      expect([email, nobody]).toEqual([{ state: 'unverified' }, { state: 'no_address' }]);
+    });
+
     test('of another team sees nothing of a person’s addresses', async () => {
       await proved(ada);
       const reach = await made.groupAddresses.addressesOf(storage.db, south, {

@@ -72,6 +72,7 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     group_id: group,
     topic_id: await make('/api/topics', { name: 'Outages' }),
     schedule_id: await make('/api/schedules', { name: 'Office', time_zone: 'UTC', windows: [] }),
+    silence_id: await make('/api/silences', { reason: 'Maintenance', until: new Date(Date.now() + 3_600_000).toISOString() }),
     target_id: await make('/api/notification-targets', {
       name: 'Chat',
       channel: 'webhook',

@@ -30,6 +30,7 @@ const forward = { expire_after_minutes: 10, dst_port: 80, dst_address: '127.0.0.
 const job = { description: 'x', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
 const schedule = { name: 'Another', time_zone: 'UTC', windows: [{ day: 'monday', from: 0, to: 60 }] };
 
+const soon = new Date(Date.now() + 3_600_000).toISOString();
 const target = { name: 'Another', channel: 'slack', address: { url: 'https://hooks.slack.com/services/T0/B0/another' } };
 
 const campaign = { router_ids: ['{router_id}'], ...job };
@@ -173,6 +174,9 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'record', 'GET /api/schedules/{schedule_id}'),
   row('admin', 'record', 'PATCH /api/schedules/{schedule_id}', { name: 'Renamed' }),
   row('admin', 'record', 'DELETE /api/schedules/{schedule_id}'),
+  row('viewer', 'list', 'GET /api/silences'),
+  row('operator', 'create', 'POST /api/silences', { reason: 'Maintenance', until: soon }),
+  row('operator', 'record', 'DELETE /api/silences/{silence_id}'),
   row('viewer', 'list', 'GET /api/notification-targets'),
   row('admin', 'create', 'POST /api/notification-targets', target),
   row('viewer', 'record', 'GET /api/notification-targets/{target_id}'),

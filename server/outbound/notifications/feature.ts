@@ -19,6 +19,9 @@ import { NotificationRetention } from './retention/service.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import type { ScheduleRoutesDeps } from './schedules/routes.ts';
 import { SchedulesService } from './schedules/service.ts';
+import { silenceRoutes } from './silences/routes.ts';
+import type { SilenceRoutesDeps } from './silences/routes.ts';
+import { SilencesService } from './silences/service.ts';
 import { targetRoutes } from './targets/routes.ts';
 import type { TargetRoutesDeps } from './targets/routes.ts';
 import { TargetsService } from './targets/service.ts';
@@ -55,6 +58,7 @@ export const notifications = feature({
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
+      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs }),
       notificationPoster: poster,
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };
@@ -63,13 +67,18 @@ export const notifications = feature({
   sweep: async (own) => {
     await own.notificationRetention.sweep();
     await own.addressProofs.sweep();
+    await own.silences.sweep();
   },
-  routes: (scope, services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps) => {
+  routes: (
+    scope,
+    services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps & SilenceRoutesDeps,
+  ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
     scheduleRoutes(scope, services);
     targetRoutes(scope, services);
     contactRoutes(scope, services);
+    silenceRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,
 });

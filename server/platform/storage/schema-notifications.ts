@@ -140,3 +140,17 @@ export interface NotificationOptoutsTable {
   scope_id: Fixed<string>;
   at: Fixed<Millis>;
 }
+
+/** Facts of a router, a site or the whole team that nobody hears of for a time. */
+export interface SilencesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  router_id: Fixed<string | null>;
+  site_id: Fixed<string | null>;
+  from_at: Fixed<Millis>;
+  until_at: Fixed<Millis>;
+  reason: Fixed<string>;
+  created_by_kind: Fixed<string>;
+  created_by: Fixed<string>;
+  created_at: Fixed<Millis>;
+}

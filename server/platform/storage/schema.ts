@@ -21,6 +21,7 @@ import type {
   NotificationOptoutsTable,
   NotificationTargetsTable,
   SchedulesTable,
+  SilencesTable,
   TopicsTable,
 } from './schema-notifications.ts';
 import type { AuditLogTable, IdempotencyKeysTable } from './schema-requests.ts';
@@ -81,6 +82,7 @@ export interface Schema {
   address_proofs: AddressProofsTable;
   contacts: ContactsTable;
   notification_optouts: NotificationOptoutsTable;
+  silences: SilencesTable;
   notices: NoticesTable;
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;

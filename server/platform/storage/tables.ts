@@ -40,6 +40,7 @@ export const TABLES = {
   address_proofs: ['id'],
   contacts: ['id'],
   notification_optouts: ['id'],
+  silences: ['id'],
   notices: ['id'],
   job_events: ['id'],
   job_event_attempts: ['id'],

@@ -52,6 +52,7 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     site_id: await make('/api/sites', { name: 'Site' }),
     topic_id: await make('/api/topics', { name: 'Topic' }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
+    silence_id: await make('/api/silences', { reason: 'Maintenance', until: new Date(Date.now() + 3_600_000).toISOString() }),
     target_id: await make('/api/notification-targets', {
       name: 'Target',
       channel: 'slack',

@@ -1,8 +1,8 @@
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Address } from '../channels/types.ts';
 import type { TargetsService } from '../targets/service.ts';
-import { reachOf } from './reach.ts';
-import type { Entry, Occasion, Reach, Reached } from './reach.ts';
+import { DEFAULT_CHANNEL, reachOf } from './reach.ts';
+import type { Entry, MissedReason, Occasion, Reach, Reached, TargetState } from './reach.ts';
 import type { ContactsService } from './service.ts';
 import { selectPeople } from './store.ts';
 
@@ -54,6 +54,30 @@ export class GroupAddresses {
     return this.addressesOfAll(this.#storage.db, teamId, wanted);
   }
 
+  /** The channel of people who have chosen none. */
+  readonly defaultChannel = DEFAULT_CHANNEL;
+
+  /** The same for lines that name people, with the decrypted address. In the order of the lines; a person's first address counts. */
+  async reach(
+    db: DbOrTx,
+    teamId: string,
+    wanted: readonly Wanted[],
+    occasion: Occasion = { groupId: '', topicIds: [] },
+  ): Promise<({ state: 'ok'; address: Address } | { state: Exclude<MissedReason, 'duplicate'> })[]> {
+    const userIds = wanted.map(({ userId }) => userId);
+    const people = await selectPeople(db, teamId, userIds, this.#contacts.view);
+    const none = new Map<string, TargetState>();
+    return Promise.all(
+      wanted.map(async ({ userId, channel }) => {
+        const { reached, missed } = reachOf([{ type: 'person', userId, channel }], { people, targets: none }, occasion);
+        const [first] = reached;
+        if (first) return { state: 'ok' as const, address: await this.open(teamId, first) };
+        const reason = missed[0]!.reason;
+        return { state: reason === 'duplicate' ? ('no_address' as const) : reason };
+      }),
+    );
+  }
+
   /** The address to send to, decrypted. @throws AppError `not_found` for a deleted target, `internal` when it cannot be decrypted */
   async open(teamId: string, { owner }: Pick<Reached, 'owner'>): Promise<Address> {
     if (owner.type === 'contact') return this.#contacts.open(owner.contact);
@@ -63,6 +87,13 @@ export class GroupAddresses {
 
 function occasionOf({ id }: GroupEntries, topicIds: readonly string[]): Occasion {
   return { groupId: id, topicIds };
+}
+
+/** One line of a group for {@link GroupAddresses.reach}. */
+export interface Wanted {
+  userId: string;
+  /** As a group names it; undefined: the person's own default. */
+  channel: string | undefined;
 }
 
 /** Notifiables first: they name a channel, and a recipient with the same default channel is then the duplicate. */

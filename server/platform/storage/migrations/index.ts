@@ -46,6 +46,7 @@ import { keptRecordings } from './0045-kept-recordings.ts';
 import { notices } from './0046-notices.ts';
 import { notificationTargets } from './0047-notification-targets.ts';
 import { contacts } from './0048-contacts.ts';
+import { silences } from './0049-silences.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   notices,
   notificationTargets,
   contacts,
+  silences,
 ];
