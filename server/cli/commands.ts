@@ -1,3 +1,6 @@
+import { FIRST_TOPICS } from '../outbound/notifications/topics/first-topics.ts';
+import { TopicsService } from '../outbound/notifications/topics/service.ts';
+import { systemClock } from '../platform/core/clock.ts';
 import { exportDatabase, importDatabase } from '../platform/storage/portable.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { identityCommands } from './identity-commands.ts';
@@ -15,8 +18,10 @@ const teamCreate: Command = {
   summary: 'create a team, the tenant that owns all records',
   positionals: ['NAME'],
   options: {},
-  async run({ teams }, input) {
+  async run({ teams, storage }, input) {
     const { id, name } = await teams.createTeam(input.need('NAME'));
+    const topics = new TopicsService({ storage, clock: systemClock });
+    for (const topic of FIRST_TOPICS) await topics.create(id, topic);
     return { json: { id, name }, lines: [`team ${name}: ${id}`] };
   },
 };

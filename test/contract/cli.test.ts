@@ -89,6 +89,23 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     });
   });
 
+  test('a new team has four topics, with kinds that exist', async () => {
+    const { id } = await json('team', 'create', 'North');
+    const storage = await openStorage(database.url, { log: silentLog });
+    try {
+      const rows = await storage.db
+        .selectFrom('topics')
+        .select(['name', 'events'])
+        .where('team_id', '=', String(id))
+        .orderBy('id')
+        .execute();
+      expect(rows.map(({ name }) => name)).toEqual(['Outages', 'WAN', 'Router health', 'Failed jobs']);
+      expect(JSON.parse(rows[0]!.events)).toEqual(['fault.router_offline', 'fault.agent_offline']);
+    } finally {
+      await storage.close();
+    }
+  });
+
   test('a password that is lost is replaced, for members of several teams too', async () => {
     const team = await json('team', 'create', 'North');
     await json('user', 'create', 'ada@example.org', '--team', String(team['id']), '--role', 'viewer');
@@ -270,9 +287,10 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
   test('export and import, and the second import is refused', async () => {
     await run('team', 'create', 'North');
     const file = path.join(folder, 'all.jsonl');
-    expect(await json('export', file)).toMatchObject({ rows: 1 });
+    // The team and its four topics.
+    expect(await json('export', file)).toMatchObject({ rows: 5 });
     const other = await kind.create();
-    expect(await runWith(other.url, ['import', file])).toMatchObject({ code: 0, stdout: `1 rows read from ${file}\n` });
+    expect(await runWith(other.url, ['import', file])).toMatchObject({ code: 0, stdout: `5 rows read from ${file}\n` });
     expect(await runWith(other.url, ['import', file])).toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') as string });
     await other.remove();
   });
