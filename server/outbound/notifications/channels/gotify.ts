@@ -1,7 +1,7 @@
 import type { Severity } from '../texts/types.ts';
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { plainText, utf8Bytes } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
 
@@ -40,7 +40,7 @@ export class GotifyChannel implements Channel<'gotify'> {
 }
 
 /** 200 with the message's number. An error has `error`, `errorCode` and `errorDescription`. */
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const { id } = readObject(answer.body);
   if (answer.status !== 200) return undefined;
   if (typeof id !== 'number') return { outcome: 'retry', error: 'answer_invalid', detail: detailOf(answer) };

@@ -20,8 +20,13 @@ export interface HttpRequest extends Message {
   secrets: readonly string[];
 }
 
+/** An answer as it came. What is told of it goes through {@link detailOf}, which takes out the secrets. */
+export interface ProviderAnswer extends Answer {
+  secrets: readonly string[];
+}
+
 /** How an answer ended the attempt, if its channel knows better than {@link judgeAnswer}; undefined otherwise. */
-export type Judge = (answer: Answer) => SendResult | undefined;
+export type Judge = (answer: ProviderAnswer) => SendResult | undefined;
 
 /** Sends one request. Never rejects. @param judge what is particular to the provider */
 export async function sendRequest(request: HttpRequest, { poster, now }: HttpDeps, signal: AbortSignal, judge: Judge): Promise<SendResult> {
@@ -29,8 +34,7 @@ export async function sendRequest(request: HttpRequest, { poster, now }: HttpDep
   const headers = { 'user-agent': 'Signalbox-Notifications/1', ...message.headers };
   const answer = await poster.ask({ ...message, headers }, signal, MAX_ANSWER_BYTES);
   if (answer.outcome !== 'answered') return noAnswer(answer);
-  // Before anything is cut: half of a secret is one, too.
-  const told = { ...answer, body: withoutSecrets(answer.body, [...secrets, ...secretsOf(request)]) };
+  const told = { ...answer, secrets: [...secrets, ...secretsOf(request)] };
   return judge(told) ?? judgeAnswer(told, now());
 }
 
@@ -44,7 +48,7 @@ export function jsonRequest(
 }
 
 /** By the status: 2xx is sent; 408, 425, 429 and 5xx are tried again; 401 and 403 are about the account; the rest never arrives. */
-export function judgeAnswer(answer: Answer, now: number): SendResult {
+export function judgeAnswer(answer: ProviderAnswer, now: number): SendResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { outcome: 'sent' };
   const detail = detailOf(answer);
@@ -91,8 +95,10 @@ function asWait(ms: number): { retryAfterMs?: number } {
 }
 
 /** "HTTP 400: chat not found". @param words the provider's, if they are not the whole body */
-export function detailOf({ status, body }: Pick<Answer, 'status' | 'body'>, words = body): string {
-  return cleanText(words.trim() === '' ? `HTTP ${status}` : `HTTP ${status}: ${words.trim()}`, MAX_DETAIL_CHARS);
+export function detailOf({ status, body, secrets }: Pick<ProviderAnswer, 'status' | 'body' | 'secrets'>, words = body): string {
+  // Before anything is cut: half of a secret is one, too.
+  const told = withoutSecrets(words, secrets).trim();
+  return cleanText(told === '' ? `HTTP ${status}` : `HTTP ${status}: ${told}`, MAX_DETAIL_CHARS);
 }
 
 /** The address of a hook is its secret, in whatever part a receiver repeats it; a header that authorises is one, too. */
@@ -101,8 +107,10 @@ function secretsOf({ url, headers }: HttpRequest): string[] {
   return [url, `${pathname}${search}`, pathname, headers['authorization'] ?? ''].filter((part) => part.length > 1);
 }
 
-function withoutSecrets(body: string, secrets: readonly string[]): string {
-  return secrets.filter((secret) => secret !== '').reduce((text, secret) => text.replaceAll(secret, '•••'), body);
+/** Some providers write JSON with escaped slashes. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const written = secrets.flatMap((secret) => [secret, secret.replaceAll('/', String.raw`\/`)]).filter((secret) => secret !== '');
+  return written.reduce((rest, secret) => rest.replaceAll(secret, '•••'), text);
 }
 
 /** The object in the body of an answer; empty when there is none. */

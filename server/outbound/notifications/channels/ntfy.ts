@@ -1,7 +1,7 @@
 import type { Severity } from '../texts/types.ts';
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { plainText, utf8Bytes } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
 
@@ -45,7 +45,7 @@ export class NtfyChannel implements Channel<'ntfy'> {
 }
 
 /** 200 with the message's id. An error has `code`, `http` and `error`: 42901 too many requests, 40301 forbidden. */
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const body = readObject(answer.body);
   if (answer.status !== 200) return undefined;
   if (typeof body['id'] !== 'string') return { outcome: 'retry', error: 'answer_invalid', detail: detailOf(answer) };

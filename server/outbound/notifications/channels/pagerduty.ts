@@ -1,8 +1,8 @@
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { cleanName, cutText } from '../texts/clean.ts';
 import { fitRows } from '../texts/rows.ts';
 import type { ThreadView } from '../texts/types.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
 
@@ -82,7 +82,7 @@ function sourceOf({ subject, team }: ThreadView): string {
 }
 
 /** 202 with `status: success`; 400 names what is wrong in `errors`. */
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const { status } = answer;
   const body = readObject(answer.body);
   const errors = Array.isArray(body['errors']) ? body['errors'].filter((error) => typeof error === 'string') : [];

@@ -2,9 +2,9 @@ import { cutText } from '../texts/clean.ts';
 import { fitRows } from '../texts/rows.ts';
 import type { Text } from '../texts/types.ts';
 import { detailOf, jsonRequest, sendRequest } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 
 /** docs.slack.dev: a header has at most 150 characters, a text of a section 3,000, a message 50 blocks. */
 const MAX_HEADER_CHARS = 150;
@@ -45,7 +45,7 @@ const ENDED: ReadonlySet<string> = new Set([
   'user_not_found',
 ]);
 
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const { status } = answer;
   if (status === 404 || status === 410 || (status === 403 && ENDED.has(answer.body.trim()))) {
     return { outcome: 'never', error: 'gone', detail: detailOf(answer), addressOff: 'gone' };

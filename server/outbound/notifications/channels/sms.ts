@@ -1,5 +1,5 @@
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { detailOf, readObject, sendRequest, waitOf } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps, HttpRequest } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
 import { smsText } from './sms-text.ts';
@@ -63,7 +63,7 @@ const OFF: Record<number, OffReason> = {
 /** The sender, not the recipient: no such number, not ours, not able to send. */
 const SENDER: ReadonlySet<number> = new Set([20003, 21212, 21603, 21606, 21659, 21660]);
 
-function judge(answer: Answer, now: number): SendResult | undefined {
+function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   const body = readObject(answer.body);
   if (answer.status === 201) return { outcome: 'sent', ...(typeof body['sid'] === 'string' ? { ref: body['sid'] } : {}) };
   const code = typeof body['code'] === 'number' ? body['code'] : 0;

@@ -1,9 +1,9 @@
 import { fitRows } from '../texts/rows.ts';
 import type { Text, Tone } from '../texts/types.ts';
 import { detailOf, jsonRequest, sendRequest } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 
 /** A message in Teams has at most 28 kB; markup and sentences need less than half. */
 const ROWS_BUDGET_BYTES = 12_000;
@@ -32,7 +32,7 @@ export class TeamsChannel implements Channel<'teams'> {
 }
 
 /** The flow belongs to one person and is deleted with the account; a changed signature never becomes right again. */
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const { status } = answer;
   if (status === 404 || status === 410) return { outcome: 'never', error: 'gone', detail: detailOf(answer), addressOff: 'gone' };
   if (status === 401 || status === 403)

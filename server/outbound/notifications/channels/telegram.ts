@@ -1,6 +1,6 @@
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { plainText, utf16Units } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest, waitOf, waitOfSeconds } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps, HttpRequest } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
@@ -65,14 +65,14 @@ function replyTo(providerRef: string | undefined): Record<string, unknown> {
   return Number.isSafeInteger(id) && id > 0 ? { reply_parameters: { message_id: id, allow_sending_without_reply: true } } : {};
 }
 
-function newChatOf(answer: Answer): string | undefined {
+function newChatOf(answer: ProviderAnswer): string | undefined {
   const { parameters } = readObject(answer.body);
   const id = (parameters as { migrate_to_chat_id?: unknown } | undefined)?.migrate_to_chat_id;
   return answer.status === 400 && Number.isSafeInteger(id) ? String(id) : undefined;
 }
 
 /** core.telegram.org/bots/api#making-requests: `ok`, `description`, and `parameters` with `retry_after` in seconds. */
-function judge(answer: Answer, now: number): SendResult | undefined {
+function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   const { status } = answer;
   const body = readObject(answer.body);
   const detail = detailOf(answer, typeof body['description'] === 'string' ? body['description'] : '');

@@ -1,7 +1,7 @@
-import type { Answer } from '../../../platform/outgoing/poster.ts';
 import { cutText } from '../texts/clean.ts';
 import type { Text } from '../texts/types.ts';
 import { detailOf, jsonRequest, readObject, sendRequest, waitOf } from './http.ts';
+import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
@@ -74,7 +74,7 @@ const ACCOUNT: ReadonlySet<number> = new Set([
 ]);
 const LATER: ReadonlySet<number> = new Set([1, 2, 131_000, 131_016, 131_057, 133_004]);
 
-function judge(answer: Answer, now: number): SendResult | undefined {
+function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   const body = readObject(answer.body);
   if (answer.status === 200) {
     const [first] = (Array.isArray(body['messages']) ? body['messages'] : []) as { id?: unknown }[];

@@ -34,8 +34,8 @@ import type { Contact, ContactAddress, ContactChannel, Optout, OptoutScope, Pers
 
 /** A person has one address for each channel, and a few browsers. */
 const MAX_BROWSERS = 5;
-/** A person waits for the answer. */
-const SEND_WITHIN_MS = 15_000;
+/** A person waits for the answer. Longer than a request may take, which says why it failed. */
+const SEND_WITHIN_MS = 20_000;
 /** Path of the page behind the link of a mail. */
 export const CONFIRM_PATH = '/mail/confirm';
 

@@ -1,7 +1,7 @@
-import type { Answer } from '../../../../platform/outgoing/poster.ts';
 import { fitRows } from '../../texts/rows.ts';
 import type { Severity } from '../../texts/types.ts';
 import { detailOf, sendRequest } from '../http.ts';
+import type { ProviderAnswer } from '../http.ts';
 import type { HttpDeps } from '../http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from '../types.ts';
 import { encryptFor } from './encrypt.ts';
@@ -72,7 +72,7 @@ export function pushPayload({ text, thread }: OutgoingMessage): Record<string, u
 }
 
 /** 201, or 202 without storage; 404 and 410: the person has unsubscribed, or the browser has forgotten it. */
-function judge(answer: Answer): SendResult | undefined {
+function judge(answer: ProviderAnswer): SendResult | undefined {
   const { status } = answer;
   if (status === 404 || status === 410) return { outcome: 'never', error: 'gone', detail: detailOf(answer), addressOff: 'gone' };
   // The subscription belongs to another key: the keys of this installation have changed.
