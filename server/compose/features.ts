@@ -71,11 +71,11 @@ export function buildFeatures(prepared: Prepared) {
     .add(sessions)
     .add(tunnels)
     .add(routers)
+    // Placed before the features whose changes it publishes, and so stopped after them: a session that ends late still has its event.
+    .add(events)
     .add(states)
     .add(links)
     .add(health)
-    // Placed before the features whose changes it publishes.
-    .add(events)
     .add(overview)
     .add(availability)
     .add(search)
