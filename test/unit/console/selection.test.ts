@@ -15,11 +15,16 @@ describe('a selection', () => {
     expect(selectedOf(toggled({ kind: 'all' }, 'b', IDS), IDS)).toEqual(['a', 'c']);
   });
 
-  it('becomes all with the last one, and none without one', () => {
+  it('stays some with the last one ticked by hand, and is none without one', () => {
     const two = toggled(toggled(NONE, 'a', IDS), 'c', IDS);
     expect(selectedOf(two, IDS)).toEqual(['a', 'c']);
-    expect(toggled(two, 'b', IDS)).toEqual({ kind: 'all' });
+    expect(toggled(two, 'b', IDS)).toEqual({ kind: 'some', ids: new Set(IDS) });
     expect(toggled(toggled(two, 'a', IDS), 'c', IDS)).toEqual(NONE);
+  });
+
+  it('does not grow to the whole fleet when the filter of its only match is cleared', () => {
+    const one = toggled(NONE, 'b', ['b']);
+    expect(selectedOf(one, IDS)).toEqual(['b']);
   });
 
   it('never reaches a router that the filter does not find any more', () => {

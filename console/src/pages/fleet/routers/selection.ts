@@ -13,11 +13,13 @@ export function selectedOf(selection: Selection, filtered: readonly string[]): r
   return selection.kind === 'all' ? filtered : filtered.filter((id) => selection.ids.has(id));
 }
 
-/** Taking one out of all leaves the others, as they are found now. */
+/**
+ * One ticked or unticked by hand. Taking one out of all leaves the others, as they are found now. The result is never `all`, which would
+ * grow when the filter is cleared: only the box in the head asks for that.
+ */
 export function toggled(selection: Selection, id: string, filtered: readonly string[]): Selection {
   const ids = new Set(selectedOf(selection, filtered));
   if (ids.has(id)) ids.delete(id);
   else ids.add(id);
-  if (ids.size === 0) return NONE;
-  return ids.size === filtered.length ? { kind: 'all' } : { kind: 'some', ids };
+  return ids.size === 0 ? NONE : { kind: 'some', ids };
 }
