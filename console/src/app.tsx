@@ -55,11 +55,17 @@ function Failed({ reason }: { reason: unknown }) {
     <main className="notice">
       <h1>The control plane cannot be read</h1>
       <p>{sentenceOf(reason)}</p>
-      <button type="button" className="btn main-act" onClick={() => location.reload()}>
+      <button type="button" className="btn main-act" onClick={tryAgain}>
         Try again
       </button>
     </main>
   );
+}
+
+/** The provider's answer in the address of /callback works once: from there the sign-in begins anew. */
+function tryAgain(): void {
+  if (location.pathname === '/callback') location.replace('/');
+  else location.reload();
 }
 
 function sentenceOf(reason: unknown): string {

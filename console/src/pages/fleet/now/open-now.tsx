@@ -15,8 +15,8 @@ export function OpenNow({ overview }: { overview: Overview }) {
   const { open_forwards: open, open_terminals: shells, running_campaigns: campaigns, jobs_24h: jobs, open_faults: faults } = overview;
   const lines: readonly [string, number, string][] = [
     ['campaigns running', campaigns, '/campaigns'],
-    ['jobs waiting or running', jobs.pending + jobs.running, '/jobs'],
-    ['jobs whose end is unknown, 24 h', jobs.unknown, '/jobs?status=unknown'],
+    ['jobs waiting or running, made in 24 h', jobs.pending + jobs.running, '/jobs?q=status:pending+status:running'],
+    ['jobs whose end is unknown, made in 24 h', jobs.unknown, '/jobs?q=status:unknown'],
     ['faults open', faults.critical + faults.warning + faults.info, '/faults'],
   ];
   const shown = lines.filter(([, count]) => count > 0);

@@ -30,7 +30,8 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
   const options = [{ value: NO_SITE, name: 'No site' }, ...[...sites].map(([value, name]) => ({ value, name }))];
   const isRunning = run.state === 'running';
   return (
-    <Dialog title={title} onClose={onClose}>
+    // Esc while it runs stops it, and the dialog stays to say how far it came.
+    <Dialog title={title} onClose={isRunning ? run.stop : onClose}>
       <Meant ids={ids} />
       {kind === 'site' ? (
         <SelectField label="Site" name="site_id" value={site} onChange={setSite} options={options} />

@@ -1,4 +1,4 @@
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Router } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
@@ -37,6 +37,7 @@ export function SitePage() {
   const rails = useManyRails(routers, now);
   const [asked, setAsked] = useState<'change' | 'remove'>();
   const mayChange = useMay('admin');
+  const navigate = useNavigate();
   if (!site) return error ? <MissingRecord error={error} what="site" /> : <Reading />;
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
@@ -91,6 +92,7 @@ export function SitePage() {
           input={{ path: { site_id: siteId } }}
           stale={['sites', 'router']}
           onClose={() => setAsked(undefined)}
+          onDone={() => void navigate({ to: '/sites' })}
         >
           <p>Its {routers.length === 1 ? 'router stays' : `${routers.length} routers stay`} in your team, without a site.</p>
         </Confirm>
