@@ -1,5 +1,6 @@
 import net from 'node:net';
 import { z } from 'zod';
+import { readEmailAddress } from './platform/core/email-address.ts';
 
 /** Parsers of configuration values. Each returns undefined for an invalid text. */
 
@@ -75,6 +76,42 @@ export function readUrl(text: string): string | undefined {
 }
 
 /** Issuer of an OpenID provider; kept unchanged, because tokens are compared with it character by character. */
+export interface SmtpServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte. */
+  implicitTls: boolean;
+  user: string | null;
+}
+
+/** `smtp://user@host:587` or `smtps://user@host`. A password does not belong here: it has a file. */
+export function readSmtpUrl(text: string): SmtpServer | undefined {
+  const url = URL.parse(text);
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '' || url.password !== '') return undefined;
+  if ((url.pathname !== '' && url.pathname !== '/') || url.search !== '' || url.hash !== '') return undefined;
+  const implicitTls = url.protocol === 'smtps:';
+  // Submission (RFC 6409), and submission with implicit TLS (RFC 8314).
+  const port = url.port === '' ? (implicitTls ? 465 : 587) : Number(url.port);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port,
+    implicitTls,
+    user: url.username === '' ? null : decodeURIComponent(url.username),
+  };
+}
+
+export interface MailSender {
+  name: string;
+  address: string;
+}
+
+/** `alerts@example.net` or `Signalbox <alerts@example.net>`. */
+export function readMailFrom(text: string): MailSender | undefined {
+  const [, name = 'Signalbox', inBrackets] = /^\s*([^<>\r\n]{1,100}?)\s*<([^<>]+)>\s*$/.exec(text) ?? [];
+  const address = readEmailAddress((inBrackets ?? text).trim());
+  return address === undefined ? undefined : { name, address };
+}
+
 export function readIssuer(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || url.search !== '' || url.hash !== '') return undefined;

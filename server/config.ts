@@ -16,13 +16,15 @@ import {
   readNameDomain,
   readNetworks,
   readIssuer,
+  readMailFrom,
   readOrigins,
   readPortRange,
+  readSmtpUrl,
   readTrustProxy,
   readUrl,
   wholeNumber,
 } from './config-values.ts';
-import type { ListenAddress, NameDomain } from './config-values.ts';
+import type { ListenAddress, MailSender, NameDomain, SmtpServer } from './config-values.ts';
 import { AppError, type FieldErrors } from './platform/core/errors.ts';
 
 export type { ListenAddress } from './config-values.ts';
@@ -88,6 +90,9 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: wholeNumber(366, LEAST_STEP_RETENTION_DAYS, 3650),
   SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS: wholeNumber(90, 1, 3650),
   SIGNALBOX_NOTIFICATION_RETENTION_DAYS: wholeNumber(30, 1, 3650),
+  SIGNALBOX_SMTP_URL: z.string().transform(readAs(readSmtpUrl, 'smtp://user@host:587 or smtps://user@host, without a password')).optional(),
+  SIGNALBOX_SMTP_PASSWORD_FILE: z.string().optional(),
+  SIGNALBOX_MAIL_FROM: z.string().transform(readAs(readMailFrom, 'an email address, or Name <address>')).optional(),
   SIGNALBOX_MAX_ROUTERS_PER_TEAM: wholeNumber(20_000, 1, 1_000_000),
   SIGNALBOX_CATALOG_FILE: z.string().optional(),
   SIGNALBOX_CATALOG_IMAGES_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
@@ -159,6 +164,8 @@ export interface Config {
   readonly keepRecordingsMs: number;
   /** How long notices, threads and messages are kept. */
   readonly keepNotificationsMs: number;
+  /** The mail server for notifications; null without one. */
+  readonly smtp: (SmtpServer & { passwordFile: string | null; from: MailSender }) | null;
   /** When a router may move to another agent of its team. */
   readonly routerMoves: { readonly free: boolean; readonly afterMs: number };
   readonly heartbeatMs: number;
@@ -176,6 +183,7 @@ const FILE_NAMES = [
   'SIGNALBOX_TLS_CERT_FILE',
   'SIGNALBOX_TLS_KEY_FILE',
   'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE',
+  'SIGNALBOX_SMTP_PASSWORD_FILE',
 ];
 /** Set all of these or none. */
 const UPSTREAM_NAMES = ['SIGNALBOX_UPSTREAM_ISSUER', 'SIGNALBOX_UPSTREAM_CLIENT_ID', 'SIGNALBOX_UPSTREAM_CLIENT_SECRET_FILE'];
@@ -251,6 +259,9 @@ function crossMistakes(values: RawValues): FieldErrors {
     add(mistakes, 'SIGNALBOX_FORWARD_DOMAIN', 'is needed with SIGNALBOX_FORWARD_NAME_LISTEN');
   if (domain !== undefined && nameListen === undefined)
     add(mistakes, 'SIGNALBOX_FORWARD_NAME_LISTEN', 'is needed with SIGNALBOX_FORWARD_DOMAIN');
+  const mailNames = ['SIGNALBOX_SMTP_URL', 'SIGNALBOX_MAIL_FROM'];
+  const mail = [...mailNames, 'SIGNALBOX_SMTP_PASSWORD_FILE'].filter((name) => values[name] !== undefined);
+  if (mail.length > 0) for (const name of mailNames) if (!mail.includes(name)) add(mistakes, name, `is needed with ${mail[0]}`);
   const host = readListen(values['SIGNALBOX_LISTEN'] ?? '')?.host;
   if (host !== undefined && isWildcard(host) && values['SIGNALBOX_PUBLIC_URL'] === undefined) {
     add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
@@ -310,6 +321,7 @@ function toConfig(checked: Checked): Config {
     },
     keepRecordingsMs: checked.SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS * 24 * 3600_000,
     keepNotificationsMs: checked.SIGNALBOX_NOTIFICATION_RETENTION_DAYS * 24 * 3600_000,
+    smtp: smtpOf(checked),
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,
     offlineAfterMs: checked.SIGNALBOX_OFFLINE_AFTER_SECONDS * 1000,
@@ -326,6 +338,12 @@ function upstreamOf(checked: Checked): Config['upstream'] {
   } = checked;
   if (issuer === undefined || clientId === undefined || secretFile === undefined) return null;
   return { issuer, clientId, secretFile, name: checked.SIGNALBOX_UPSTREAM_NAME ?? new URL(issuer).hostname };
+}
+
+function smtpOf(checked: Checked): Config['smtp'] {
+  const { SIGNALBOX_SMTP_URL: server, SIGNALBOX_MAIL_FROM: from, SIGNALBOX_SMTP_PASSWORD_FILE: passwordFile } = checked;
+  if (server === undefined || from === undefined) return null;
+  return { ...server, passwordFile: passwordFile ?? null, from };
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -4,6 +4,7 @@ import { readUpstream } from '../access/identity/feature.ts';
 import { configurationWarnings } from '../config-warnings.ts';
 import type { Config } from '../config.ts';
 import { loadCatalog } from '../fleet/catalog/feature.ts';
+import { LONGEST_MESSAGE_WAIT_MS, LONGEST_THREAD_WAIT_MS } from '../outbound/notifications/feature.ts';
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
 import { AdoptedClock } from '../platform/core/adopted-clock.ts';
 import { systemClock } from '../platform/core/clock.ts';
@@ -91,7 +92,12 @@ async function startOnce(
     const startupServer = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
     if (startupServer) closers.push(() => startupServer.close());
     await migrate(storage);
-    const longestMs = { jobEvent: LONGEST_WAIT_MS, backup: LONGEST_RETRY_MS };
+    const longestMs = {
+      jobEvent: LONGEST_WAIT_MS,
+      backup: LONGEST_RETRY_MS,
+      thread: LONGEST_THREAD_WAIT_MS,
+      message: LONGEST_MESSAGE_WAIT_MS,
+    };
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const platform = platformOf({ config, storage, secrets, clock, log });

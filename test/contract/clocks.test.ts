@@ -37,10 +37,15 @@ import type { Storage } from '../../server/platform/storage/db.ts';
 import { movePlans } from '../../server/platform/storage/move-plans.ts';
 import { Secrets } from '../../server/platform/storage/secrets.ts';
 import { FailedDials } from '../../server/platform/tunnel/failed-dials.ts';
+import { stopBucket, takeFrom } from '../../server/outbound/notifications/messages/buckets/store.ts';
+import { selectDueMessages } from '../../server/outbound/notifications/messages/sending/store.ts';
+import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
+import { selectDue as selectDueThreads } from '../../server/outbound/notifications/threads/telling/store.ts';
 import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
+import { followKinds } from '../harness/notifications.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -91,6 +96,30 @@ class Run {
 
   get connection() {
     return { ...this.reporter, address: '::1', reset: false };
+  }
+
+  /** A thread, and a message of it. */
+  async threadDueIn(ms: number): Promise<void> {
+    const { teamId } = this.place;
+    const now = this.clock.now();
+    const groupId = await followKinds(this.storage, teamId, ['*'], now);
+    const thread = { ...newThread({ id: newId(now), teamId, groupId, key: 'k', kind: 'fault.high_cpu', now }), flush_at: now + ms };
+    await this.storage.db.insertInto('threads').values(thread).execute();
+    const message = {
+      id: newId(now),
+      team_id: teamId,
+      thread_id: thread.id,
+      group_id: groupId,
+      recipient_type: 'person',
+      recipient_id: 'u',
+      channel: 'email',
+      revision: 1,
+    };
+    const rest = { kind: 'open', state: 'pending', bucket: 'email', attempts: 0, due_at: now + ms, created_at: now };
+    await this.storage.db
+      .insertInto('messages')
+      .values({ ...message, ...rest })
+      .execute();
   }
 
   async job(wanted: { notifyUrl?: string; expiresInMs?: number; undoSeconds?: number } = {}): Promise<JobRecord> {
@@ -165,6 +194,25 @@ const SERVER: Record<string, Scenario> = {
     const now = run.clock.now();
     await run.storage.writes.write((tx) => claimEvents(tx, { ids: [id], claim: 'dead', now, until: now + MINUTE }));
     return run.until(SECOND, async () => (await run.dueEvents()).length === 1);
+  },
+  'notification: wait before it is told': async (run) => {
+    await run.threadDueIn(3 * HOUR);
+    return run.until(10 * MINUTE, async () => (await selectDueThreads(run.storage.db, run.place.teamId, run.clock.now(), 1)).length === 1);
+  },
+  'notification: retry': async (run) => {
+    await run.threadDueIn(3 * HOUR);
+    const { teamId } = run.place;
+    return run.until(10 * MINUTE, async () => {
+      const query = { teamId, now: run.clock.now(), busyBuckets: [], limit: 1 };
+      return (await selectDueMessages(run.storage.db, query)).length === 1;
+    });
+  },
+  'pause that a provider of messages asked for': async (run) => {
+    const rate = { perSecond: 1, burst: 1 };
+    const take = (): Promise<{ granted: number }> => run.storage.writes.write((tx) => takeFrom(tx, 'email', rate, 1, run.clock.now()));
+    await take();
+    await run.storage.writes.write((tx) => stopBucket(tx, 'email', run.clock.now() + HOUR));
+    return run.until(MINUTE, async () => (await take()).granted === 1);
   },
   'job: delivery': async (run) => {
     const job = await run.job({ expiresInMs: 3 * HOUR });

@@ -9,7 +9,7 @@ import { seedRouter } from '../harness/seed.ts';
 
 const HOUR = 3_600_000;
 const NOW = 1_900_000_000_000;
-const longestMs = { jobEvent: 26 * HOUR, backup: HOUR };
+const longestMs = { jobEvent: 26 * HOUR, backup: HOUR, thread: 8 * 24 * HOUR, message: 6 * HOUR };
 
 /** A job whose update and whose backup are planned so much ahead. */
 async function plan(storage: Storage, aheadMs: number): Promise<string> {

@@ -52,6 +52,9 @@ test('without any setting it is a control plane for this machine', () => {
     keepHistoryMs: 400 * 24 * 3600_000,
     keepRecordingsMs: 90 * 24 * 3600_000,
     keepNotificationsMs: 30 * 24 * 3600_000,
+    smtp: null,
+    channels: { sms: null, telegram: null, whatsapp: null },
+    notifyPrivate: [],
     keepSteps: { fineMs: 30 * 24 * 3600_000, hourlyMs: 366 * 24 * 3600_000 },
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,
@@ -243,4 +246,31 @@ test('entries that no outside client can reach give a warning', () => {
   expect(configurationWarnings(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
     expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN'),
   ]);
+});
+
+test('a mail server needs a sender, and no password in its address', () => {
+  const whole = { SIGNALBOX_SMTP_URL: 'smtp://alerts%40example.net@mail.example.net', SIGNALBOX_MAIL_FROM: 'Depot <alerts@example.net>' };
+  expect(checkConfig(whole).smtp).toEqual({
+    host: 'mail.example.net',
+    port: 587,
+    implicitTls: false,
+    user: 'alerts@example.net',
+    passwordFile: null,
+    from: { name: 'Depot', address: 'alerts@example.net' },
+  });
+  expect(checkConfig({ ...whole, SIGNALBOX_SMTP_URL: 'smtps://[::1]:2465' }).smtp).toMatchObject({
+    host: '::1',
+    port: 2465,
+    implicitTls: true,
+    user: null,
+  });
+  expect(Object.keys(mistakesOf({ SIGNALBOX_SMTP_URL: 'smtp://mail.example.net' }))).toEqual(['SIGNALBOX_MAIL_FROM']);
+  expect(Object.keys(mistakesOf({ SIGNALBOX_SMTP_PASSWORD_FILE: '/run/secret' })).toSorted()).toEqual([
+    'SIGNALBOX_MAIL_FROM',
+    'SIGNALBOX_SMTP_URL',
+  ]);
+  for (const wrong of ['http://mail.example.net', 'smtp://user:word@mail.example.net', 'smtp://', 'smtp://mail.example.net/x', 'mail'])
+    expect(Object.keys(mistakesOf({ ...whole, SIGNALBOX_SMTP_URL: wrong }))).toEqual(['SIGNALBOX_SMTP_URL']);
+  for (const wrong of ['Depot', 'a@b.example, c@d.example', 'Depot <x>'])
+    expect(Object.keys(mistakesOf({ ...whole, SIGNALBOX_MAIL_FROM: wrong }))).toEqual(['SIGNALBOX_MAIL_FROM']);
 });

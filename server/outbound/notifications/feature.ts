@@ -2,6 +2,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
+import { campaignOfKey } from '../../work/campaigns/service.ts';
 import type { WebhooksService } from '../webhooks/service.ts';
 import { createChannels } from './channels/create.ts';
 import { GroupAddresses } from './contacts/addresses.ts';
@@ -14,6 +15,11 @@ import { GroupsService } from './groups/service.ts';
 import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
+import { EmailChannel } from './channels/email/channel.ts';
+import { ProvedAddresses } from './messages/addresses.ts';
+import { MessagesService } from './messages/service.ts';
+import { Notifier } from './notifier.ts';
+import type { Sources } from './notifier.ts';
 import { AddressProofs } from './proofs/service.ts';
 import { NotificationRetention } from './retention/service.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
@@ -25,45 +31,66 @@ import { SilencesService } from './silences/service.ts';
 import { targetRoutes } from './targets/routes.ts';
 import type { TargetRoutesDeps } from './targets/routes.ts';
 import { TargetsService } from './targets/service.ts';
+import { ThreadsService } from './threads/service.ts';
 import { topicRoutes } from './topics/routes.ts';
 import type { TopicRoutesDeps } from './topics/routes.ts';
 import { TopicsService } from './topics/service.ts';
 
+export { LONGEST_WAIT_MS as LONGEST_MESSAGE_WAIT_MS } from './messages/schedule.ts';
+export { LONGEST_WAIT_MS as LONGEST_THREAD_WAIT_MS } from './threads/timing.ts';
+
 /** A message to a provider, with its answer. */
 const SEND_WITHIN_MS = 15_000;
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>, Sources {
   webhooks: WebhooksService;
 }
 
 /** Who is notified about what, and when. */
 export const notifications = feature({
-  create: ({ config, storage, secrets, clock, webhooks }: Needs) => {
+  create: ({ config, storage, secrets, clock, log, webhooks, ...sources }: Needs) => {
+    const { publicUrl } = config;
     const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
-    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: null });
+    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp });
     const proofs = new AddressProofs({ storage, clock, secrets });
-    const { publicUrl } = config;
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
     const targets = new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl });
     const contacts = new ContactsService({ storage, clock, secrets, proofs, channels, rules, publicUrl });
     const messageLinks = new MessageLinks({ secrets, publicUrl });
+    const groupAddresses = new GroupAddresses({ storage, contacts, targets });
+    const close = async (): Promise<void> => {
+      if (channels.email instanceof EmailChannel) channels.email.close();
+      await poster.close();
+    };
+    const own = { storage, clock, log: log.child({ component: 'notifications' }) };
+    const messages = new MessagesService({ ...own, addresses: new ProvedAddresses(groupAddresses), channels, publicUrl });
+    const threads = new ThreadsService({
+      ...own,
+      // Two heartbeats: the first one may have been on its way.
+      rules: { afterAgentMs: 2 * config.heartbeatMs },
+      campaignOf: campaignOfKey,
+      writeMessages: (...written) => messages.write(...written),
+      onMessages: () => messages.wake(),
+    });
     return {
       groups: new GroupsService({ storage, clock }),
       topics: new TopicsService({ storage, clock }),
       schedules: new SchedulesService({ storage, clock }),
       targets,
       contacts,
-      groupAddresses: new GroupAddresses({ storage, contacts, targets }),
+      groupAddresses,
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
       silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs }),
-      notificationPoster: poster,
+      notifier: new Notifier({ threads, messages, sources, close }),
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };
   },
-  stop: (own) => own.notificationPoster.close(),
+  start: (own) => own.notifier.start(),
+  stop: (own) => own.notifier.stop(),
+  measures: ({ notifier }) => ({ shares: { notification_attempts: notifier.messages.attempts } }),
   sweep: async (own) => {
     await own.notificationRetention.sweep();
     await own.addressProofs.sweep();

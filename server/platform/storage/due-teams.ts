@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { DbOrTx } from './db.ts';
 
 /** Tables whose rows fall due; each has an index by team and `due_at`. */
-type DueTable = 'backups' | 'job_events';
+type DueTable = 'backups' | 'job_events' | 'messages';
 
 /**
  * Teams with due rows, longest due first. Skips from team to team in the index, so that the cost does not depend on the

@@ -67,6 +67,7 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .set((eb) => ({ opened_at: eb('opened_at', '+', stepMs), ready_at: eb('ready_at', '+', stepMs) }))
     .where('closed_at', 'is', null)
     .execute();
+  await moveNotifications(tx, stepMs);
   // While its port is in quarantine, the time since it was closed matters more than the time of closing.
   await tx
     .updateTable('forwards')
@@ -75,12 +76,41 @@ export async function movePlans(tx: Tx, stepMs: number, now: number): Promise<vo
     .execute();
 }
 
+async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
+  await tx
+    .updateTable('threads')
+    .set((eb) => ({
+      flush_at: eb('flush_at', '+', stepMs),
+      pending_since: eb('pending_since', '+', stepMs),
+      told_at: eb('told_at', '+', stepMs),
+    }))
+    .where('closed_at', 'is', null)
+    .execute();
+  await tx
+    .updateTable('messages')
+    .set((eb) => ({
+      due_at: eb('due_at', '+', stepMs),
+      expires_at: eb('expires_at', '+', stepMs),
+      claimed_until: eb('claimed_until', '+', stepMs),
+    }))
+    .where('due_at', 'is not', null)
+    .execute();
+  await tx
+    .updateTable('send_buckets')
+    .set((eb) => ({ at: eb('at', '+', stepMs), stopped_until: eb('stopped_until', '+', stepMs) }))
+    .execute();
+}
+
 /**
  * Makes entries due that are planned further ahead than any wait allows: the clock was set back while no control plane
  * was running. Call once at start.
  * @param longestMs the longest wait of each kind
  */
-export async function capPlans(tx: Tx, now: number, longestMs: { jobEvent: number; backup: number }): Promise<void> {
+export async function capPlans(
+  tx: Tx,
+  now: number,
+  longestMs: { jobEvent: number; backup: number; thread: number; message: number },
+): Promise<void> {
   await tx
     .updateTable('job_events')
     .set({ due_at: now })
@@ -96,6 +126,16 @@ export async function capPlans(tx: Tx, now: number, longestMs: { jobEvent: numbe
     .set({ due_at: now })
     .where('due_at', '>', now + longestMs.backup)
     .execute();
+  await tx
+    .updateTable('threads')
+    .set({ flush_at: now })
+    .where('flush_at', '>', now + longestMs.thread)
+    .execute();
+  const latest = now + longestMs.message;
+  await tx.updateTable('messages').set({ due_at: now }).where('due_at', '>', latest).execute();
+  await tx.updateTable('messages').set({ claimed_until: now }).where('claimed_until', '>', latest).execute();
+  await tx.updateTable('messages').set({ expires_at: latest }).where('expires_at', '>', latest).where('due_at', 'is not', null).execute();
+  await tx.updateTable('send_buckets').set({ stopped_until: null }).where('stopped_until', '>', latest).execute();
   await tx.updateTable('idempotency_keys').set({ created_at: now }).where('created_at', '>', now).execute();
   await tx.updateTable('forwards').set({ closed_at: now }).where('closed_at', '>', now).execute();
 }

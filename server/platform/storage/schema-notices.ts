@@ -1,4 +1,4 @@
-import type { Fixed, Millis } from './schema-columns.ts';
+import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
 /** What notifications are made of. */
 
@@ -24,4 +24,120 @@ export interface NoticesTable {
   stored_at: Fixed<Millis>;
   /** When it was given to the threads of the groups; null before. */
   routed_at: Millis | null;
+}
+
+/** What one group sees as one thing: it opens, changes and ends. Ended threads stay for a while, in case it comes back. */
+export interface ThreadsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  group_id: Fixed<string>;
+  key: Fixed<string>;
+  /** The kind of its first notice, or `site`, `storm`. */
+  kind: string;
+  severity: string;
+  router_id: Fixed<string | null>;
+  agent_id: Fixed<string | null>;
+  site_id: Fixed<string | null>;
+  /** open, or ended: nothing in it is open. */
+  state: string;
+  /** The thread that stands for this one: an agent that is away, a site, a storm. Nothing is told of this one meanwhile. */
+  parent_id: string | null;
+  open_count: number;
+  item_count: number;
+  /** When its present or last opening began. */
+  first_at: Millis;
+  ended_at: Millis | null;
+  /** What is to be told next: open, end, over, info, update, flapping, steady; null for nothing. */
+  pending: string | null;
+  pending_since: Millis | null;
+  /** When somebody must look at it again. */
+  flush_at: Millis | null;
+  /** Number of the newest message; 0 before the first. */
+  revision: number;
+  /** Its present opening was told. */
+  told_open: Flag;
+  told_at: Millis | null;
+  /** How many were open when it was told last. */
+  told_count: number;
+  /** JSON array: the latest openings. */
+  openings: string;
+  flapping_since: Millis | null;
+  /** Its opening waits for the end of a mute. */
+  muted: Flag;
+  acknowledged_at: Millis | null;
+  acknowledged_by: string | null;
+  created_at: Fixed<Millis>;
+  updated_at: Millis;
+  /** Nothing can be added any more: what comes back is a new thread. */
+  closed_at: Millis | null;
+}
+
+/** One record in a thread. */
+export interface ThreadItemsTable {
+  thread_id: Fixed<string>;
+  record_id: Fixed<string>;
+  team_id: Fixed<string>;
+  /** Of its newest notice. */
+  kind: string;
+  severity: string;
+  router_id: Fixed<string | null>;
+  agent_id: Fixed<string | null>;
+  version: number;
+  opened_at: Millis;
+  resolved_at: Millis | null;
+  /** JSON, of its newest notice. */
+  data: string;
+}
+
+/** What one person gets of one revision of a thread by one channel, or why they do not get it. */
+export interface MessagesTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  thread_id: Fixed<string>;
+  group_id: Fixed<string>;
+  /** person or target. */
+  recipient_type: Fixed<string>;
+  recipient_id: Fixed<string>;
+  channel: Fixed<string>;
+  /** Of the thread. */
+  revision: number;
+  /** open, update, resolve, reminder, still_open or test. What is sent depends on what the person knows by then. */
+  kind: Fixed<string>;
+  /** pending, sent, withheld, superseded or failed. */
+  state: string;
+  /** Why it was not sent, as a stable word. */
+  reason: string | null;
+  /** Messages of one bucket share a rate; empty for those that are not sent. */
+  bucket: Fixed<string>;
+  attempts: number;
+  due_at: Millis | null;
+  /** It is not sent any more after that. */
+  expires_at: Millis | null;
+  claim: string | null;
+  claimed_until: Millis | null;
+  /** What the provider calls it. */
+  provider_ref: string | null;
+  created_at: Fixed<Millis>;
+  settled_at: Millis | null;
+}
+
+export interface MessageAttemptsTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  message_id: Fixed<string>;
+  at: Fixed<Millis>;
+  duration_ms: Fixed<number>;
+  outcome: Fixed<string>;
+  error: Fixed<string | null>;
+  /** The provider's own words, without secrets. */
+  detail: Fixed<string | null>;
+}
+
+/** How fast one provider's account, or one receiver, is used by all processes together. */
+export interface SendBucketsTable {
+  key: Fixed<string>;
+  tokens: number;
+  at: Millis;
+  /** The provider asked for a pause, or refuses our account. */
+  stopped_until: Millis | null;
 }

@@ -7,7 +7,14 @@ import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.t
 import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
-import type { NoticesTable } from './schema-notices.ts';
+import type {
+  MessageAttemptsTable,
+  MessagesTable,
+  NoticesTable,
+  SendBucketsTable,
+  ThreadItemsTable,
+  ThreadsTable,
+} from './schema-notices.ts';
 import type {
   AddressProofsTable,
   ContactsTable,
@@ -84,6 +91,11 @@ export interface Schema {
   notification_optouts: NotificationOptoutsTable;
   silences: SilencesTable;
   notices: NoticesTable;
+  threads: ThreadsTable;
+  thread_items: ThreadItemsTable;
+  messages: MessagesTable;
+  message_attempts: MessageAttemptsTable;
+  send_buckets: SendBucketsTable;
   job_events: JobEventsTable;
   job_event_attempts: JobEventAttemptsTable;
   webhook_secrets: WebhookSecretsTable;

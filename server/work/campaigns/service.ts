@@ -45,6 +45,9 @@ import type {
   TargetView,
 } from './types.ts';
 
+/** The campaign that a job belongs to. */
+export { campaignOfKey } from './job-key.ts';
+
 /** The same time as for other keys (server/platform/idempotency). */
 const KEY_KEPT_MS = 24 * 3600_000;
 const DAY_MS = 24 * 3600_000;

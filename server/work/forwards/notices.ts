@@ -14,7 +14,8 @@ export function forwardNotice(
     phase: what === 'lost' ? 'open' : what === 'found' ? 'resolve' : 'info',
     severity: isLoss ? 'warning' : 'info',
     key: `forward:${id}`,
-    recordId: id,
+    // A loss has an end of its own.
+    recordId: isLoss ? `${id} lost` : id,
     version: now,
     routerId,
     at: now,

@@ -11,6 +11,7 @@ import { TEAM_FACTOR } from '../../../server/platform/http/team-requests.ts';
 import { EVENT_RULES } from '../../../server/outbound/events/service.ts';
 import { MAX_WAITING as FINISHED_CONNECTIONS } from '../../../server/work/forwards/connections/log.ts';
 import { PASSWORDS_WAITING } from '../../../server/access/teams/password-turns.ts';
+import { DEFAULT_SENDER_RULES } from '../../../server/outbound/notifications/messages/types.ts';
 import { WAITING_CHANGES } from '../../../server/fleet/faults/waiting-changes.ts';
 import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { OPEN_TERMINALS } from '../../../server/work/terminals/limits.ts';
@@ -44,6 +45,7 @@ const SHARED = {
   job_offers: UNANSWERED_OFFERS,
   backup_fetches: DEFAULT_BACKUP_RULES.fetchAtOnce,
   webhook_attempts: DEFAULT_WEBHOOK_RULES.atOnce,
+  notification_attempts: DEFAULT_SENDER_RULES.atOnce,
   campaign_rounds: ROUNDS_AT_ONCE,
   event_streams: EVENT_RULES.streams,
   forward_ports: { total: 'the range', perParty: PORTS_PER_TEAM, perMember: FORWARD_LIMITS.openPerRouter },

@@ -47,6 +47,8 @@ import { notices } from './0046-notices.ts';
 import { notificationTargets } from './0047-notification-targets.ts';
 import { contacts } from './0048-contacts.ts';
 import { silences } from './0049-silences.ts';
+import { threads } from './0050-threads.ts';
+import { messages } from './0051-messages.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -100,4 +102,6 @@ export const migrations: readonly Migration[] = [
   notificationTargets,
   contacts,
   silences,
+  threads,
+  messages,
 ];

@@ -1,0 +1,46 @@
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { takeTokens } from './tokens.ts';
+import type { Rate } from './tokens.ts';
+
+/** Takes tokens of a bucket that all processes share, inside a write. */
+export async function takeFrom(
+  tx: DbOrTx,
+  key: string,
+  rate: Rate,
+  wanted: number,
+  now: number,
+): Promise<{ granted: number; nextAt: number }> {
+  await tx
+    .insertInto('send_buckets')
+    .values({ key, tokens: rate.burst, at: now, stopped_until: null })
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .execute();
+  // Also locks the row until the transaction ends.
+  const row = await tx
+    .updateTable('send_buckets')
+    .set((eb) => ({ at: eb.ref('at') }))
+    .where('key', '=', key)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const { bucket, granted, nextAt } = takeTokens({ ...row, stoppedUntil: row.stopped_until }, rate, wanted, now);
+  await tx
+    .updateTable('send_buckets')
+    .set({ tokens: bucket.tokens, at: bucket.at, stopped_until: bucket.stoppedUntil })
+    .where('key', '=', key)
+    .execute();
+  return { granted, nextAt };
+}
+
+/** Nothing goes through this bucket until then. */
+export async function stopBucket(tx: DbOrTx, key: string, until: number): Promise<void> {
+  await tx
+    .updateTable('send_buckets')
+    .set((eb) => ({ stopped_until: eb.case().when('stopped_until', '>', until).then(eb.ref('stopped_until')).else(eb.val(until)).end() }))
+    .where('key', '=', key)
+    .execute();
+}
+
+/** Buckets that were not used since a time are full anyway. */
+export async function deleteBucketsBefore(tx: DbOrTx, before: number): Promise<void> {
+  await tx.deleteFrom('send_buckets').where('at', '<', before).execute();
+}

@@ -1,0 +1,32 @@
+/** Times of the attempts of an alert. Pure. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** An alert that is older than this helps nobody; what is still open is told by its next message. */
+export const EXPIRES_AFTER_MS = 6 * 60 * MINUTE;
+
+/** Waits before the first, second … attempt; the last one repeats until the message expires. */
+export const ATTEMPTS_MS: readonly number[] = [
+  0,
+  5 * SECOND,
+  15 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  20 * MINUTE,
+  30 * MINUTE,
+];
+
+/** Random part of a wait, half of it in either direction, so that providers that failed together are not asked together. */
+const JITTER = 0.2;
+
+/** Latest time of an attempt from now, milliseconds: a provider may ask for a longer pause, up to the life of the message. */
+export const LONGEST_WAIT_MS = EXPIRES_AFTER_MS;
+
+/** Time of the next attempt. @param attempts made so far; `random` from 0 to below 1 */
+export function nextAttemptAt({ attempts, now, random }: { attempts: number; now: number; random: number }): number {
+  const wait = ATTEMPTS_MS[Math.min(attempts, ATTEMPTS_MS.length - 1)]!;
+  return now + Math.round(wait * (1 - JITTER / 2 + JITTER * random));
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../../../../platform/core/clock.ts';
+import type { Log } from '../../../../platform/core/log.ts';
+import type { Storage } from '../../../../platform/storage/db.ts';
+import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
+import { writeText } from '../../texts/write.ts';
+import type { AddressBook } from '../addresses.ts';
+import { stopBucket } from '../buckets/store.ts';
+import { sendTo } from '../../channels/set.ts';
+import type { Channels } from '../../channels/set.ts';
+import { nextAttemptAt } from '../schedule.ts';
+import { EXPIRED } from '../types.ts';
+import type { SenderRules } from '../types.ts';
+import { readView } from '../view/read.ts';
+import { kindFor } from './knowledge.ts';
+import { hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
+import type { ClaimedMessage, Settlement } from './store.ts';
+
+export interface DeliverDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  addresses: AddressBook;
+  channels: Channels;
+  rules: SenderRules;
+  /** Of the console, without a slash at the end. */
+  publicUrl: string;
+  /** From 0 to below 1, to spread retries. */
+  random: () => number;
+}
+
+/** One attempt at a claimed message, with its record. The text is written now: it says what is true now. @throws a storage error */
+export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
+  const { storage, clock } = deps;
+  const now = clock.now();
+  const settle = (settlement: Settlement) => storage.writes.write((tx) => settleMessage(tx, message, settlement));
+  const { attempts } = message;
+  if (message.expires_at !== null && message.expires_at <= now) {
+    await settle({ state: 'failed', reason: EXPIRED, attempts, now });
+    return;
+  }
+  const { recipient_type: type, recipient_id: id, channel } = message;
+  const recipient = { type: type as 'person' | 'target', id, channel };
+  const address = await deps.addresses.open(storage.db, message.team_id, message.group_id, recipient);
+  if ('reason' in address || !deps.channels[address.channel]) {
+    await settle({ state: 'withheld', reason: 'reason' in address ? address.reason : 'channel_unavailable', attempts, now });
+    return;
+  }
+  const outgoing = await write(message, deps, now);
+  // The thread went with its group.
+  if (!outgoing) return;
+  const started = performance.now();
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.rules.deadlineMs)]);
+  const result = await sendTo(deps.channels, outgoing, address, signal);
+  const durationMs = Math.round(performance.now() - started);
+  if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
+  else await record(message, result, { at: now, durationMs }, deps);
+}
+
+/** Undefined when its thread is gone. */
+async function write(message: ClaimedMessage, { storage, publicUrl }: DeliverDeps, now: number): Promise<OutgoingMessage | undefined> {
+  const earlier = await selectEarlier(storage.db, message);
+  const view = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
+  if (!view) return undefined;
+  const sent = earlier.filter(({ state }) => state === 'sent');
+  const providerRef = sent[0]?.provider_ref ?? undefined;
+  return {
+    id: message.id,
+    thread: view,
+    // People cannot choose a language or a time zone yet.
+    text: writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }),
+    previousIds: sent.map(({ id }) => id),
+    isTest: message.kind === 'test',
+    ...(providerRef === undefined ? {} : { providerRef }),
+  };
+}
+
+async function record(
+  message: ClaimedMessage,
+  result: SendResult,
+  time: { at: number; durationMs: number },
+  deps: DeliverDeps,
+): Promise<void> {
+  const { storage, clock, rules } = deps;
+  const now = clock.now();
+  const failed = 'error' in result ? result : { error: null, detail: null };
+  await storage.writes.write(async (tx) => {
+    await insertMessageAttempt(tx, message, { ...time, outcome: result.outcome, error: failed.error, detail: failed.detail });
+    const pauseMs = pauseOf(result, rules);
+    if (pauseMs > 0) await stopBucket(tx, message.bucket, now + pauseMs);
+    const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
+    const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
+    const { attempts } = settlement;
+    await settleMessage(tx, message, isOutdated ? { state: 'superseded', reason: null, attempts, now } : settlement);
+  });
+}
+
+/** The provider said when, or refuses our account: then every message of the bucket waits, and the attempt does not count. */
+function pauseOf(result: SendResult, { pauseMs }: SenderRules): number {
+  if (result.outcome === 'config') return pauseMs;
+  return result.outcome === 'retry' ? (result.retryAfterMs ?? 0) : 0;
+}
+
+function settlementOf(
+  message: ClaimedMessage,
+  result: SendResult,
+  { now, pauseMs, random }: { now: number; pauseMs: number; random: number },
+): Settlement {
+  const { attempts } = message;
+  switch (result.outcome) {
+    case 'sent':
+      return { state: 'sent', ref: result.ref ?? null, attempts: attempts + 1, now };
+    case 'never':
+      return { state: 'failed', reason: result.addressOff ?? result.error, attempts: attempts + 1, now };
+    case 'config':
+    case 'stopped':
+    case 'retry': {
+      const counted = pauseMs > 0 ? attempts : attempts + 1;
+      const dueAt = pauseMs > 0 ? now + pauseMs : nextAttemptAt({ attempts: counted, now, random });
+      const last = message.expires_at ?? dueAt;
+      // The last look at it is when it expires.
+      return { state: 'pending', dueAt: Math.min(dueAt, last), attempts: counted };
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { FairShares } from '../../../../../runtime/fair-shares.ts';
+import { DueWork } from '../../../../platform/core/due-work.ts';
+import { newId } from '../../../../platform/core/ids.ts';
+import type { Tx } from '../../../../platform/storage/db.ts';
+import { limitsOf } from '../channel-use.ts';
+import { takeFrom } from '../buckets/store.ts';
+import { deliver } from './deliver.ts';
+import type { DeliverDeps } from './deliver.ts';
+import { claimMessages, postpone, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
+import type { ClaimedMessage, DueMessage } from './store.ts';
+
+/** Candidates of one team: slightly more than it may send at once. */
+const CANDIDATES = 20;
+/** Fallback poll for missed wake-ups: messages of another process, expired claims. */
+const POLL_EVERY_MS = 30_000;
+
+/** Sends due messages, as `DueWork` says, at the rates of their buckets. */
+export class MessageSender {
+  readonly #deps: DeliverDeps;
+  readonly #work: DueWork<DueMessage, ClaimedMessage>;
+
+  constructor(deps: DeliverDeps) {
+    const { storage, clock, log, rules } = deps;
+    this.#deps = deps;
+    this.#work = new DueWork({
+      clock,
+      log,
+      atOnce: rules.atOnce,
+      pollMs: POLL_EVERY_MS,
+      stopWithinMs: rules.stopWithinMs,
+      failure: 'notifications could not be read',
+      selectDue: (now, shares) => this.#selectDue(now, shares),
+      holderOf: (message) => ({ party: message.team_id, member: message.bucket }),
+      claim: (messages, now) => storage.writes.write((tx) => this.#claim(tx, messages, now)),
+      run: (message, stop) => this.#send(message, stop),
+      selectNextDue: (now) => selectNextMessage(storage.db, now),
+    });
+  }
+
+  /** Messages in progress, per team and bucket. */
+  get shares(): FairShares {
+    return this.#work.shares;
+  }
+
+  wake(): void {
+    this.#work.wake();
+  }
+
+  /** Resolves when nothing is being sent. */
+  idle(): Promise<void> {
+    return this.#work.idle();
+  }
+
+  stop(): Promise<void> {
+    return this.#work.stop();
+  }
+
+  async #selectDue(now: number, shares: FairShares): Promise<DueMessage[]> {
+    const { db } = this.#deps.storage;
+    const busy = new Set(shares.busyParties);
+    const teams = (await selectDueTeams(db, 'messages', now)).filter((teamId) => !busy.has(teamId));
+    const due = await Promise.all(
+      teams.map((teamId) => selectDueMessages(db, { teamId, now, busyBuckets: shares.busyMembers(teamId), limit: CANDIDATES })),
+    );
+    return due.flat();
+  }
+
+  /** Claims as many messages of each bucket as it has tokens; the others are due when it has the next. */
+  async #claim(tx: Tx, messages: readonly DueMessage[], now: number): Promise<ClaimedMessage[]> {
+    const { channels, rules } = this.#deps;
+    const granted: string[] = [];
+    const byBucket = new Map<string, DueMessage[]>();
+    for (const message of messages) byBucket.set(message.bucket, [...(byBucket.get(message.bucket) ?? []), message]);
+    // In the same order everywhere, so that two processes do not wait for each other.
+    for (const [bucket, all] of [...byBucket].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      const { channel } = all[0]!;
+      // A channel that was switched off meanwhile: each message says so.
+      const limits = limitsOf(channels, channel);
+      const tokens = limits ? await takeFrom(tx, bucket, limits, all.length, now) : { granted: all.length, nextAt: now };
+      const ids = all.map(({ id }) => id);
+      granted.push(...ids.slice(0, tokens.granted));
+      await postpone(tx, ids.slice(tokens.granted), tokens.nextAt);
+    }
+    return claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
+  }
+
+  /** Never rejects: a message that cannot be recorded is sent again when its claim expires. */
+  async #send(message: ClaimedMessage, stop: AbortSignal): Promise<void> {
+    try {
+      await deliver(message, this.#deps, stop);
+    } catch (error) {
+      this.#deps.log.error({ err: error, team_id: message.team_id }, 'the delivery of a notification could not be recorded');
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { newId } from '../../../../platform/core/ids.ts';
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import type { Schema } from '../../../../platform/storage/schema.ts';
+import type { MessageRow } from '../types.ts';
+
+export { selectDueTeams } from '../../../../platform/storage/due-teams.ts';
+
+/** The queue of messages. Only the holder of a message's claim sends it; an abandoned claim expires. */
+
+export interface DueMessage {
+  id: string;
+  team_id: string;
+  channel: string;
+  bucket: string;
+}
+
+/** A message with the claim under which it is sent. */
+export interface ClaimedMessage extends MessageRow {
+  claim: string;
+}
+
+type Where = ExpressionBuilder<Schema, 'messages'>;
+
+function isFree(eb: Where, now: number): Expression<SqlBool> {
+  return eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]);
+}
+
+/** An earlier message to the same person is being sent: the order is kept. */
+function hasEarlier(eb: Where): Expression<SqlBool> {
+  return eb.exists(
+    eb
+      .selectFrom('messages as earlier')
+      .select('earlier.id')
+      .whereRef('earlier.thread_id', '=', 'messages.thread_id')
+      .whereRef('earlier.recipient_id', '=', 'messages.recipient_id')
+      .whereRef('earlier.channel', '=', 'messages.channel')
+      .whereRef('earlier.revision', '<', 'messages.revision')
+      .where('earlier.state', '=', 'pending'),
+  );
+}
+
+/** Messages of a team that may be sent now, the longest due first; none of busy buckets. */
+export async function selectDueMessages(
+  db: DbOrTx,
+  { teamId, now, busyBuckets, limit }: { teamId: string; now: number; busyBuckets: readonly string[]; limit: number },
+): Promise<DueMessage[]> {
+  let messages = db
+    .selectFrom('messages')
+    .select(['id', 'team_id', 'channel', 'bucket'])
+    .where('team_id', '=', teamId)
+    .where('due_at', '<=', now)
+    .where((eb) => isFree(eb, now))
+    .where((eb) => eb.not(hasEarlier(eb)));
+  if (busyBuckets.length > 0) messages = messages.where('bucket', 'not in', busyBuckets);
+  return messages.orderBy('due_at').orderBy('id').limit(limit).execute();
+}
+
+/** When the next message falls due after `now`; null for none. */
+export async function selectNextMessage(db: DbOrTx, now: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('messages')
+    .select((eb) => eb.fn.min<number | null>('due_at').as('at'))
+    .where('due_at', '>', now)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Claims messages (by id, of all teams) for sending. Those that another process has claimed are left out. */
+export async function claimMessages(
+  db: DbOrTx,
+  take: { ids: readonly string[]; claim: string; now: number; until: number },
+): Promise<ClaimedMessage[]> {
+  if (take.ids.length === 0) return [];
+  const rows = await db
+    .updateTable('messages')
+    .set({ claim: take.claim, claimed_until: take.until })
+    .where('id', 'in', take.ids)
+    .where('due_at', '<=', take.now)
+    .where((eb) => isFree(eb, take.now))
+    .returningAll()
+    .execute();
+  return rows.map((row) => ({ ...row, claim: take.claim }));
+}
+
+/** The bucket gives nothing before then. */
+export async function postpone(db: DbOrTx, ids: readonly string[], until: number): Promise<void> {
+  if (ids.length === 0) return;
+  await db.updateTable('messages').set({ due_at: until }).where('id', 'in', ids).where('due_at', '<', until).execute();
+}
+
+export type Settlement =
+  | { state: 'sent'; ref: string | null; attempts: number; now: number }
+  | { state: 'failed' | 'withheld' | 'superseded'; reason: string | null; attempts: number; now: number }
+  | { state: 'pending'; dueAt: number; attempts: number };
+
+/** Stores the result of a claimed message. @returns false when the claim has expired and another process has it */
+export async function settleMessage(db: DbOrTx, message: ClaimedMessage, settlement: Settlement): Promise<boolean> {
+  const free = { claim: null, claimed_until: null, attempts: settlement.attempts };
+  const values =
+    settlement.state === 'pending'
+      ? { ...free, due_at: settlement.dueAt }
+      : {
+          ...free,
+          state: settlement.state,
+          due_at: null,
+          settled_at: settlement.now,
+          ...(settlement.state === 'sent' ? { provider_ref: settlement.ref } : { reason: settlement.reason }),
+        };
+  const { numUpdatedRows } = await db
+    .updateTable('messages')
+    .set(values)
+    .where('id', '=', message.id)
+    .where('team_id', '=', message.team_id)
+    .where('claim', '=', message.claim)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Releases the claim of a message that was not sent. */
+export async function releaseMessage(db: DbOrTx, { id, team_id: teamId, claim }: ClaimedMessage): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ claim: null, claimed_until: null })
+    .where('id', '=', id)
+    .where('team_id', '=', teamId)
+    .where('claim', '=', claim)
+    .execute();
+}
+
+/** Whether a newer message of the thread waits for the same person. */
+export async function hasNewer(db: DbOrTx, message: MessageRow): Promise<boolean> {
+  const row = await sameThread(db, message).where('revision', '>', message.revision).where('state', '=', 'pending').executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Earlier messages of the thread to the same person, oldest first. */
+export async function selectEarlier(db: DbOrTx, message: MessageRow): Promise<MessageRow[]> {
+  return sameThread(db, message).selectAll().where('revision', '<', message.revision).orderBy('revision').orderBy('id').execute();
+}
+
+function sameThread(db: DbOrTx, message: MessageRow) {
+  return db
+    .selectFrom('messages')
+    .select('id')
+    .where('team_id', '=', message.team_id)
+    .where('thread_id', '=', message.thread_id)
+    .where('recipient_id', '=', message.recipient_id)
+    .where('channel', '=', message.channel);
+}
+
+export interface AttemptInsert {
+  at: number;
+  durationMs: number;
+  outcome: string;
+  error: string | null;
+  detail: string | null;
+}
+
+export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, attempt: AttemptInsert): Promise<void> {
+  await db
+    .insertInto('message_attempts')
+    .values({
+      id: newId(attempt.at),
+      team_id: message.team_id,
+      message_id: message.id,
+      at: attempt.at,
+      duration_ms: attempt.durationMs,
+      outcome: attempt.outcome,
+      error: attempt.error,
+      detail: attempt.detail,
+    })
+    .execute();
+}

@@ -1,0 +1,65 @@
+import type { Selectable } from 'kysely';
+import type { ShareLimits } from '../../../../runtime/fair-shares.ts';
+import type { MessageAttemptsTable, MessagesTable } from '../../../platform/storage/schema-notices.ts';
+
+export type MessageRow = Selectable<MessagesTable>;
+export type AttemptRow = Selectable<MessageAttemptsTable>;
+
+export const MESSAGE_STATES = [
+  /** Due, or waiting for its next attempt. */
+  'pending',
+  /** The provider took it. */
+  'sent',
+  /** Not sent by a decision: `reason`. */
+  'withheld',
+  /** A newer message of the same thread says more. */
+  'superseded',
+  /** Given up: `reason`. */
+  'failed',
+] as const;
+export type MessageState = (typeof MESSAGE_STATES)[number];
+
+/** Why a message is not sent. Errors of the attempts are further reasons. */
+export const WITHHELD_REASONS = [
+  /** The group is muted. */
+  'muted',
+  /** It was over before it was to be told. */
+  'over_before_told',
+  /** The person has no address for this channel. */
+  'no_address',
+  /** Nobody has proved that the address is theirs. */
+  'unverified',
+  /** The address is switched off. */
+  'off',
+  /** Another entry of the group leads to the same address. */
+  'duplicate',
+  /** This control plane has no account for the channel. */
+  'channel_unavailable',
+] as const;
+export type WithheldReason = (typeof WITHHELD_REASONS)[number];
+
+/** Given up after the time in which an alert is of use. */
+export const EXPIRED = 'expired';
+
+export interface SenderRules {
+  /** Lifetime of a claim; longer than an attempt and its record can take, milliseconds. */
+  leaseMs: number;
+  /** A whole attempt, milliseconds. */
+  deadlineMs: number;
+  /** Messages at the same time: in total, per team, and per bucket of a team. */
+  atOnce: ShareLimits;
+  /** Time for attempts in progress when this process stops, milliseconds. */
+  stopWithinMs: number;
+  /** A provider that refuses our account is asked again after this time, milliseconds. */
+  pauseMs: number;
+}
+
+export const DEFAULT_SENDER_RULES: SenderRules = {
+  leaseMs: 60_000,
+  // A mail server that checks a mail may take 45 seconds.
+  deadlineMs: 50_000,
+  // As for webhooks: a provider that hangs takes 4 of its team's 16 attempts.
+  atOnce: { total: 64, perParty: 16, perMember: 4 },
+  stopWithinMs: 3000,
+  pauseMs: 5 * 60_000,
+};

@@ -1,0 +1,143 @@
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { MAX_ITEMS } from '../../texts/types.ts';
+import type { FaultType, MessageKind, ThreadItem, ThreadView } from '../../texts/types.ts';
+import { isStandIn } from '../../threads/gather.ts';
+import { openingsOf } from '../../threads/apply.ts';
+import type { ItemRow, ThreadRow } from '../../threads/types.ts';
+import type { MessageRow } from '../types.ts';
+import {
+  countKinds,
+  countRoutersOfAgent,
+  countRoutersOfSite,
+  countTargets,
+  selectChildThreads,
+  selectFirstItems,
+  selectNames,
+  selectThread,
+} from './store.ts';
+import { dataOf, nameOfThread, routerOf, siteOf, subjectOf, text } from './subject.ts';
+import type { Facts } from './subject.ts';
+
+export interface Wanted {
+  kind: MessageKind;
+  publicUrl: string;
+  now: number;
+}
+
+/** A thread as it is now, for a message. Undefined when it is gone. */
+export async function readView(
+  db: DbOrTx,
+  message: Pick<MessageRow, 'team_id' | 'thread_id' | 'revision'>,
+  { kind, publicUrl, now }: Wanted,
+): Promise<ThreadView | undefined> {
+  const thread = await selectThread(db, message.team_id, message.thread_id);
+  if (!thread) return undefined;
+  const facts = await readFacts(db, thread);
+  const openings = openingsOf(thread);
+  return {
+    id: thread.id,
+    revision: message.revision,
+    kind,
+    severity: thread.severity as ThreadView['severity'],
+    subject: subjectOf(facts),
+    items: isStandIn(thread) ? facts.children.slice(0, MAX_ITEMS).map((child) => rowOfThread(facts, child)) : rowsOf(facts),
+    itemCount: Math.max(thread.item_count, facts.children.length),
+    openCount: thread.open_count,
+    firstAt: thread.first_at,
+    endedAt: thread.ended_at,
+    flapping:
+      thread.flapping_since === null
+        ? null
+        : { times: openings.length, withinMs: Math.max(0, now - (openings[0] ?? now)), now: 'flapping' },
+    stillOpen: thread.state === 'ended' ? thread.open_count : 0,
+    acknowledgedBy: thread.acknowledged_by,
+    siteTimeZone: thread.site_id === null ? null : (facts.names.sites.get(thread.site_id)?.timeZone ?? null),
+    team: facts.names.team,
+    url: `${publicUrl}${pageOf(thread)}`,
+    at: now,
+  };
+}
+
+async function readFacts(db: DbOrTx, thread: ThreadRow): Promise<Facts> {
+  const { team_id: teamId } = thread;
+  const direct = isStandIn(thread) ? await selectChildThreads(db, teamId, [thread.id]) : [];
+  const sites = direct.filter(isStandIn).map(({ id }) => id);
+  const nested = await selectChildThreads(db, teamId, sites);
+  const items = await selectFirstItems(db, teamId, [thread.id], MAX_ITEMS);
+  const all = [thread, ...direct, ...nested];
+  const ofAgents = direct.filter(({ key }) => key.startsWith('agent:'));
+  const hidden = await Promise.all(ofAgents.map(({ agent_id: id }) => countRoutersOfAgent(db, teamId, id ?? '')));
+  const names = await selectNames(db, teamId, {
+    routers: idsOf([...all, ...items].map(({ router_id: id }) => id)),
+    agents: idsOf(all.map(({ agent_id: id }) => id)),
+    sites: idsOf(all.map(({ site_id: id }) => id)),
+  });
+  const affected = hidden.reduce((sum, count) => sum + count, 0) + nested.length + direct.filter(isOfRouter).length;
+  return {
+    thread,
+    items,
+    children: direct,
+    names,
+    kinds: await countKinds(db, teamId, thread.id),
+    targets: thread.key.startsWith('campaign:') ? await countTargets(db, teamId, thread.key.slice('campaign:'.length)) : {},
+    routers: await countRouters(db, thread),
+    affected,
+  };
+}
+
+function countRouters(db: DbOrTx, { team_id: teamId, key, kind, agent_id: agentId, site_id: siteId }: ThreadRow): Promise<number> {
+  if (kind === 'site' && siteId !== null) return countRoutersOfSite(db, teamId, siteId);
+  if (key.startsWith('agent:') && agentId !== null) return countRoutersOfAgent(db, teamId, agentId);
+  return Promise.resolve(0);
+}
+
+function isOfRouter(thread: ThreadRow): boolean {
+  return !isStandIn(thread) && !thread.key.startsWith('agent:');
+}
+
+function idsOf(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== null))];
+}
+
+/** Single facts need no list: the first sentence says them. */
+function rowsOf(facts: Facts): ThreadItem[] {
+  if (facts.items.length < 2) return [];
+  return facts.items.map((item) => rowOfItem(facts, item));
+}
+
+function rowOfItem(facts: Facts, item: ItemRow): ThreadItem {
+  const data = dataOf(item);
+  return {
+    text: text(data['cause']) || text(data['description']),
+    ...faultOf(item.kind),
+    router: routerOf(facts, item.router_id),
+    site: siteOf(facts, facts.names.routers.get(item.router_id ?? '')?.siteId ?? null),
+    openedAt: item.opened_at,
+    resolvedAt: item.resolved_at,
+  };
+}
+
+function rowOfThread(facts: Facts, child: ThreadRow): ThreadItem {
+  return {
+    text: nameOfThread(facts, child),
+    ...faultOf(child.kind),
+    router: routerOf(facts, child.router_id),
+    site: siteOf(facts, child.site_id),
+    ...(child.kind === 'site' ? { routers: child.open_count } : {}),
+    openedAt: child.first_at,
+    resolvedAt: child.ended_at,
+  };
+}
+
+function faultOf(kind: string): { fault?: FaultType } {
+  return kind.startsWith('fault.') ? { fault: kind.slice('fault.'.length) as FaultType } : {};
+}
+
+/** The page of the web application that shows what it is about. */
+function pageOf({ key, kind, site_id: siteId, router_id: routerId }: ThreadRow): string {
+  const [word, id] = key.split(':');
+  if (kind === 'site' && siteId !== null) return `/sites/${siteId}`;
+  if (word === 'agent') return `/agents/${id}`;
+  if (word === 'campaign') return `/campaigns/${id}`;
+  return routerId === null ? '/' : `/routers/${routerId}`;
+}

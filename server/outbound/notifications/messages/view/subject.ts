@@ -1,0 +1,109 @@
+import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
+import type { ItemRow, ThreadRow } from '../../threads/types.ts';
+import type { Names } from './store.ts';
+
+/** What a thread is about. Pure. */
+
+export interface Facts {
+  thread: ThreadRow;
+  /** The first ones; of a thread that stands for others, those of its threads. */
+  items: readonly ItemRow[];
+  children: readonly ThreadRow[];
+  names: Names;
+  /** Items by kind: of jobs. */
+  kinds: ReadonlyMap<string, number>;
+  /** Of a campaign. */
+  targets: Readonly<Record<string, number>>;
+  /** Routers of the thread's agent or site. */
+  routers: number;
+  /** Routers that a storm has taken. */
+  affected: number;
+}
+
+export function subjectOf(facts: Facts): ThreadSubject {
+  const { thread, children } = facts;
+  switch (thread.kind) {
+    case 'site':
+      return {
+        type: 'site',
+        site: siteOf(facts, thread.site_id) ?? unnamed(thread.site_id),
+        fault: thread.key.slice(thread.key.lastIndexOf(':') + 1) as FaultType,
+        affected: thread.state === 'open' ? thread.open_count : thread.item_count,
+        of: facts.routers,
+      };
+    case 'contact_lost':
+      return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.routers };
+    case 'storm': {
+      const sites = new Set(children.map(({ site_id: id }) => id).filter((id) => id !== null));
+      return { type: 'storm', sites: sites.size, routers: facts.affected, first: firstOf(facts) };
+    }
+    default:
+      return ownSubject(facts);
+  }
+}
+
+function ownSubject(facts: Facts): ThreadSubject {
+  const { thread, items } = facts;
+  const [item] = items;
+  const data = dataOf(item);
+  const [word, id = ''] = thread.key.split(':');
+  if (word === 'campaign') {
+    const campaign = { id, name: text(data['description']) };
+    const change = (item?.kind.startsWith('campaign.') ? item.kind.slice('campaign.'.length) : 'started') as 'started';
+    return { type: 'campaign', campaign, change, counts: facts.targets };
+  }
+  if (word === 'forward') {
+    const change = (item?.kind.slice('forward.'.length) ?? 'created') as 'created' | 'lost' | 'closed';
+    return { type: 'forward', forward: { id, name: text(data['target']) }, router: routerOf(facts, item?.router_id ?? null), change };
+  }
+  if (word === 'agent') return agentSubject(facts, id, item, data);
+  const router = routerOf(facts, thread.router_id) ?? unnamed(thread.router_id);
+  const site = siteOf(facts, thread.site_id);
+  if (thread.key.endsWith(':jobs')) {
+    const outcomes = Object.fromEntries([...facts.kinds].map(([kind, count]) => [kind.slice('job.'.length), count])) as JobOutcomes;
+    return { type: 'jobs', router, site, outcomes, detail: text(data['description']) };
+  }
+  if (thread.key.endsWith(':config'))
+    return { type: 'config', router, site, added: Number(data['lines_added'] ?? 0), removed: Number(data['lines_removed'] ?? 0) };
+  return { type: 'router', router, site, fault: thread.kind.slice('fault.'.length) as FaultType, detail: text(data['cause']) };
+}
+
+function agentSubject(facts: Facts, id: string, item: ItemRow | undefined, data: Record<string, unknown>): ThreadSubject {
+  const agent = { id, name: facts.names.agents.get(id) ?? id };
+  const site = siteOf(facts, facts.thread.site_id);
+  if (item?.kind === 'agent.revoked') return { type: 'agent_revoked', agent, site };
+  return { type: 'agent', agent, site, routers: Number(data['routers'] ?? facts.routers) };
+}
+
+/** What a row of a list is called: a router, an agent or a site. */
+export function nameOfThread(facts: Facts, thread: ThreadRow): string {
+  if (thread.kind === 'site') return siteOf(facts, thread.site_id)?.name ?? '';
+  if (thread.router_id !== null) return facts.names.routers.get(thread.router_id)?.name ?? thread.router_id;
+  return (thread.agent_id === null ? undefined : facts.names.agents.get(thread.agent_id)) ?? thread.key;
+}
+
+function firstOf(facts: Facts): string {
+  const first = facts.children.toSorted((one, other) => one.first_at - other.first_at)[0];
+  return first ? nameOfThread(facts, first) : '';
+}
+
+export function routerOf({ names }: Pick<Facts, 'names'>, id: string | null): Named | null {
+  return id === null ? null : { id, name: names.routers.get(id)?.name ?? id };
+}
+
+export function siteOf({ names }: Pick<Facts, 'names'>, id: string | null): Named | null {
+  const site = id === null ? undefined : names.sites.get(id);
+  return site === undefined ? null : { id: id!, name: site.name };
+}
+
+function unnamed(id: string | null): Named {
+  return { id: id ?? '', name: id ?? '' };
+}
+
+export function dataOf(item: ItemRow | undefined): Record<string, unknown> {
+  return item === undefined ? {} : (JSON.parse(item.data) as Record<string, unknown>);
+}
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

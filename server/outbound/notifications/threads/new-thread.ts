@@ -1,0 +1,46 @@
+import type { ThreadRow } from './types.ts';
+
+export interface NewThread {
+  id: string;
+  teamId: string;
+  groupId: string;
+  key: string;
+  kind: string;
+  now: number;
+}
+
+/** A thread in which nothing happened yet. */
+export function newThread({ id, teamId, groupId, key, kind, now }: NewThread): ThreadRow {
+  return {
+    id,
+    team_id: teamId,
+    group_id: groupId,
+    key,
+    kind,
+    severity: 'info',
+    router_id: null,
+    agent_id: null,
+    site_id: null,
+    state: 'open',
+    parent_id: null,
+    open_count: 0,
+    item_count: 0,
+    first_at: now,
+    ended_at: null,
+    pending: null,
+    pending_since: null,
+    flush_at: null,
+    revision: 0,
+    told_open: 0,
+    told_at: null,
+    told_count: 0,
+    openings: '[]',
+    flapping_since: null,
+    muted: 0,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    created_at: now,
+    updated_at: now,
+    closed_at: null,
+  };
+}

@@ -1,0 +1,165 @@
+import { applyNotice, wait } from '../apply.ts';
+import { destinationOf, isFor } from '../match.ts';
+import type { CampaignOf, Listener, Place } from '../match.ts';
+import { agentKey, isStandIn, siteKey, stormKey } from '../gather.ts';
+import { ENDING, OPENING } from '../timing.ts';
+import { newThread } from '../new-thread.ts';
+import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
+
+/** Gives a batch of notices to the threads of their groups. Pure: it returns what has to be stored. */
+
+export interface Known {
+  listeners: readonly Listener[];
+  places: ReadonlyMap<string, Place>;
+  /** Threads that can still change: those of the notices' keys, and those that stand for others. */
+  threads: readonly ThreadRow[];
+  items: readonly ItemRow[];
+  campaignOf: CampaignOf;
+  newId: () => string;
+  now: number;
+}
+
+export interface Routed {
+  added: ThreadRow[];
+  changed: ThreadRow[];
+  items: ItemRow[];
+}
+
+/** Keys of the threads that may hear of a notice, in any group. */
+export function keysOf(notice: NoticeRow, place: Place, listeners: readonly Listener[], campaignOf: CampaignOf): string[] {
+  const keys = listeners.map((listener) => destinationOf(listener, notice, campaignOf).key);
+  const parents = listeners.map(({ id }) => stormKey(id));
+  if (place.siteId !== null) parents.push(siteKey(place.siteId, notice.kind));
+  if (place.agentId !== null) parents.push(agentKey(place.agentId));
+  return [...new Set([...keys, ...parents])];
+}
+
+export function routeNotices(notices: readonly NoticeRow[], known: Known): Routed {
+  const batch = new Batch(known);
+  for (const notice of notices) for (const listener of known.listeners) batch.give(notice, listener);
+  return batch.result();
+}
+
+class Batch {
+  readonly #known: Known;
+  /** By group and key. */
+  readonly #threads = new Map<string, ThreadRow>();
+  /** Their names in that map, by id. */
+  readonly #names = new Map<string, string>();
+  readonly #items = new Map<string, ItemRow>();
+  readonly #added = new Set<string>();
+  readonly #changedThreads = new Set<string>();
+  readonly #changedItems = new Set<string>();
+
+  constructor(known: Known) {
+    this.#known = known;
+    for (const thread of known.threads) this.#set(thread);
+    for (const item of known.items) this.#items.set(itemName(item), item);
+  }
+
+  give(notice: NoticeRow, listener: Listener): void {
+    const { places, campaignOf, now } = this.#known;
+    const place = places.get(notice.id)!;
+    const { key, isCountedOnly } = destinationOf(listener, notice, campaignOf);
+    const known = this.#threads.get(`${listener.id} ${key}`);
+    // What was told before is told to its end, whatever the group follows now.
+    if (!isFor(listener, notice.kind, place) && !(known && notice.phase === 'resolve')) return;
+    if (!known && notice.phase === 'resolve') return;
+    const thread = known ?? this.#newThread(notice, listener, key, place);
+    const item = this.#items.get(itemName({ thread_id: thread.id, record_id: notice.record_id }));
+    const applied = applyNotice(thread, item, notice, now);
+    if (!applied) return;
+    if (!known) this.#added.add(thread.id);
+    const next = isCountedOnly ? { ...applied.thread, pending: thread.pending, flush_at: thread.flush_at } : applied.thread;
+    this.#putItem(applied.item);
+    this.#put(this.#underParent(next, thread));
+  }
+
+  result(): Routed {
+    const threads = [...this.#threads.values()];
+    return {
+      added: threads.filter(({ id }) => this.#added.has(id)),
+      changed: threads.filter(({ id }) => this.#changedThreads.has(id) && !this.#added.has(id)),
+      items: [...this.#items.values()].filter((item) => this.#changedItems.has(itemName(item))),
+    };
+  }
+
+  /** What opens while another thread of the group stands for it, or ends there, is told by that thread. */
+  #underParent(thread: ThreadRow, before: ThreadRow): ThreadRow {
+    const { now } = this.#known;
+    const isOpening = thread.state === 'open' && before.state !== 'open';
+    const parent = thread.parent_id === null && isOpening ? this.#parentFor(thread) : this.#byId(thread.parent_id);
+    if (!parent || parent.state !== 'open') return thread;
+    if (isStandIn(parent)) this.#put(wait(parent, parent.pending ?? 'update', ENDING, now));
+    return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null };
+  }
+
+  #parentFor(thread: ThreadRow): ThreadRow | undefined {
+    const inGroup = (key: string): ThreadRow | undefined => {
+      const parent = this.#threads.get(`${thread.group_id} ${key}`);
+      return parent?.state === 'open' ? parent : undefined;
+    };
+    const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
+    const cause = isOfRouter && thread.agent_id !== null ? inGroup(agentKey(thread.agent_id)) : undefined;
+    const site = isOfRouter && thread.site_id !== null ? inGroup(siteKey(thread.site_id, thread.kind)) : undefined;
+    return cause ?? site ?? inGroup(stormKey(thread.group_id));
+  }
+
+  #byId(id: string | null): ThreadRow | undefined {
+    const name = id === null ? undefined : this.#names.get(id);
+    return name === undefined ? undefined : this.#threads.get(name);
+  }
+
+  #put(thread: ThreadRow): void {
+    this.#set(thread);
+    this.#changedThreads.add(thread.id);
+  }
+
+  #set(thread: ThreadRow): void {
+    this.#threads.set(nameOf(thread), thread);
+    this.#names.set(thread.id, nameOf(thread));
+  }
+
+  #putItem(item: ItemRow): void {
+    this.#items.set(itemName(item), item);
+    this.#changedItems.add(itemName(item));
+  }
+
+  #newThread(notice: NoticeRow, listener: Listener, key: string, place: Place): ThreadRow {
+    const { newId, now } = this.#known;
+    return {
+      ...newThread({ id: newId(), teamId: notice.team_id, groupId: listener.id, key, kind: notice.kind, now }),
+      severity: notice.severity,
+      router_id: key.startsWith('router:') ? notice.router_id : null,
+      agent_id: notice.agent_id ?? place.agentId,
+      site_id: place.siteId,
+      first_at: notice.at,
+      // Nothing is open in it yet.
+      state: 'ended',
+    };
+  }
+}
+
+/**
+ * Openings of a group wait for each other, so that what fails together is told together: until nothing new has come for a moment, and not
+ * longer than the first of them may wait. Others of the group that wait already are moved with them.
+ */
+export function settleTogether(opening: readonly ThreadRow[], now: number): ThreadRow[] {
+  const byGroup = new Map<string, ThreadRow[]>();
+  for (const thread of opening) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
+  return [...byGroup.values()].flatMap((threads) => {
+    // One that opens again waits longer, on its own.
+    const waiting = threads.filter(({ flush_at: at }) => at !== null && at <= now + OPENING.mostMs);
+    const first = Math.min(...waiting.map(({ pending_since: since }) => since ?? now));
+    const flushAt = Math.min(now + OPENING.quietMs, first + OPENING.mostMs);
+    return waiting.filter(({ flush_at: at }) => at !== flushAt).map((thread) => ({ ...thread, flush_at: flushAt }));
+  });
+}
+
+function nameOf({ group_id: groupId, key }: Pick<ThreadRow, 'group_id' | 'key'>): string {
+  return `${groupId} ${key}`;
+}
+
+function itemName({ thread_id: threadId, record_id: recordId }: Pick<ItemRow, 'thread_id' | 'record_id'>): string {
+  return `${threadId} ${recordId}`;
+}

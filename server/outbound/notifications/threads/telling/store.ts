@@ -1,0 +1,125 @@
+import { inChunks } from '../../../../platform/storage/columns.ts';
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import type { ThreadRow } from '../types.ts';
+import type { Release } from './result.ts';
+
+/** Teams with threads that are due. */
+export async function selectDueTeams(db: DbOrTx, now: number): Promise<string[]> {
+  const rows = await db.selectFrom('threads').select('team_id').distinct().where('flush_at', '<=', now).execute();
+  return rows.map(({ team_id: id }) => id);
+}
+
+/** When the next thread of any team is due; null for none. */
+export async function selectNextDue(db: DbOrTx): Promise<number | null> {
+  const row = await db
+    .selectFrom('threads')
+    .select((eb) => eb.fn.min<number | null>('flush_at').as('at'))
+    .where('flush_at', 'is not', null)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** Those that are due, of all groups of a team, the longest due first. */
+export async function selectDue(db: DbOrTx, teamId: string, now: number, limit: number): Promise<ThreadRow[]> {
+  return db
+    .selectFrom('threads')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('flush_at', '<=', now)
+    .orderBy('flush_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Threads of these groups that stand for others and can still change. */
+export async function selectStandIns(db: DbOrTx, teamId: string, groupIds: readonly string[]): Promise<ThreadRow[]> {
+  return db
+    .selectFrom('threads')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('group_id', 'in', groupIds)
+    .where('kind', 'in', ['site', 'storm', 'contact_lost'])
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+export async function selectChildren(
+  db: DbOrTx,
+  teamId: string,
+  parentIds: readonly string[],
+): Promise<Map<string, { open: number; all: number; severity: string }>> {
+  const children = new Map<string, { open: number; all: number; severity: string }>();
+  for (const chunk of inChunks(parentIds)) {
+    const rows = await db
+      .selectFrom('threads')
+      .select(['parent_id', 'state', 'severity'])
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('team_id', '=', teamId)
+      .where('parent_id', 'in', chunk)
+      .groupBy(['parent_id', 'state', 'severity'])
+      .execute();
+    for (const { parent_id: id, state, severity, count } of rows) {
+      const known = children.get(id!) ?? { open: 0, all: 0, severity: 'info' };
+      const worse = severity === 'critical' || known.severity === 'info' ? severity : known.severity;
+      children.set(id!, { open: known.open + (state === 'open' ? count : 0), all: known.all + count, severity: worse });
+    }
+  }
+  return children;
+}
+
+export async function countAgents(db: DbOrTx, teamId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('agents')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** @param times when what opens again is due, and when what has ended is closed */
+export async function release(
+  db: DbOrTx,
+  teamId: string,
+  { parentId, how }: Release,
+  { now, openAt, closeAt }: { now: number; openAt: number; closeAt: number },
+): Promise<void> {
+  const children = () => db.updateTable('threads').where('team_id', '=', teamId).where('parent_id', '=', parentId);
+  await children().set({ parent_id: null, flush_at: closeAt, pending: null }).where('state', '<>', 'open').execute();
+  await children()
+    .set(
+      how === 'open_again'
+        ? { parent_id: null, pending: 'open', pending_since: now, flush_at: openAt, told_open: 0 }
+        : { parent_id: null, pending: null, told_open: 1, told_at: now, flush_at: null },
+    )
+    .where('state', '=', 'open')
+    .execute();
+}
+
+/** Groups whose threads wait for the end of a mute. */
+export async function selectMutedGroups(db: DbOrTx): Promise<{ teamId: string; groupId: string }[]> {
+  const rows = await db.selectFrom('threads').select(['team_id', 'group_id']).distinct().where('muted', '=', 1).execute();
+  return rows.map((row) => ({ teamId: row.team_id, groupId: row.group_id }));
+}
+
+/** The mute of a group is over: its threads are due. */
+export async function makeMutedDue(db: DbOrTx, { teamId, groupId }: { teamId: string; groupId: string }, now: number): Promise<void> {
+  await db
+    .updateTable('threads')
+    .set({ flush_at: now })
+    .where('team_id', '=', teamId)
+    .where('group_id', '=', groupId)
+    .where('muted', '=', 1)
+    .where((eb) => eb.or([eb('flush_at', 'is', null), eb('flush_at', '>', now)]))
+    .execute();
+}
+
+/** Deletes at most `limit` threads of all teams that were closed before a time, with their records. @returns the number deleted */
+export async function deleteThreadsBefore(db: DbOrTx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('threads')
+    .where((eb) => eb('id', 'in', eb.selectFrom('threads as old').select('old.id').where('old.closed_at', '<', before).limit(limit)))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

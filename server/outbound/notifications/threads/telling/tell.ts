@@ -1,0 +1,70 @@
+import { newId } from '../../../../platform/core/ids.ts';
+import type { Tx } from '../../../../platform/storage/db.ts';
+import { isMuted } from '../../groups/mute.ts';
+import { nextChange } from '../../schedules/next-change.ts';
+import { isStandIn } from '../gather.ts';
+import type { Listener } from '../match.ts';
+import { insertThreads, lockTeam, selectListeners, updateThread } from '../routing/store.ts';
+import { FLAP_WINDOW_MS } from '../timing.ts';
+import type { Revision, ThreadRow } from '../types.ts';
+import type { Moment } from './decide.ts';
+import { tellGroup } from './group.ts';
+import { countAgents, release, selectChildren, selectDue, selectStandIns } from './store.ts';
+
+/** Threads of one transaction. */
+const TOLD_AT_ONCE = 500;
+
+/** Stores the messages of revisions, in the transaction that decides them. */
+export type WriteMessages = (tx: Tx, teamId: string, revisions: readonly Revision[], now: number) => Promise<void>;
+
+export interface TellRules {
+  /** Routers whose agent is back have so long to answer before they are told, milliseconds. */
+  afterAgentMs: number;
+}
+
+/**
+ * Decides what the due threads of a team tell, and stores it with its messages in the same transaction. @returns how many threads were due
+ */
+export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { afterAgentMs }: TellRules, now: number): Promise<number> {
+  await lockTeam(tx, teamId);
+  const due = await selectDue(tx, teamId, now, TOLD_AT_ONCE);
+  if (due.length === 0) return 0;
+  const listeners = new Map((await selectListeners(tx, teamId)).map((listener) => [listener.id, listener]));
+  const byGroup = new Map<string, ThreadRow[]>();
+  for (const thread of due) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
+  const standIns = await selectStandIns(tx, teamId, [...byGroup.keys()]);
+  const children = await selectChildren(
+    tx,
+    teamId,
+    due.filter(isStandIn).map(({ id }) => id),
+  );
+  const agents = await countAgents(tx, teamId);
+  const revisions: Revision[] = [];
+  for (const [groupId, threads] of byGroup) {
+    const result = tellGroup({
+      ...momentOf(listeners.get(groupId), now),
+      teamId,
+      groupId,
+      due: threads,
+      standIns: standIns.filter((thread) => thread.group_id === groupId),
+      children,
+      agents,
+      newId: () => newId(now),
+    });
+    await insertThreads(tx, result.added);
+    for (const thread of result.changed) await updateThread(tx, thread);
+    for (const released of result.released)
+      await release(tx, teamId, released, { now, openAt: now + afterAgentMs, closeAt: now + FLAP_WINDOW_MS });
+    revisions.push(...result.revisions);
+  }
+  await write(tx, teamId, revisions, now);
+  return due.length;
+}
+
+/** A group that was deleted meanwhile took its threads with it. */
+export function momentOf(listener: Pick<Listener, 'mute' | 'schedule'> | undefined, now: number): Moment {
+  if (!listener) return { now, isMuted: false, nextChange: null };
+  const { mute, schedule } = listener;
+  const bySchedule = schedule !== null && (mute === 'schedule-active' || mute === 'schedule-inactive');
+  return { now, isMuted: isMuted(mute, schedule, now), nextChange: bySchedule ? nextChange(schedule, now) : null };
+}

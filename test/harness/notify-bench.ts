@@ -1,0 +1,175 @@
+import type { AddressOf, Channel, OutgoingMessage, SendResult } from '../../server/outbound/notifications/channels/types.ts';
+import type { AddressBook } from '../../server/outbound/notifications/messages/addresses.ts';
+import { MessagesService } from '../../server/outbound/notifications/messages/service.ts';
+import { DEFAULT_SENDER_RULES } from '../../server/outbound/notifications/messages/types.ts';
+import { ThreadsService } from '../../server/outbound/notifications/threads/service.ts';
+import { newId } from '../../server/platform/core/ids.ts';
+import { insertNotices } from '../../server/platform/notices/store.ts';
+import type { NewNotice } from '../../server/platform/notices/types.ts';
+import type { DbOrTx, Storage } from '../../server/platform/storage/db.ts';
+import type { ManualClock } from './manual-clock.ts';
+import { silentLog } from './silent-log.ts';
+
+/** Every member has an email address that is proved, and nothing else. */
+const accountAddresses: AddressBook = {
+  async plan(tx, teamId, groups) {
+    const emails = await emailsOf(tx, teamId);
+    return groups.map(({ recipients, notifiables }) => {
+      const taken = new Set<string>();
+      const entries = [...recipients.map((id) => ({ id, channel: 'email' })), ...notifiables];
+      return entries.map(({ id, channel }) => {
+        const isKnown = emails.has(id) && channel === 'email';
+        const reason = !isKnown ? 'no_address' : taken.has(id) ? 'duplicate' : null;
+        taken.add(id);
+        return { recipient: { type: 'person', id, channel }, bucket: reason === null ? 'email' : '', reason };
+      });
+    });
+  },
+  async open(db, teamId, _groupId, { id }) {
+    const to = (await emailsOf(db, teamId)).get(id);
+    return to === undefined ? { reason: 'no_address' } : { channel: 'email', to };
+  },
+};
+
+async function emailsOf(db: DbOrTx, teamId: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('members')
+    .innerJoin('users', 'users.id', 'members.user_id')
+    .select(['users.id', 'users.email'])
+    .where('members.team_id', '=', teamId)
+    .where('members.active', '=', 1)
+    .execute();
+  return new Map(rows.map(({ id, email }) => [id, email]));
+}
+
+/** A mail that arrived. */
+export interface Mail {
+  to: string;
+  kind: string;
+  subject: string;
+  id: string;
+  previous: number;
+  at: number;
+}
+
+/** A mail server that says what the test wants. */
+export class FakeMailServer implements Channel<'email'> {
+  readonly name = 'email';
+  limits = { perSecond: 1000, burst: 1000 };
+  readonly mails: Mail[] = [];
+  /** Requests, also those that were refused. */
+  readonly asked: number[] = [];
+  answer: (message: OutgoingMessage, to: string) => SendResult = () => ({ outcome: 'sent' });
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  bucketOf(): string {
+    return 'email';
+  }
+
+  async send(message: OutgoingMessage, { to }: AddressOf<'email'>): Promise<SendResult> {
+    this.asked.push(this.#now());
+    const result = this.answer(message, to);
+    const { id, thread, text, previousIds } = message;
+    if (result.outcome === 'sent')
+      this.mails.push({ to, kind: thread.kind, subject: text.subject, id, previous: previousIds.length, at: this.#now() });
+    return result;
+  }
+
+  /** `open` and so on, for one person. */
+  kindsOf(to: string): string[] {
+    return this.mails.filter((mail) => mail.to === to).map(({ kind }) => kind);
+  }
+}
+
+/** Notices, threads and messages over a database, with a clock that the test moves and no timers. */
+export class NotifyBench {
+  readonly server: FakeMailServer;
+  threads!: ThreadsService;
+  messages!: MessagesService;
+  readonly #storage: Storage;
+  readonly #clock: ManualClock;
+
+  constructor(storage: Storage, clock: ManualClock) {
+    this.#storage = storage;
+    this.#clock = clock;
+    this.server = new FakeMailServer(() => clock.now());
+    this.restart();
+  }
+
+  /** A new process over the same database. */
+  restart(storage = this.#storage): void {
+    const deps = { storage, clock: this.#clock, log: silentLog };
+    const messages = new MessagesService({
+      ...deps,
+      addresses: accountAddresses,
+      channels: { email: this.server },
+      publicUrl: 'https://signalbox.example',
+      rules: DEFAULT_SENDER_RULES,
+      random: () => 0.5,
+    });
+    this.messages = messages;
+    this.threads = new ThreadsService({
+      ...deps,
+      rules: { afterAgentMs: 60_000 },
+      campaignOf: (key) => /^campaign (\S+)/.exec(key)?.[1],
+      writeMessages: (...written) => messages.write(...written),
+      onMessages: () => undefined,
+    });
+  }
+
+  async facts(notices: readonly NewNotice[]): Promise<void> {
+    await this.#storage.writes.write((tx) => insertNotices(tx, notices, this.#clock.now()));
+  }
+
+  /** Does everything that is due now. */
+  async settle(): Promise<void> {
+    await this.threads.run();
+    this.messages.wake();
+    await this.messages.idle();
+  }
+
+  /** Time goes by from one due time to the next. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#clock.now() + ms;
+    await this.settle();
+    for (;;) {
+      const next = await this.#nextDue();
+      if (next === null || next > end) break;
+      this.#clock.advance(Math.max(1, next - this.#clock.now()));
+      await this.settle();
+    }
+    this.#clock.advance(end - this.#clock.now());
+    await this.settle();
+  }
+
+  async #nextDue(): Promise<number | null> {
+    const { db } = this.#storage;
+    const now = this.#clock.now();
+    const threads = await db.selectFrom('threads').select('flush_at as at').where('flush_at', '>', now).execute();
+    const messages = await db.selectFrom('messages').select('due_at as at').where('due_at', '>', now).execute();
+    const times = [...threads, ...messages].map(({ at }) => at!);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Rows of the delivery log, oldest first. */
+  log() {
+    return this.#storage.db.selectFrom('messages').selectAll().orderBy('id').execute();
+  }
+}
+
+/** A member of a team with an account. @returns the user's id */
+export async function seedPerson({ db }: Storage, teamId: string, email: string, groupId?: string): Promise<string> {
+  const id = newId(1000);
+  await db.insertInto('users').values({ id, email, password_hash: null, created_at: 1000 }).execute();
+  await db.insertInto('members').values({ team_id: teamId, user_id: id, role: 'admin', active: 1, created_at: 1000 }).execute();
+  if (groupId !== undefined)
+    await db
+      .insertInto('group_recipients')
+      .values({ team_id: teamId, group_id: groupId, user_id: id, position: Number(`0x${id.slice(-6)}`) })
+      .execute();
+  return id;
+}
