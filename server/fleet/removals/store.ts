@@ -146,7 +146,28 @@ export async function purgeSome(tx: Tx, teamId: string, routerId: string, limit:
       )
       .execute();
   more ||= connections.length === limit;
+  more = (await purgeRecorded(tx, teamId, routerId)) || more;
   return (await purgeHealth(tx, teamId, routerId, limit)) === limit || more;
+}
+
+/** Recordings deleted in one transaction: up to 16 MB each. */
+const RECORDINGS_AT_ONCE = 5;
+
+/** Deletes terminals with their recordings. @returns whether there may be more */
+async function purgeRecorded(tx: Tx, teamId: string, routerId: string): Promise<boolean> {
+  const recorded = await tx
+    .selectFrom('terminals')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('router_id', '=', routerId)
+    .where('recording_chunks', '>', 0)
+    .where('recording_deleted_at', 'is', null)
+    .limit(RECORDINGS_AT_ONCE)
+    .execute();
+  if (recorded.length === 0) return false;
+  const ids = recorded.map(({ id }) => id);
+  await tx.deleteFrom('terminals').where('team_id', '=', teamId).where('id', 'in', ids).execute();
+  return recorded.length === RECORDINGS_AT_ONCE;
 }
 
 /** @returns how many steps were deleted */

@@ -13,11 +13,15 @@ export interface RecordedSoFar {
   now: number;
 }
 
-/** Stores the next part with what it makes of the record, in one transaction: a restart continues exactly behind it. */
+/**
+ * Stores the next part with what it makes of the record, in one transaction: a restart continues exactly behind it. A part that is there
+ * already was stored by a commit whose answer was lost; the recorder repeats its text, with what came since, and this replaces it.
+ */
 export async function insertPart(tx: Tx, { teamId, id }: TerminalKey, part: RecordedSoFar): Promise<void> {
   await tx
     .insertInto('terminal_recordings')
     .values({ terminal_id: id, number: part.number, team_id: teamId, content: part.content, stored_at: part.now })
+    .onConflict((oc) => oc.columns(['terminal_id', 'number']).doUpdateSet({ content: part.content, stored_at: part.now }))
     .execute();
   await tx
     .updateTable('terminals')
