@@ -22,7 +22,8 @@ export const KEPT_TABLES = {
     isOver: () =>
       sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
   },
-  terminals: { at: 'created_at', isOver: () => sql`ended_at is not null` },
+  // A recording stays until its own time is over (terminals/recording/store.ts): nobody hides what was done by opening more terminals.
+  terminals: { at: 'created_at', isOver: () => sql`ended_at is not null and (recording_chunks = 0 or recording_deleted_at is not null)` },
   campaigns: { at: 'created_at', isOver: () => sql`finished_at is not null` },
   revocations: { at: 'created_at', isOver: () => sql`due_at is null` },
   invitations: { at: 'created_at', isOver: () => sql`state <> 'open'` },
