@@ -19,10 +19,13 @@ export const replacedAgents = feature({
      */
     endReplacedAgent: async (teamId: string, agentId: string): Promise<void> => {
       gateway.disconnect(agentId, 'revoked', 'replaced');
-      await terminals.dropAgent(teamId, agentId, 'the agent was replaced');
-      await forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
-        log.warn({ err: error, agent_id: agentId }, 'the loss of some forwards of a replaced agent could not be stored');
-      });
+      // Neither waits for the other: each writes how its connections ended.
+      await Promise.all([
+        terminals.dropAgent(teamId, agentId, 'the agent was replaced'),
+        forwards.dropAgent(teamId, agentId, 'the agent was replaced').catch((error: unknown) => {
+          log.warn({ err: error, agent_id: agentId }, 'the loss of some forwards of a replaced agent could not be stored');
+        }),
+      ]);
     },
   }),
 });
