@@ -108,7 +108,7 @@ export class Fleet {
     const stale = this.#stale;
     this.#stale = new Set();
     try {
-      if (stale.has(ROUTERS)) this.routers.load((await readRouters(this.api)).routers);
+      if (stale.has(ROUTERS)) await this.routers.reload(async () => (await readRouters(this.api)).routers);
     } catch {
       // The control plane does not answer, which the mark of the stream shows. What was stale still is.
       for (const key of stale) this.#stale.add(key);

@@ -14,6 +14,8 @@ export class RouterStore {
   #version = 0;
   #following: ReturnType<typeof setTimeout> | undefined;
   #hasMore = false;
+  /** What has changed since a reading of all routers began, by router. */
+  #newer: Map<string, Partial<Router>> | undefined;
   readonly #rows = new Map<string, Set<() => void>>();
   readonly #all = new Set<() => void>();
 
@@ -41,6 +43,17 @@ export class RouterStore {
     this.#tellAll();
   }
 
+  /** Reads all routers again. What changes meanwhile is newer than what is read, and stays. */
+  async reload(read: () => Promise<readonly Router[]>): Promise<void> {
+    const newer = new Map<string, Partial<Router>>();
+    this.#newer = newer;
+    try {
+      this.load((await read()).map((router) => ({ ...router, ...newer.get(router.id) })));
+    } finally {
+      this.#newer = undefined;
+    }
+  }
+
   /** @returns true when the list has to be read again: a router that is not known here, or lost events */
   apply(events: readonly StreamEvent[]): boolean {
     let isStale = false;
@@ -48,7 +61,7 @@ export class RouterStore {
     for (const { type, data } of events) {
       if (type === 'resync' || type === 'router.removed' || type === 'router.moved' || type === 'router.replaced') isStale = true;
       if (type !== 'router.changed') continue;
-      if (this.#change(String(data['router_id']), data as unknown as StateOfRouter)) isChanged = true;
+      if (this.#change(String(data['router_id']), stateOf(data as unknown as StateOfRouter))) isChanged = true;
       else isStale = true;
     }
     if (isChanged) this.#changed();
@@ -63,11 +76,7 @@ export class RouterStore {
 
   /** A field that this person has just changed: no event tells of it. */
   amend(id: string, change: Partial<Router>): void {
-    const router = this.#routers.get(id);
-    if (!router) return;
-    this.#routers.set(id, { ...router, ...change });
-    for (const listener of this.#rows.get(id) ?? []) listener();
-    this.#changed();
+    if (this.#change(id, change)) this.#changed();
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -84,10 +93,11 @@ export class RouterStore {
     };
   }
 
-  #change(id: string, { state, state_since, state_reason }: StateOfRouter): boolean {
+  #change(id: string, change: Partial<Router>): boolean {
     const router = this.#routers.get(id);
     if (!router) return false;
-    this.#routers.set(id, { ...router, state, state_since, state_reason });
+    this.#routers.set(id, { ...router, ...change });
+    this.#newer?.set(id, { ...this.#newer.get(id), ...change });
     for (const listener of this.#rows.get(id) ?? []) listener();
     return true;
   }
@@ -110,4 +120,9 @@ export class RouterStore {
     this.#version += 1;
     for (const listener of this.#all) listener();
   }
+}
+
+/** Without what else an event holds. */
+function stateOf({ state, state_since, state_reason }: StateOfRouter): StateOfRouter {
+  return { state, state_since, state_reason };
 }

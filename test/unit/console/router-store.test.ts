@@ -65,6 +65,20 @@ describe('the routers in the page', () => {
     ).toEqual(['ap', 'GW-2', 'gw-2', 'gw-10']);
   });
 
+  it('keep what changed while they were read again, and nothing of it for the next reading', async () => {
+    let answer: (routers: Router[]) => void = () => undefined;
+    const reading = store.reload(() => new Promise((resolve) => (answer = resolve)));
+    store.apply([changed('a')]);
+    store.amend('a', { site_id: 's1' });
+    answer([router('a'), router('b')]);
+    await reading;
+    expect(store.get('a')).toMatchObject({ state: 'agent_away', site_id: 's1' });
+    expect(store.get('b')!.state).toBe('answering');
+    await store.reload(async () => [router('a')]);
+    expect(store.get('a')!.state).toBe('answering');
+    expect(store.get('b')).toBeUndefined();
+  });
+
   it('have to be read again when one changes that is not known', () => {
     expect(store.apply([changed('c')])).toBe(true);
   });
