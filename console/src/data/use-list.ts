@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Input, ListItem, ListOperation } from '../../../client/browser.ts';
+import { keepPrevious, ownerOfList } from './keep-previous.ts';
 import { useFleet } from './use-fleet.ts';
 
 export interface RecordList<T> {
@@ -9,7 +10,7 @@ export interface RecordList<T> {
   total: number | undefined;
   /** False: there are more than `total`; the server stops counting there. */
   isTotalExact: boolean;
-  /** True until the first page has arrived. Later readings keep the old records. */
+  /** True until the first page has arrived. Later readings and other filters keep the old records; those of another router do not. */
   isFirst: boolean;
   error: Error | null;
   hasMore: boolean;
@@ -29,15 +30,16 @@ interface Body<T> {
  */
 export function useList<Id extends ListOperation>(key: string, id: Id, input: Input<Id>): RecordList<ListItem<Id>> {
   const { api } = useFleet();
+  const queryKey = [key, id, input];
   const query = useInfiniteQuery({
-    queryKey: [key, id, input],
+    queryKey,
     queryFn: async ({ pageParam, signal }) => {
       const { result, next } = await api.read(id, withCursor(input, pageParam), { signal });
       return { ...(result as unknown as Body<ListItem<Id>>), next };
     },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
-    placeholderData: (before) => before,
+    placeholderData: keepPrevious(queryKey, ownerOfList),
   });
   const pages = query.data?.pages ?? [];
   return {

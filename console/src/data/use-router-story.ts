@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ApiClient, HistoryItem } from '../../../client/browser.ts';
+import { keepPrevious, secondPart } from './keep-previous.ts';
 import { useFleet } from './use-fleet.ts';
 
 /** Times that a router's page can show. */
@@ -21,10 +22,11 @@ export interface RouterStory {
 /** What happened to a router in the last hours or days. */
 export function useRouterStory(routerId: string, span: SpanName) {
   const { api } = useFleet();
+  const queryKey = ['history', routerId, span];
   return useQuery({
-    queryKey: ['history', routerId, span],
+    queryKey,
     queryFn: ({ signal }) => readStory(api, routerId, Date.now() - SPANS[span] * HOUR_MS, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keepPrevious(queryKey, secondPart),
   });
 }
 

@@ -1,4 +1,5 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { keepPrevious, secondPart } from '../../../data/keep-previous.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { LineChart } from '../router/tabs/line-chart.tsx';
@@ -9,13 +10,14 @@ const HOUR_MS = 3_600_000;
 /** Round trip and loss of the pings in an agent's tunnel. */
 export function AgentLink({ agentId, hours }: { agentId: string; hours: number }) {
   const { api } = useFleet();
+  const queryKey = ['link', agentId, hours];
   const { data, error } = useQuery({
-    queryKey: ['link', agentId, hours],
+    queryKey,
     queryFn: async ({ signal }) => {
       const from = new Date(Date.now() - hours * HOUR_MS).toISOString();
       return (await api.call('getAgentLink', { path: { agent_id: agentId }, query: { from } }, { signal })).data;
     },
-    placeholderData: keepPreviousData,
+    placeholderData: keepPrevious(queryKey, secondPart),
     refetchInterval: 60_000,
   });
   if (!data) return error ? <ReadingFailed error={error} what="The quality of the line" /> : <Reading />;

@@ -1,6 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { HealthStep } from '../../../../../../client/browser.ts';
+import { keepPrevious, secondPart } from '../../../../data/keep-previous.ts';
 import { useFleet } from '../../../../data/use-fleet.ts';
 import { SPANS } from '../../../../data/use-router-story.ts';
 import { Reading, ReadingFailed } from '../../../../parts/reading.tsx';
@@ -24,13 +25,14 @@ export function HealthTab() {
   const { routerId } = useParams({ from: '/routers/$routerId' });
   const { api } = useFleet();
   const span = useSpan();
+  const queryKey = ['health', routerId, span];
   const { data, error } = useQuery({
-    queryKey: ['health', routerId, span],
+    queryKey,
     queryFn: async ({ signal }) => {
       const from = new Date(Date.now() - SPANS[span] * HOUR_MS).toISOString();
       return (await api.call('getRouterHealth', { path: { router_id: routerId }, query: { from } }, { signal })).data;
     },
-    placeholderData: keepPreviousData,
+    placeholderData: keepPrevious(queryKey, secondPart),
     refetchInterval: 60_000,
   });
   if (!data) return error ? <ReadingFailed error={error} what="The measurements" /> : <Reading />;
