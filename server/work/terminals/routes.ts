@@ -153,7 +153,7 @@ function endRoute(app: App, { terminals }: TerminalRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      await terminals.close(principalOf(request), request.params.terminal_id);
+      await terminals.close({ ...openerOf(request), role: principalOf(request).role }, request.params.terminal_id);
       return reply.code(204).send(null);
     },
   );

@@ -95,7 +95,7 @@ export class TerminalsService {
     let live: LiveTerminal | undefined;
     try {
       const record = await this.#store(opener, { routerId, agentId: router.agent_id }, wanted);
-      live = this.#live.add(record);
+      live = this.#live.add(record, { hasShare: true });
       await this.#live.connect(live, router, { resume: false });
       const key = { teamId: opener.teamId, id: record.id };
       const opened = await this.#deps.storage.writes.write((tx) => markOpened(tx, key, this.#deps.clock.now()));
@@ -138,12 +138,12 @@ export class TerminalsService {
    * Ends a terminal at once. Without effect when it has ended.
    * @throws AppError `not_found`, `forbidden` unless the caller has opened it or is an administrator
    */
-  async close(caller: Pick<Principal, 'teamId' | 'id' | 'role'>, id: string): Promise<void> {
+  async close(caller: Opener & Pick<Principal, 'role'>, id: string): Promise<void> {
     const { record } = await this.get(caller.teamId, id);
     const isOwn = record.opened_by === caller.id;
     if (!isOwn && caller.role !== 'admin') throw new AppError('forbidden', 'only its opener and administrators end a terminal');
     const live = this.#live.get(id);
-    const ending: Ending = { reason: 'closed', message: isOwn ? 'its opener ended it' : 'an administrator ended it', by: caller.id };
+    const ending: Ending = { reason: 'closed', message: isOwn ? 'its opener ended it' : 'an administrator ended it', by: caller };
     if (live) await this.#live.end(live, ending);
     else await this.#live.storeEnd({ teamId: caller.teamId, id }, ending);
   }

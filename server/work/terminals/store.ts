@@ -69,7 +69,7 @@ export async function markEnded(
 ): Promise<TerminalRecord | undefined> {
   return tx
     .updateTable('terminals')
-    .set({ ended_at: now, end_reason: reason, end_message: message, ended_by: by ?? null })
+    .set({ ended_at: now, end_reason: reason, end_message: message, ended_by: by?.id ?? null })
     .where('team_id', '=', teamId)
     .where('id', '=', id)
     .where('ended_at', 'is', null)

@@ -28,7 +28,7 @@ export type TerminalEnd = (typeof TERMINAL_ENDS)[number];
 export interface Ending {
   reason: TerminalEnd;
   message: string;
-  by?: string;
+  by?: Pick<Opener, 'kind' | 'id' | 'source'>;
 }
 
 /** The role that each level needs. */

@@ -47,6 +47,8 @@ export class LiveTerminals {
   readonly shares = new FairShares(OPEN_TERMINALS);
   readonly #deps: LiveTerminalsDeps;
   readonly #live = new Map<string, LiveTerminal>();
+  /** Terminals that hold a share: after a restart, some may have none left for them. */
+  readonly #holding = new Set<string>();
   /** Ends that are being stored, by terminal. */
   readonly #endings = new Map<string, Promise<void>>();
   readonly #tasks = new Set<Promise<void>>();
@@ -72,8 +74,7 @@ export class LiveTerminals {
       if (record.opened_at === null) {
         await this.storeEnd(keyOf(record), { reason: 'not_opened', message: 'the server was restarted' });
       } else {
-        this.shares.take(holderOf(record));
-        this.add(record);
+        this.add(record, { hasShare: this.shares.take(holderOf(record)) });
       }
     }
     this.#ticks.start();
@@ -107,8 +108,8 @@ export class LiveTerminals {
     return counts;
   }
 
-  /** Makes a stored terminal live. Its share has been taken. */
-  add(record: TerminalRecord): LiveTerminal {
+  /** Makes a stored terminal live. The share that was taken for it is given back at its end. */
+  add(record: TerminalRecord, { hasShare }: { hasShare: boolean }): LiveTerminal {
     const { clock, limits, gateway } = this.#deps;
     const live: LiveTerminal = new LiveTerminal({
       id: record.id,
@@ -128,6 +129,7 @@ export class LiveTerminals {
       onFull: () => void this.end(live, RECORDING_FULL),
     });
     this.#live.set(live.id, live);
+    if (hasShare) this.#holding.add(live.id);
     return live;
   }
 
@@ -161,7 +163,7 @@ export class LiveTerminals {
   /** Ends it here and at the agent at once, then stores it. Never rejects: what could not be stored is tried again. */
   async end(live: LiveTerminal, why: Ending): Promise<void> {
     if (!live.end(why)) return;
-    this.shares.giveBack({ party: live.teamId, member: live.routerId });
+    if (this.#holding.delete(live.id)) this.shares.giveBack({ party: live.teamId, member: live.routerId });
     void this.#track(this.#closeAtAgent(live));
     const ending = this.#track(this.#finish(live, why)).finally(() => this.#endings.delete(live.id));
     this.#endings.set(live.id, ending);
@@ -235,11 +237,12 @@ export class LiveTerminals {
   }
 
   audit(live: LiveTerminal, entry: { action: string; result: number; source: string; detail: string | null }): void {
-    const { opener, teamId, routerId, id } = live;
+    const { opener, ended, teamId, routerId, id } = live;
+    const actor = ended?.by ?? opener;
     this.#deps.audit.record({
       team_id: teamId,
-      actor_kind: opener.kind,
-      actor_id: live.ended?.by ?? opener.id,
+      actor_kind: actor.kind,
+      actor_id: actor.id,
       target: `/api/terminals/${id}`,
       router_id: routerId,
       ...entry,
@@ -295,7 +298,8 @@ export class LiveTerminals {
       this.#live.delete(live.id);
       const detail = `${ending.reason}: ${ending.message}`;
       // One that was never opened stands in the log with its request.
-      if (ending.reason !== 'not_opened') this.audit(live, { action: 'terminal ended', result: 200, source: live.opener.source, detail });
+      const { source } = ending.by ?? live.opener;
+      if (ending.reason !== 'not_opened') this.audit(live, { action: 'terminal ended', result: 200, source, detail });
     } catch (error) {
       log.warn({ err: error, team_id: live.teamId }, 'the end of a terminal could not be stored; trying again');
       if (!this.#isStopping) clock.setTimeout(() => void this.#track(this.#finish(live, ending)), limits.retryMs);
