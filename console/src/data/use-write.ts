@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ConnectionError, ProblemError, randomKey } from '../../../client/browser.ts';
+import { ConnectionError, ProblemError } from '../../../client/browser.ts';
 import type { Input, OperationId, Result } from '../../../client/browser.ts';
+import { attemptOf } from './attempt.ts';
+import type { Attempt } from './attempt.ts';
 import { useFleet } from './use-fleet.ts';
 
 export type WriteState =
@@ -25,22 +27,18 @@ export interface Write<Id extends OperationId> {
   reset: () => void;
 }
 
-interface Attempt<Id extends OperationId> {
-  input: Input<Id>;
-  idempotencyKey: string;
-}
-
 /**
- * One form's write. It keeps one Idempotency-Key until it has an answer, so that a lost answer can be asked for again.
+ * One form's write. It keeps one Idempotency-Key until it has an answer, so that a lost answer can be asked for again: by
+ * `lookAgain`, and by sending an equal input.
  * @param stale first parts of the keys of queries that this write changes
  */
 export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[] = []): Write<Id> {
   const { api } = useFleet();
   const queries = useQueryClient();
   const [state, setState] = useState<WriteState>({ kind: 'idle' });
-  const attempt = useRef<Attempt<Id>>(undefined);
+  const attempt = useRef<Attempt<Input<Id>>>(undefined);
 
-  async function run(current: Attempt<Id>): Promise<Answered<Id> | undefined> {
+  async function run(current: Attempt<Input<Id>>): Promise<Answered<Id> | undefined> {
     setState({ kind: 'sending' });
     try {
       const result = await api.call(id, current.input, { idempotencyKey: current.idempotencyKey });
@@ -61,7 +59,7 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
   return {
     state,
     send: (input) => {
-      attempt.current = { input, idempotencyKey: randomKey() };
+      attempt.current = attemptOf(attempt.current, input);
       return run(attempt.current);
     },
     lookAgain: async () => (attempt.current ? run(attempt.current) : undefined),
@@ -71,7 +69,8 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
 
 function stateOf(error: unknown): WriteState {
   // A proxy's 502 or 504, or the server's own timeout: the request may have been carried out.
-  if (error instanceof ProblemError && error.status !== 502 && error.status !== 504) {
+  // `in_progress`: the attempt whose answer was lost is still being carried out.
+  if (error instanceof ProblemError && error.status !== 502 && error.status !== 504 && error.code !== 'in_progress') {
     return { kind: 'refused', code: error.code, message: error.message, errors: error.errors };
   }
   if (error instanceof ConnectionError && !error.maybeDone) {
