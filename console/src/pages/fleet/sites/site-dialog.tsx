@@ -3,6 +3,7 @@ import type { Site } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Outcome, TextField } from '../../../parts/form.tsx';
+import { degreesOf } from '../../../parts/number-of.ts';
 
 /** Makes a site, or changes one. */
 export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void }) {
@@ -71,10 +72,4 @@ export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void
       </form>
     </Dialog>
   );
-}
-
-/** What is no number goes to the server as it is, which says so beside the field. */
-function degreesOf(text: string): number | null {
-  const trimmed = text.trim().replace(',', '.');
-  return trimmed === '' ? null : Number(trimmed);
 }

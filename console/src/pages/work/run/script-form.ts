@@ -1,4 +1,5 @@
 import type { JobDetail, NewCampaign, NewJob } from '../../../../../client/browser.ts';
+import { numberOf } from '../../../parts/number-of.ts';
 
 /** Longest script and description, characters: docs/interface.md, new job. */
 export const SCRIPT_CHARS = 2000;
@@ -89,10 +90,4 @@ export function campaignOf(draft: ScriptDraft, isRisky: boolean, routerIds: read
     abort_after_failures: draft.stopAtFailures === '' ? null : numberOf(draft.stopAtFailures),
     abort_at_percent: draft.stopAtPercent === '' ? null : numberOf(draft.stopAtPercent),
   };
-}
-
-function numberOf(text: string): number {
-  const value = Number(text);
-  // JSON has no NaN: a text that is no number goes as it is, and the server names the field.
-  return Number.isNaN(value) || text.trim() === '' ? (text as unknown as number) : value;
 }
