@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RecordList } from '../data/use-list.ts';
-import { Reading, ReadingFailed } from './reading.tsx';
+import { Reading, ReadingFailed, sentenceOf } from './reading.tsx';
 import { useIsPhone } from './use-is-phone.ts';
 
 export interface Column<T> {
@@ -40,7 +40,7 @@ export function RecordTable<T>({ label, columns, list, keyOf, empty }: Props<T>)
 }
 
 function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
-  const { records, hasMore, readMore } = list;
+  const { records, hasMore, readMore, error } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useIsPhone();
   const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
@@ -48,45 +48,56 @@ function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
   const inSight = rows.getVirtualItems();
   const last = inSight.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (hasMore && last + ROWS_AHEAD > records.length) readMore();
+    // After an error only the reader asks again: every failure renders, and would ask at once.
+    if (hasMore && error === null && last + ROWS_AHEAD > records.length) readMore();
   });
   const tracks = isPhone ? {} : { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
   // Rows of another height stand at other places.
   useEffect(() => rows.measure(), [rows, rowPx]);
   const total = hasMore ? -1 : records.length + 1;
   return (
-    <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
-      <div className={isPhone ? 'sr' : 'grow ghead'} role="row" aria-rowindex={1} style={tracks}>
-        {columns.map(({ title, className, isWide }) => (
-          <span key={title} role="columnheader" className={classes(className, isWide)}>
-            {title}
-          </span>
-        ))}
-      </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
-      <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={`${label}, rows`}>
-        <div style={{ height: rows.getTotalSize() }}>
-          {inSight.map(({ index, start }) => {
-            const record = records[index]!;
-            return (
-              <div
-                key={keyOf(record)}
-                className={isPhone ? 'grow card' : 'grow'}
-                role="row"
-                aria-rowindex={index + 2}
-                style={{ ...tracks, transform: `translateY(${start}px)` }}
-              >
-                {columns.map(({ title, className, isWide, cell }) => (
-                  <span key={title} role="cell" className={classes(className, isWide)}>
-                    {cell(record)}
-                  </span>
-                ))}
-              </div>
-            );
-          })}
+    <>
+      <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
+        <div className={isPhone ? 'sr' : 'grow ghead'} role="row" aria-rowindex={1} style={tracks}>
+          {columns.map(({ title, className, isWide }) => (
+            <span key={title} role="columnheader" className={classes(className, isWide)}>
+              {title}
+            </span>
+          ))}
+        </div>
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
+        <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={`${label}, rows`}>
+          <div style={{ height: rows.getTotalSize() }}>
+            {inSight.map(({ index, start }) => {
+              const record = records[index]!;
+              return (
+                <div
+                  key={keyOf(record)}
+                  className={isPhone ? 'grow card' : 'grow'}
+                  role="row"
+                  aria-rowindex={index + 2}
+                  style={{ ...tracks, transform: `translateY(${start}px)` }}
+                >
+                  {columns.map(({ title, className, isWide, cell }) => (
+                    <span key={title} role="cell" className={classes(className, isWide)}>
+                      {cell(record)}
+                    </span>
+                  ))}
+                </div>
+              );
+            })}
+          </div>
         </div>
       </div>
-    </div>
+      {hasMore && error !== null ? (
+        <p className="outcome" role="alert">
+          The next rows cannot be read now. {sentenceOf(error)}{' '}
+          <button type="button" className="btn quiet sm" onClick={readMore}>
+            Try again
+          </button>
+        </p>
+      ) : null}
+    </>
   );
 }
 
