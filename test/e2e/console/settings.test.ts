@@ -294,7 +294,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   ] as const)('has the surface of the %s theme', async (colorScheme, surface) => {
     await page.emulateMedia({ colorScheme });
     await visit.signIn('viewer', '/settings/team');
-    expect(await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
+    await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
   });
 
   it('shows a viewer the team and its members without a single button to change them, and says who may do more', async () => {
