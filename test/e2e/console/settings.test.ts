@@ -293,7 +293,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     ['dark', 'rgb(14, 17, 19)'],
   ] as const)('has the surface of the %s theme', async (colorScheme, surface) => {
     await page.emulateMedia({ colorScheme });
-    await visit.signIn('viewer', '/settings/team');
+    // Nobody has chosen a theme for this person.
+    await visit.signIn('operator', '/settings/team');
     await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
   });
 
