@@ -12,9 +12,9 @@ import { silentLog } from './silent-log.ts';
 
 /** Every member has an email address that is proved, and nothing else. */
 const accountAddresses: AddressBook = {
-  async plan(tx, teamId, groups) {
+  async plan(tx, teamId, occasions) {
     const emails = await emailsOf(tx, teamId);
-    return groups.map(({ recipients, notifiables }) => {
+    return occasions.map(({ group: { recipients, notifiables } }) => {
       const taken = new Set<string>();
       const entries = [...recipients.map((id) => ({ id, channel: 'email' })), ...notifiables];
       return entries.map(({ id, channel }) => {
@@ -25,9 +25,9 @@ const accountAddresses: AddressBook = {
       });
     });
   },
-  async open(db, teamId, _groupId, { id }) {
+  async open(db, teamId, _by, { id }) {
     const to = (await emailsOf(db, teamId)).get(id);
-    return to === undefined ? { reason: 'no_address' } : { channel: 'email', to };
+    return to === undefined ? { reason: 'no_address' } : { address: { channel: 'email', to } };
   },
 };
 
@@ -50,6 +50,8 @@ export interface Mail {
   id: string;
   previous: number;
   at: number;
+  /** For `List-Unsubscribe`. */
+  unsubscribeUrl: string | undefined;
 }
 
 /** A mail server that says what the test wants. */
@@ -73,9 +75,9 @@ export class FakeMailServer implements Channel<'email'> {
   async send(message: OutgoingMessage, { to }: AddressOf<'email'>): Promise<SendResult> {
     this.asked.push(this.#now());
     const result = this.answer(message, to);
-    const { id, thread, text, previousIds } = message;
+    const { id, thread, text, previousIds, unsubscribeUrl } = message;
     if (result.outcome === 'sent')
-      this.mails.push({ to, kind: thread.kind, subject: text.subject, id, previous: previousIds.length, at: this.#now() });
+      this.mails.push({ to, kind: thread.kind, subject: text.subject, id, previous: previousIds.length, at: this.#now(), unsubscribeUrl });
     return result;
   }
 
@@ -92,10 +94,12 @@ export class NotifyBench {
   messages!: MessagesService;
   readonly #storage: Storage;
   readonly #clock: ManualClock;
+  readonly #addresses: AddressBook;
 
-  constructor(storage: Storage, clock: ManualClock) {
+  constructor(storage: Storage, clock: ManualClock, addresses: AddressBook = accountAddresses) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#addresses = addresses;
     this.server = new FakeMailServer(() => clock.now());
     this.restart();
   }
@@ -105,7 +109,7 @@ export class NotifyBench {
     const deps = { storage, clock: this.#clock, log: silentLog };
     const messages = new MessagesService({
       ...deps,
-      addresses: accountAddresses,
+      addresses: this.#addresses,
       channels: { email: this.server },
       publicUrl: 'https://signalbox.example',
       rules: DEFAULT_SENDER_RULES,

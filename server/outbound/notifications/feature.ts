@@ -64,7 +64,7 @@ export const notifications = feature({
       await poster.close();
     };
     const own = { storage, clock, log: log.child({ component: 'notifications' }) };
-    const messages = new MessagesService({ ...own, addresses: new ProvedAddresses(groupAddresses), channels, publicUrl });
+    const messages = new MessagesService({ ...own, addresses: new ProvedAddresses(groupAddresses, messageLinks), channels, publicUrl });
     const threads = new ThreadsService({
       ...own,
       // Two heartbeats: the first one may have been on its way.

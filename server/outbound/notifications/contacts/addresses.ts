@@ -3,6 +3,8 @@ import type { Address } from '../channels/types.ts';
 import type { TargetsService } from '../targets/service.ts';
 import { DEFAULT_CHANNEL, reachOf } from './reach.ts';
 import type { Entry, MissedReason, Occasion, Reach, Reached, TargetState } from './reach.ts';
+import type { Locale } from '../texts/types.ts';
+import { readerOf } from './service.ts';
 import type { ContactsService } from './service.ts';
 import { selectPeople } from './store.ts';
 
@@ -52,6 +54,12 @@ export class GroupAddresses {
   async ofGroups(teamId: string, groups: readonly GroupEntries[]): Promise<Reach[]> {
     const wanted = groups.map((group) => ({ group, topicIds: [] }));
     return this.addressesOfAll(this.#storage.db, teamId, wanted);
+  }
+
+  /** Language and chosen time zone of an active member; undefined for anybody else. */
+  async readerOf(db: DbOrTx, teamId: string, userId: string): Promise<{ locale: Locale; timeZone: string | null } | undefined> {
+    const person = (await selectPeople(db, teamId, [userId], this.#contacts.view)).get(userId);
+    return person && { locale: readerOf(person).locale, timeZone: person.settings.timeZone };
   }
 
   /** The channel of people who have chosen none. */

@@ -3,7 +3,7 @@ import type { Log } from '../../../../platform/core/log.ts';
 import type { Storage } from '../../../../platform/storage/db.ts';
 import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
 import { writeText } from '../../texts/write.ts';
-import type { AddressBook } from '../addresses.ts';
+import type { AddressBook, Destination } from '../addresses.ts';
 import { stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
@@ -12,7 +12,9 @@ import { EXPIRED } from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import { readView } from '../view/read.ts';
 import { kindFor } from './knowledge.ts';
-import { hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
+import { topicsFor } from '../topics/choose.ts';
+import { selectTopicEvents } from '../topics/store.ts';
+import { hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, selectKind, settleMessage } from './store.ts';
 import type { ClaimedMessage, Settlement } from './store.ts';
 
 export interface DeliverDeps {
@@ -40,24 +42,30 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   }
   const { recipient_type: type, recipient_id: id, channel } = message;
   const recipient = { type: type as 'person' | 'target', id, channel };
-  const address = await deps.addresses.open(storage.db, message.team_id, message.group_id, recipient);
-  if ('reason' in address || !deps.channels[address.channel]) {
-    await settle({ state: 'withheld', reason: 'reason' in address ? address.reason : 'channel_unavailable', attempts, now });
+  const by = { groupId: message.group_id, topicIds: await topicsOf(message, storage) };
+  const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
+  if ('reason' in found || !deps.channels[found.address.channel]) {
+    await settle({ state: 'withheld', reason: 'reason' in found ? found.reason : 'channel_unavailable', attempts, now });
     return;
   }
-  const outgoing = await write(message, deps, now);
+  const outgoing = await write(message, found, deps, now);
   // The thread went with its group.
   if (!outgoing) return;
   const started = performance.now();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.rules.deadlineMs)]);
-  const result = await sendTo(deps.channels, outgoing, address, signal);
+  const result = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
   if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
   else await record(message, result, { at: now, durationMs }, deps);
 }
 
 /** Undefined when its thread is gone. */
-async function write(message: ClaimedMessage, { storage, publicUrl }: DeliverDeps, now: number): Promise<OutgoingMessage | undefined> {
+async function write(
+  message: ClaimedMessage,
+  { reader, unsubscribeUrl }: Destination,
+  { storage, publicUrl }: DeliverDeps,
+  now: number,
+): Promise<OutgoingMessage | undefined> {
   const earlier = await selectEarlier(storage.db, message);
   const view = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
   if (!view) return undefined;
@@ -66,12 +74,18 @@ async function write(message: ClaimedMessage, { storage, publicUrl }: DeliverDep
   return {
     id: message.id,
     thread: view,
-    // People cannot choose a language or a time zone yet.
-    text: writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }),
+    text: writeText(view, { locale: reader?.locale ?? 'en', timeZone: reader?.timeZone ?? view.siteTimeZone ?? 'UTC' }),
     previousIds: sent.map(({ id }) => id),
     isTest: message.kind === 'test',
     ...(providerRef === undefined ? {} : { providerRef }),
+    ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
   };
+}
+
+async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadId }: ClaimedMessage, { db }: Storage): Promise<string[]> {
+  const kind = await selectKind(db, teamId, threadId);
+  if (kind === undefined) return [];
+  return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kind);
 }
 
 async function record(

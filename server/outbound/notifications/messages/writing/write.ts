@@ -5,6 +5,8 @@ import type { AddressBook } from '../addresses.ts';
 import type { Channels } from '../../channels/set.ts';
 import type { ChannelName } from '../../channels/types.ts';
 import { EXPIRES_AFTER_MS } from '../schedule.ts';
+import { topicsFor } from '../topics/choose.ts';
+import { selectTopicEvents } from '../topics/store.ts';
 import { deleteWithheld, insertMessages, selectLinks, supersede } from './store.ts';
 
 export interface WritingDeps {
@@ -25,11 +27,17 @@ export async function writeMessages(
 ): Promise<void> {
   const groupIds = [...new Set(revisions.map(({ thread }) => thread.group_id))];
   const links = await selectLinks(tx, teamId, groupIds);
-  const groups = groupIds.map((id) => ({ id, ...links.get(id)! }));
-  const planned = await addresses.plan(tx, teamId, groups);
-  const plans = new Map(groupIds.map((id, index) => [id, planned[index] ?? []]));
+  const events = await selectTopicEvents(tx, teamId, groupIds);
+  const occasions = new Map(
+    revisions.map(({ thread: { group_id: id, kind } }) => [
+      occasionName(id, kind),
+      { group: { id, ...links.get(id)! }, topicIds: topicsFor(events.get(id) ?? [], kind) },
+    ]),
+  );
+  const planned = await addresses.plan(tx, teamId, [...occasions.values()]);
+  const plans = new Map([...occasions.keys()].map((name, index) => [name, planned[index] ?? []]));
   for (const { thread, kind, withheld } of revisions) {
-    const plan = plans.get(thread.group_id)!;
+    const plan = plans.get(occasionName(thread.group_id, thread.kind))!;
     if (withheld !== null) await deleteWithheld(tx, teamId, thread.id, withheld);
     else await supersede(tx, teamId, thread.id, thread.revision, now);
     const common = { team_id: teamId, thread_id: thread.id, group_id: thread.group_id, revision: thread.revision, kind };
@@ -56,4 +64,8 @@ export async function writeMessages(
       }),
     );
   }
+}
+
+function occasionName(groupId: string, kind: string): string {
+  return `${groupId} ${kind}`;
 }
