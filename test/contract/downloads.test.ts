@@ -85,7 +85,10 @@ describe('the script', () => {
   }
 
   test('installs nothing when the file has another SHA-256', async () => {
-    const { code, stderr, machine } = await install('changed', '0'.repeat(64), '--token', 't');
+    const passwordFile = path.join(folder, 'password.txt');
+    await writeFile(passwordFile, 'a password');
+    const router = ['--router', '192.168.88.1', '--user', 'signalbox', '--password-file', passwordFile];
+    const { code, stderr, machine } = await install('changed', '0'.repeat(64), '--token', 't', ...router);
     expect([code, stderr]).toEqual([1, expect.stringContaining('another SHA-256')]);
     await expect(stat(path.join(machine, 'opt/signalbox/signalbox-agent.cjs'))).rejects.toThrow('ENOENT');
     await expect(stat(path.join(machine, 'opt/signalbox/signalbox-agent.cjs.part'))).rejects.toThrow('ENOENT');

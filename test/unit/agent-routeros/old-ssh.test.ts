@@ -161,7 +161,7 @@ describe('a router that falls silent', () => {
       connection.on('authentication', () => undefined);
     });
     // Long enough for the handshake before the login on a busy machine.
-    await expect(connect(port, { deadline: { timeoutMs: 3_000 } })).rejects.toMatchObject({
+    await expect(connect(port, { deadline: { timeoutMs: 8_000 } })).rejects.toMatchObject({
       code: 'router_unreachable',
       message: expect.stringContaining('no answer within'),
     });
