@@ -37,8 +37,10 @@ html:not(.dark-mode) .swagger-ui .btn.authorize svg { fill: ${ACCENT}; }
 `;
 
 /** @param title of the document that the page shows */
-export function docsLook(title: string): Pick<FastifySwaggerUiOptions, 'logo' | 'theme'> {
+export function docsLook(title: string): Pick<FastifySwaggerUiOptions, 'logo' | 'theme' | 'uiConfig'> {
   return {
+    // With all operations open Swagger UI draws the first few of a document of this size, and stops.
+    uiConfig: { docExpansion: 'none' },
     logo: { type: 'image/svg+xml', content: LOGO, href: '/docs' },
     theme: {
       title: `${title} API`,
