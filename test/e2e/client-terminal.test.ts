@@ -41,6 +41,9 @@ describe.runIf(hasPython)('signalbox terminal on a real terminal', () => {
     terminal.press(':put "typed here"\r');
     await terminal.shows('typed here');
     terminal.resize(132, 43);
+    // The new size is on its way before what is typed after it.
+    terminal.press(':put "in the new size"\r');
+    await terminal.shows('in the new size');
     terminal.press('quit\r');
     expect(await terminal.end()).toBe(0);
     expect(terminal.settings.at(-1)).toEqual(terminal.settings[0]);
