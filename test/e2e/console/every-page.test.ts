@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVER_VERSION } from '../../../server/version.ts';
 import { isChromiumMissing } from '../../harness/chromium.ts';
@@ -100,6 +100,17 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
     return width > PHONE.width ? [`is ${width} px wide on a phone: ${elements}`] : [];
   }
 
+  /** A dialog that is still being loaded opens after the Escape that was for it, and lies over the page. */
+  async function press(page: Page, button: Locator): Promise<void> {
+    try {
+      await button.click({ timeout: 5000 });
+    } catch (error) {
+      if ((await page.getByRole('dialog').count()) === 0) throw error;
+      await page.keyboard.press('Escape');
+      await button.click();
+    }
+  }
+
   /** A text that became a part of the page would have made this. */
   async function madeOfText(page: Page): Promise<string[]> {
     const made = await page.locator('img, [onerror], main script').count();
@@ -159,7 +170,7 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
           if (!(await button.isVisible()) || !(await button.isEnabled())) continue;
           last = `${page.url()} ${await button.innerText()}`;
           if (/sign out|leave the team/i.test(last)) continue;
-          await button.click();
+          await press(page, button);
           const inDialog = page.getByRole('dialog').getByRole('button', { name: /^(?!Close|Cancel)/ });
           if ((await inDialog.first().isVisible()) && (await inDialog.last().isEnabled())) await inDialog.last().click();
           await page.keyboard.press('Escape');
