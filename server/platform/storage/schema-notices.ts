@@ -117,6 +117,10 @@ export interface MessagesTable {
   claimed_until: Millis | null;
   /** What the provider calls it. */
   provider_ref: string | null;
+  /** Its subject line when it was sent last; null before. */
+  subject: string | null;
+  /** Where it goes, as others see it; null without an address. */
+  address: Fixed<string | null>;
   created_at: Fixed<Millis>;
   settled_at: Millis | null;
 }

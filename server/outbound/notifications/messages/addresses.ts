@@ -53,11 +53,13 @@ export class ProvedAddresses implements AddressBook {
   async plan(tx: DbOrTx, teamId: string, occasions: readonly Occasion[]): Promise<PlannedMessage[][]> {
     const reaches = await this.#addresses.addressesOfAll(tx, teamId, occasions);
     return reaches.map(({ reached, missed }) => [
-      ...reached.map(({ entry, channel, addressKey }): PlannedMessage => {
+      ...reached.map(({ entry, channel, addressKey, shown }): PlannedMessage => {
         const bucket = BY_ACCOUNT.has(channel) ? channel : `${channel}:${addressKey}`;
-        return { recipient: recipientOf(entry, channel), bucket, reason: null };
+        return { recipient: recipientOf(entry, channel), bucket, reason: null, shown };
       }),
-      ...missed.map(({ entry, channel, reason }): PlannedMessage => ({ recipient: recipientOf(entry, channel), bucket: '', reason })),
+      ...missed.map(({ entry, channel, reason, shown }): PlannedMessage => {
+        return { recipient: recipientOf(entry, channel), bucket: '', reason, shown };
+      }),
     ]);
   }
 

@@ -12,4 +12,6 @@ export interface PlannedMessage {
   bucket: string;
   /** Why it is not sent; null when it is. */
   reason: string | null;
+  /** The address, as others see it; null without one. */
+  shown: string | null;
 }

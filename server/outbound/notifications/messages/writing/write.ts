@@ -41,10 +41,10 @@ export async function writeMessages(
     if (withheld !== null) await deleteWithheld(tx, teamId, thread.id, withheld);
     else await supersede(tx, teamId, thread.id, thread.revision, now);
     const common = { team_id: teamId, thread_id: thread.id, group_id: thread.group_id, revision: thread.revision, kind };
-    const rest = { attempts: 0, claim: null, claimed_until: null, provider_ref: null, created_at: now };
+    const rest = { attempts: 0, claim: null, claimed_until: null, provider_ref: null, subject: null, created_at: now };
     await insertMessages(
       tx,
-      plan.map(({ recipient, bucket, reason }) => {
+      plan.map(({ recipient, bucket, reason, shown }) => {
         const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
         const isSent = why === null;
         return {
@@ -53,6 +53,7 @@ export async function writeMessages(
           recipient_type: recipient.type,
           recipient_id: recipient.id,
           channel: recipient.channel,
+          address: shown,
           ...rest,
           state: isSent ? 'pending' : 'withheld',
           reason: why,
