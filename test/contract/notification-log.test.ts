@@ -61,7 +61,8 @@ describeEachDatabase('the delivery log', (open) => {
 
   const person = async (email: string): Promise<string> =>
     (await new TeamsService({ storage, clock }).createUser({ teamId: mine.teamId, email, role: 'viewer' })).member.userId;
-  const as = (role: string, url: string, teamId = mine.teamId): Promise<TeamAnswer> => app.ask(teamId, 'GET', url, undefined, role as 'viewer');
+  const as = (role: string, url: string, teamId = mine.teamId): Promise<TeamAnswer> =>
+    app.ask(teamId, 'GET', url, undefined, role as 'viewer');
   const list = async (url: string): Promise<Row[]> => {
     const answer = await app.get(mine.teamId, url);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -133,8 +134,8 @@ describeEachDatabase('the delivery log', (open) => {
 
   test('shows whole addresses to their owners only', async () => {
     await happen('wan_down');
-    const seenBy = async (who: string): Promise<unknown[]> =>
-      ((await as(`viewer/${who}`, '/api/notifications')).body['data'] as Row[]).map(({ address }) => address).toSorted();
+    const seenBy = async (who: string): Promise<string[]> =>
+      ((await as(`viewer/${who}`, '/api/notifications')).body['data'] as Row[]).map(({ address }) => String(address)).toSorted();
     expect(await seenBy(ada)).toEqual(['ada@example.org', 'b•••@example.org']);
     expect(await seenBy(bob)).toEqual(['a•••@example.org', 'bob@example.org']);
   });
@@ -148,7 +149,8 @@ describeEachDatabase('the delivery log', (open) => {
     const attempts = waiting!['attempts'] as Row[];
     expect(attempts.length).toBeGreaterThan(1);
     expect(attempts.every(({ error, detail }) => error === 'unavailable' && detail === '451 try again later')).toBe(true);
-    expect(attempts.map(({ at }) => at)).toEqual(attempts.map(({ at }) => at).toSorted());
+    const times = attempts.map(({ at }) => String(at));
+    expect(times).toEqual(times.toSorted());
     bench.server.answer = () => ({ outcome: 'sent' });
     await bench.pass(5 * MINUTE);
     await storage.db.updateTable('routers').set({ identity: 'renamed' }).where('id', '=', mine.routerId).execute();
@@ -165,7 +167,9 @@ describeEachDatabase('the delivery log', (open) => {
     clock.advance(10 * MINUTE);
     await happen('temperature');
     const found = async (query: string): Promise<string[]> =>
-      (await list(`/api/notifications?${query}`)).map((row) => `${String(row['thread_kind']).slice(6)} ${row['user_id'] === ada ? 'ada' : 'bob'}`);
+      (await list(`/api/notifications?${query}`)).map(
+        (row) => `${String(row['thread_kind']).slice(6)} ${row['user_id'] === ada ? 'ada' : 'bob'}`,
+      );
     expect(await found(`recipient=${ada}`)).toEqual(['temperature ada', 'high_cpu ada', 'wan_down ada']);
     expect(await found('state=sent')).toEqual(['high_cpu ada', 'wan_down ada']);
     expect(await found('state=!sent&reason=!unverified')).toEqual(['temperature ada']);
@@ -246,7 +250,13 @@ describeEachDatabase('the delivery log', (open) => {
       await bench.facts(routers.map((id) => fault('wan_down', 'open', id)));
       await bench.pass(MINUTE);
       const [parent] = await list('/api/threads?kind=site');
-      expect(parent).toMatchObject({ kind: 'site', site_id: site, router_id: null, open_count: 6, subject: expect.stringContaining('Depot: 6 of 6') });
+      expect(parent).toMatchObject({
+        kind: 'site',
+        site_id: site,
+        router_id: null,
+        open_count: 6,
+        subject: expect.stringContaining('Depot: 6 of 6'),
+      });
       expect(await list(`/api/threads?parent_id=${parent!.id}`)).toHaveLength(6);
       const { items } = (await app.get(mine.teamId, `/api/threads/${parent!.id}`)).body['data'] as { items: Row[] };
       expect(items).toHaveLength(6);

@@ -103,7 +103,13 @@ export const notifications = feature({
   },
   routes: (
     scope,
-    services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps & SilenceRoutesDeps & LogRoutesDeps,
+    services: GroupRoutesDeps &
+      TopicRoutesDeps &
+      ScheduleRoutesDeps &
+      TargetRoutesDeps &
+      ContactRoutesDeps &
+      SilenceRoutesDeps &
+      LogRoutesDeps,
   ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);

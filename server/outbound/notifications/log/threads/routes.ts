@@ -75,9 +75,7 @@ const itemSchema = z.object({
 });
 
 const detailSchema = threadSchema
-  .extend({
-    items: z.array(itemSchema).describe(`What is open first, then the newest; at most ${MOST_ITEMS}. \`item_count\` counts all`),
-  })
+  .extend({ items: z.array(itemSchema).describe(`What is open first, then the newest; at most ${MOST_ITEMS}. \`item_count\` counts all`) })
   .meta({
     id: 'NotificationThreadWithItems',
     examples: [

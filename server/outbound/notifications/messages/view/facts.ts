@@ -42,11 +42,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
 }
 
 /** Routers that one thread of a storm has taken: all of an agent, those of a site that are affected, or the one. */
-function affectedBy(
-  child: ThreadRow,
-  ofAgents: ReadonlyMap<string, number>,
-  inSites: ReadonlyMap<string, readonly ThreadRow[]>,
-): number {
+function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inSites: ReadonlyMap<string, readonly ThreadRow[]>): number {
   if (isStandIn(child)) return inSites.get(child.id)?.length ?? 0;
   return child.key.startsWith('agent:') ? (ofAgents.get(child.agent_id ?? '') ?? 0) : 1;
 }
