@@ -23,6 +23,7 @@ const accountAddresses: AddressBook = {
         taken.add(id);
         return {
           recipient: { type: 'person', id, channel },
+          addressId: reason === null ? id : null,
           bucket: reason === null ? 'email' : '',
           reason,
           shown: emails.get(id) ?? null,

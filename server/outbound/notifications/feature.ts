@@ -87,8 +87,9 @@ export const notifications = feature({
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
-      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs }),
       deliveryLog: new DeliveryLog({ storage, clock, contacts, publicUrl }),
+      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
+      threads,
       notifier: new Notifier({ threads, messages, sources, close }),
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };

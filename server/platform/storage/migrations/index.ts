@@ -50,6 +50,7 @@ import { silences } from './0049-silences.ts';
 import { threads } from './0050-threads.ts';
 import { messages } from './0051-messages.ts';
 import { deliveryLog } from './0052-delivery-log.ts';
+import { threadCare } from './0053-thread-care.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   threads,
   messages,
   deliveryLog,
+  threadCare,
 ];

@@ -41,7 +41,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
     return;
   }
   const { recipient_type: type, recipient_id: id, channel } = message;
-  const recipient = { type: type as 'person' | 'target', id, channel };
+  const recipient = { type: type as 'person' | 'target', id, channel, addressId: message.address_id };
   const by = { groupId: message.group_id, topicIds: await topicsOf(message, storage) };
   const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
   if ('reason' in found || !deps.channels[found.address.channel]) {

@@ -2,7 +2,7 @@ import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import { MAX_ITEMS } from '../../texts/types.ts';
 import { isStandIn } from '../../threads/gather.ts';
 import type { ThreadRow } from '../../threads/types.ts';
-import { countKinds, countRouters, countTargets, selectChildThreads, selectFirstItems, selectNames } from './store.ts';
+import { countKinds, countRouters, countTargets, selectChildThreads, selectFirstItems, selectNames, selectTakers } from './store.ts';
 import type { Facts } from './subject.ts';
 
 /**
@@ -20,6 +20,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
     agents: distinct(shown.map(({ agent_id: id }) => id)),
     sites: distinct(all.map(({ site_id: id }) => id)),
   });
+  const takers = await selectTakers(db, teamId, threads);
   const kinds = await countKinds(db, teamId, idsOf(threads.filter(({ key }) => key.endsWith(':jobs'))));
   const targets = await countTargets(db, teamId, distinct(threads.map(campaignOf)));
   const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
@@ -33,6 +34,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
       items: items.get(thread.id) ?? [],
       children: own,
       names,
+      taker: takers.get(thread.acknowledged_by ?? '') ?? null,
       kinds: kinds.get(thread.id) ?? new Map(),
       targets: targets.get(campaignOf(thread) ?? '') ?? {},
       routers: ofSites.get(siteOf(thread) ?? '') ?? ofAgents.get(agentOf(thread) ?? '') ?? 0,

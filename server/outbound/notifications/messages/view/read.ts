@@ -48,7 +48,7 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted): ThreadVi
         ? null
         : { times: openings.length, withinMs: Math.max(0, now - (openings[0] ?? now)), now: 'flapping' },
     stillOpen: thread.state === 'ended' ? thread.open_count : 0,
-    acknowledgedBy: thread.acknowledged_by,
+    acknowledgedBy: facts.taker,
     siteTimeZone: thread.site_id === null ? null : (facts.names.sites.get(thread.site_id)?.timeZone ?? null),
     team: facts.names.team,
     url: `${publicUrl}${pageOf(thread)}`,

@@ -115,6 +115,38 @@ export async function countTargets(
   return counts;
 }
 
+/** Who has taken threads over: the email of a person, the name of a key or target, by id. Those that are gone are missing. */
+export async function selectTakers(db: DbOrTx, teamId: string, threads: readonly Taken[]): Promise<Map<string, string>> {
+  const idsOf = (wanted: string): string[] => [
+    ...new Set(threads.filter(({ acknowledged_by_kind: kind }) => kind === wanted).flatMap(({ acknowledged_by: id }) => id ?? [])),
+  ];
+  const names = new Map<string, string>();
+  for (const chunk of inChunks(idsOf('user'))) {
+    const people = db
+      .selectFrom('users')
+      .innerJoin('members', 'members.user_id', 'users.id')
+      .select(['users.id', 'users.email'])
+      .where('members.team_id', '=', teamId)
+      .where('users.id', 'in', chunk);
+    for (const { id, email } of await people.execute()) names.set(id, email);
+  }
+  for (const [kind, table] of [
+    ['api_key', 'api_keys'],
+    ['target', 'notification_targets'],
+  ] as const)
+    for (const chunk of inChunks(idsOf(kind)))
+      for (const { id, name } of await db
+        .selectFrom(table)
+        .select(['id', 'name'])
+        .where('team_id', '=', teamId)
+        .where('id', 'in', chunk)
+        .execute())
+        names.set(id, name);
+  return names;
+}
+
+type Taken = Pick<ThreadRow, 'acknowledged_by' | 'acknowledged_by_kind'>;
+
 export interface Names {
   team: string;
   routers: ReadonlyMap<string, { name: string; siteId: string | null }>;
