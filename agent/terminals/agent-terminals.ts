@@ -27,12 +27,18 @@ export const MAX_SHELLS = 50;
 /** RouterOS refuses further SSH sessions of a small board soon after that. */
 export const MAX_SHELLS_PER_ROUTER = 5;
 
+interface Opening {
+  router: string;
+  /** Gives it up: whoever wanted the shell no longer does. */
+  abort: AbortController;
+}
+
 /** The agent's side of terminals: opens shells on routers and keeps them while the way to their readers is broken. */
 export class AgentTerminals {
   readonly #options: AgentTerminalsOptions;
   readonly #shells = new Map<string, KeptShell>();
-  /** Shells being opened, by id, with their router. */
-  readonly #opening = new Map<string, string>();
+  /** Shells being opened, by id. */
+  readonly #opening = new Map<string, Opening>();
   #isStopped = false;
 
   constructor(options: AgentTerminalsOptions) {
@@ -49,22 +55,25 @@ export class AgentTerminals {
     if (params.resume) throw new AgentError('invalid', 'the agent no longer has this shell', { terminal: 'terminal_gone' });
     this.#refuse(params);
     const router = findRouter(this.#options.routers, params.router, params.hardware_id);
-    this.#opening.set(params.terminal_id, params.router);
+    const opening = { router: params.router, abort: new AbortController() };
+    this.#opening.set(params.terminal_id, opening);
     try {
-      const shell = await openShell(router, params, deadline);
-      return { from: this.#keep(params, shell).resume(params.channel_token, params.from) };
+      const shell = await openShell(router, params, { ...deadline, signal: eitherOf(deadline.signal, opening.abort.signal) });
+      return { from: this.#keep(params, shell, opening).resume(params.channel_token, params.from) };
     } finally {
       this.#opening.delete(params.terminal_id);
     }
   }
 
-  /** Ends a shell at once; without effect when there is none. */
+  /** Ends a shell at once, also one that is being opened; without effect when there is none. */
   close(id: string): void {
+    this.#opening.get(id)?.abort.abort(closedEarly());
     this.#shells.get(id)?.forget();
   }
 
   /** Ends every shell, because the agent was revoked. */
   closeAll(): void {
+    for (const { abort } of this.#opening.values()) abort.abort(closedEarly());
     for (const shell of this.#shells.values()) shell.forget();
   }
 
@@ -78,12 +87,13 @@ export class AgentTerminals {
     this.closeAll();
   }
 
-  #keep(params: TerminalOpenParams, shell: RouterShell): KeptShell {
+  #keep(params: TerminalOpenParams, shell: RouterShell, { abort }: Opening): KeptShell {
     const { clock, log, dialChannel } = this.#options;
     const id = params.terminal_id;
-    if (this.#isStopped) {
+    // The router may have answered in the moment in which it was given up.
+    if (this.#isStopped || abort.signal.aborted) {
       shell.destroy();
-      throw new AgentError('internal', 'the agent is stopping');
+      throw this.#isStopped ? new AgentError('internal', 'the agent is stopping') : closedEarly();
     }
     const kept = new KeptShell({
       id,
@@ -106,9 +116,10 @@ export class AgentTerminals {
     this.#options.send({ type: 'terminal.ended', terminal_id: id, reason, message: message.slice(0, 300) });
   }
 
-  #refuse({ router: name, level }: TerminalOpenParams): void {
+  #refuse({ terminal_id: id, router: name, level }: TerminalOpenParams): void {
     const { level: allowed, routers } = this.#options;
     if (this.#isStopped) throw new AgentError('internal', 'the agent is stopping');
+    if (this.#opening.has(id)) throw new AgentError('invalid', 'this terminal is already being opened');
     if (allowed === 'off')
       throw new AgentError('not_allowed', 'terminals are off at this agent (`terminal` in agent.yaml)', { terminal: 'terminal_off' });
     if (!allowsTerminal(allowed, level))
@@ -120,10 +131,18 @@ export class AgentTerminals {
         terminal: 'terminal_no_user',
       });
     const ofRouter = [...this.#shells.values()].filter(({ router }) => router === name).length;
-    const opening = [...this.#opening.values()].filter((router) => router === name).length;
+    const opening = [...this.#opening.values()].filter(({ router }) => router === name).length;
     if (ofRouter + opening >= MAX_SHELLS_PER_ROUTER || this.#shells.size + this.#opening.size >= MAX_SHELLS)
       throw new AgentError('not_allowed', 'the agent has as many terminals open as it may', { terminal: 'terminal_limit' });
   }
+}
+
+function closedEarly(): AgentError {
+  return new AgentError('not_allowed', 'the terminal was closed while it was being opened');
+}
+
+function eitherOf(one: AbortSignal | undefined, other: AbortSignal): AbortSignal {
+  return one ? AbortSignal.any([one, other]) : other;
 }
 
 /** @throws AgentError whose `terminal` names a refusal of the router */

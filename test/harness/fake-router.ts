@@ -3,11 +3,14 @@ import type {
   ApiCommand,
   CommandReply,
   ConsoleOutput,
+  Deadline,
   RouterAdapter,
   RouterFacts,
   RouterShell,
   RouterState,
+  WindowSize,
 } from '../../agent/routers/adapter.ts';
+import type { TerminalLevel } from '../../protocol/index.ts';
 
 export const HARDWARE_ID = 'serial-1';
 
@@ -46,6 +49,7 @@ export class FakeRouter implements RouterAdapter {
   /** Replace to answer something else. */
   onCommand: (command: ApiCommand) => CommandReply | Promise<CommandReply> = () => ({ rows: [] });
   onConsole: (line: string) => string | Promise<string> = () => '';
+  onOpenShell: (deadline: Deadline) => Promise<RouterShell> = () => Promise.reject(new Error('no shells here'));
   onOpenTcp: (target: { host: string; port: number }) => Promise<Duplex> = () => Promise.reject(new Error('no SSH here'));
 
   state(): RouterState {
@@ -83,8 +87,8 @@ export class FakeRouter implements RouterAdapter {
     return Promise.reject(new Error('no files here'));
   }
 
-  openShell(): Promise<RouterShell> {
-    return Promise.reject(new Error('no shells here'));
+  openShell(_level: TerminalLevel, _size: WindowSize, deadline: Deadline): Promise<RouterShell> {
+    return this.onOpenShell(deadline);
   }
 
   testLogin(): Promise<void> {
