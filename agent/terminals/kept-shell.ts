@@ -10,11 +10,14 @@ import type { RouterShell, WindowSize } from '../routers/adapter.ts';
 import { ShellLeg } from './shell-leg.ts';
 import type { LegOwner } from './shell-leg.ts';
 
-/** Output that is kept for a reader that comes back: several screens. */
-export const REPLAY_BYTES = 64 * 1024;
+/** Output that waits for its reader before the router is held back: several screens. */
+const WAITING_BYTES = 64 * 1024;
 
-/** The replay, as much again that waits for its first reader, and what a fast shell still delivers once it is held back. */
-const HISTORY_BYTES = 4 * REPLAY_BYTES;
+/**
+ * Output that is kept, whether or not it was sent: what was on its way when a line broke is sent again. Includes {@link WAITING_BYTES} and
+ * what a fast shell still delivers once it is held back, so at least half of it was sent.
+ */
+export const HISTORY_BYTES = 4 * WAITING_BYTES;
 
 export interface ShellTimes {
   /** By `sinceBoot`: the shell ends then at the latest. */
@@ -81,8 +84,7 @@ export class KeptShell implements LegOwner {
 
   /** Carries on over a new channel with this token. @returns the first byte of output that it will carry */
   resume(token: string, from: number): number {
-    const oldest = Math.max(this.history.oldest, this.#sent - REPLAY_BYTES);
-    const first = Math.min(Math.max(from, oldest), this.history.total);
+    const first = Math.min(Math.max(from, this.history.oldest), this.history.total);
     this.#leaveChannel('the terminal goes on over another channel');
     this.#dial = new AbortController();
     void this.#dialChannel(token, first, this.#dial.signal);
@@ -102,7 +104,7 @@ export class KeptShell implements LegOwner {
 
   sent(upTo: number): void {
     this.#sent = Math.max(this.#sent, upTo);
-    if (this.history.total - this.#sent < REPLAY_BYTES && !this.isOver) this.#shell.resume();
+    if (this.history.total - this.#sent < WAITING_BYTES && !this.isOver) this.#shell.resume();
   }
 
   /** Ends the shell; the reader still gets the output so far. */
@@ -136,7 +138,7 @@ export class KeptShell implements LegOwner {
     shell.on('data', (bytes: Buffer) => {
       this.history.append(bytes);
       this.#leg?.pump();
-      if (this.history.total - this.#sent >= REPLAY_BYTES) shell.pause();
+      if (this.history.total - this.#sent >= WAITING_BYTES) shell.pause();
     });
     shell.on('error', (error) => (failure = error));
     shell.on('end', () => this.end('exited', 'the shell has ended'));

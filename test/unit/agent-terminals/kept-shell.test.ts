@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Duplex } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { KeptShell, REPLAY_BYTES } from '../../../agent/terminals/kept-shell.ts';
+import { HISTORY_BYTES, KeptShell } from '../../../agent/terminals/kept-shell.ts';
 import type { RouterShell, WindowSize } from '../../../agent/routers/adapter.ts';
 import type { ChannelSocket } from '../../../protocol/index.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
@@ -9,6 +9,7 @@ import { silentLog } from '../../harness/silent-log.ts';
 import { eventually } from '../../harness/wait-until.ts';
 
 const MINUTE_MS = 60_000;
+const BLOCK = 64 * 1024;
 
 /** The control plane's end of a channel: takes everything at once. */
 class ServerEnd extends EventEmitter implements ChannelSocket {
@@ -135,19 +136,31 @@ describe('a shell that outlives its channels', () => {
     expect(first.socket.isClosed).toBe(true);
   });
 
-  test('names a later offset when what is asked for is too old', async () => {
-    const first = await connect();
-    const much = Buffer.alloc(REPLAY_BYTES, 'x');
-    for (let i = 0; i < 8; i += 1) {
-      shell.print(much);
-      await eventually(() => expect(first.socket.sentBytes().length).toBe(much.length * (i + 1)));
+  /** Prints `blocks` of 64 KiB, which the first channel takes. */
+  async function printSent(blocks: number): Promise<Buffer> {
+    const { socket } = await connect();
+    for (let i = 0; i < blocks; i += 1) {
+      shell.print(Buffer.alloc(BLOCK, String(i)));
+      await eventually(() => expect(socket.sentBytes().length).toBe(BLOCK * (i + 1)));
     }
+    return socket.sentBytes();
+  }
+
+  test('sends again all that it has when the line broke with much of it on its way', async () => {
+    const printed = await printSent(HISTORY_BYTES / BLOCK);
+    const { first, socket } = await connect(0);
+    expect(first).toBe(0);
+    await eventually(() => expect(socket.sentBytes().equals(printed)).toBe(true));
+  });
+
+  test('names a later offset when what is asked for is too old', async () => {
+    await printSent(8);
     const second = await connect(0);
-    expect(second.first).toBe(7 * REPLAY_BYTES);
+    expect(second.first).toBe(8 * BLOCK - HISTORY_BYTES);
   });
 
   test('holds the router back while nobody reads, and drops nothing', async () => {
-    const much = Buffer.alloc(REPLAY_BYTES / 2, 'y');
+    const much = Buffer.alloc(BLOCK / 2, 'y');
     for (let i = 0; i < 3; i += 1) shell.print(much);
     await eventually(() => expect(shell.isPaused()).toBe(true));
     shell.wants = false;

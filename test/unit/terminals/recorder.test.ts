@@ -120,3 +120,18 @@ test('a rest that is no whole character is recorded at the end', async () => {
     [0, 'o', '\ufffd'],
   ]);
 });
+
+test('a gap behind a character that was cut is named once, and nothing after it is missing', async () => {
+  const recorder = record();
+  const euro = Buffer.from('€');
+  recorder.output(0, euro.subarray(0, 2));
+  recorder.output(10, Buffer.from('abc'));
+  recorder.output(13, Buffer.from('def'));
+  await recorder.close();
+  expect(lines().slice(1)).toEqual([
+    [0, 'o', '\r\n[signalbox: 8 bytes of output were lost]\r\n'],
+    [0, 'o', 'abc'],
+    [0, 'o', 'def'],
+  ]);
+  expect(recorder.recorded).toBe(16);
+});

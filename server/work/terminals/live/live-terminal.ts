@@ -6,6 +6,7 @@ import { hashSecret, newSecret, secretMatches } from '../../../platform/core/ids
 import { Attachment } from '../attach/attachment.ts';
 import { REPLAY_BYTES, UNSEEN_BYTES, UNSTORED_BYTES, WAITING_INPUT_BYTES } from '../limits.ts';
 import type { TerminalLimits } from '../limits.ts';
+import { gapText } from '../recording/cast.ts';
 import type { Recorder } from '../recording/recorder.ts';
 import type { Ending, Opener, Ticket, WindowSize } from '../types.ts';
 import { TerminalLeg } from './leg.ts';
@@ -37,6 +38,7 @@ export interface LiveTerminalOptions {
 const SECRET_LENGTH = 48;
 /** No secret has this hash. */
 const NO_SECRET = '0'.repeat(64);
+const EMPTY = Buffer.alloc(0);
 
 /** Room that a recording keeps for what waits when the limit is reached. */
 const FULL_MARGIN_CHARS = 64 * 1024;
@@ -63,6 +65,8 @@ export class LiveTerminal implements LegOwner {
   #history = new ByteRing(REPLAY_BYTES);
   /** False until the first output after a restart: then the agent's history is taken as it is. */
   #hasHistory = false;
+  /** What the terminal says in front of this offset. */
+  #gap: { at: number; notice: Buffer } | undefined;
   #attachment: Attachment | undefined;
   #unseen = 0;
   #lastInput: number;
@@ -293,13 +297,15 @@ export class LiveTerminal implements LegOwner {
     this.#wasConnected = true;
   }
 
-  /** After a restart the agent's history becomes ours; a gap begins a new one. */
+  /** After a restart the agent's history becomes ours. Before a gap, which the recording names too, nothing is shown again. */
   #alignHistory(from: number): void {
-    if (!this.#hasHistory || from > this.#history.total) {
-      if (this.#hasHistory)
-        this.#attachment?.send(Buffer.from(`\r\n[signalbox: ${from - this.#history.total} bytes of output were lost]\r\n`));
-      this.#history = new ByteRing(REPLAY_BYTES, from);
-    }
+    const known = this.#hasHistory ? this.#history.total : this.recorder.recorded;
+    if (this.#hasHistory && from <= known) return;
+    this.#history = new ByteRing(REPLAY_BYTES, from);
+    if (from <= known) return;
+    this.#gap = { at: from, notice: Buffer.from(gapText(from - known)) };
+    this.#attachment?.send(this.#gap.notice);
+    this.recorder.output(from, EMPTY);
   }
 
   #completed(): void {
@@ -349,8 +355,9 @@ export class LiveTerminal implements LegOwner {
 
   /** The output so far, in order. */
   #replay(): Buffer[] {
-    const pieces: Buffer[] = [];
-    for (let at = this.#history.oldest; at < this.#history.total;) {
+    const { oldest } = this.#history;
+    const pieces: Buffer[] = this.#gap?.at === oldest ? [this.#gap.notice] : [];
+    for (let at = oldest; at < this.#history.total;) {
       const piece = this.#history.read(at, REPLAY_BYTES);
       pieces.push(piece);
       at += piece.length;

@@ -22,6 +22,11 @@ export function resizeLine(at: number, cols: number, rows: number): string {
   return `${JSON.stringify([seconds(at), 'r', `${cols}x${rows}`])}\n`;
 }
 
+/** What stands in the output in place of bytes that the agent no longer had. */
+export function gapText(bytes: number): string {
+  return `\r\n[signalbox: ${bytes} bytes of output were lost]\r\n`;
+}
+
 function seconds(ms: number): number {
   return Math.round(Math.max(0, ms)) / 1000;
 }

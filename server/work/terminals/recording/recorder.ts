@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import type { WindowSize } from '../types.ts';
-import { headerLine, outputLine, resizeLine, unfinishedBytes } from './cast.ts';
+import { gapText, headerLine, outputLine, resizeLine, unfinishedBytes } from './cast.ts';
 
 export interface RecorderOptions {
   clock: Clock;
@@ -71,14 +71,14 @@ export class Recorder {
     return this.#chars;
   }
 
-  /** Output from this offset on is missing. */
+  /** Output before this offset is recorded, or waits to be. */
   get recorded(): number {
-    return this.#outputBytes;
+    return this.#outputBytes + this.#tail.length;
   }
 
   /** Records what is new of some output. @param at offset of its first byte; a gap before it is named in the recording */
   output(at: number, bytes: Buffer): void {
-    const known = this.#outputBytes + this.#tail.length;
+    const known = this.recorded;
     if (at > known) this.#gap(at - known);
     const fresh = bytes.subarray(Math.max(0, known - at));
     const all = Buffer.concat([this.#tail, fresh]);
@@ -105,9 +105,9 @@ export class Recorder {
   }
 
   #gap(bytes: number): void {
+    this.#outputBytes += this.#tail.length + bytes;
     this.#tail = Buffer.alloc(0);
-    this.#outputBytes += bytes;
-    this.#add(outputLine(this.#now(), `\r\n[signalbox: ${bytes} bytes of output were lost]\r\n`));
+    this.#add(outputLine(this.#now(), gapText(bytes)));
   }
 
   #add(line: string): void {
