@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { AppError } from '../../../server/platform/core/errors.ts';
 import { newId } from '../../../server/platform/core/ids.ts';
-import { OPEN_TERMINALS } from '../../../server/work/terminals/limits.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
+import { OPEN_TERMINALS, TERMINAL_LIMITS } from '../../../server/work/terminals/limits.ts';
 import { TerminalsService } from '../../../server/work/terminals/service.ts';
 import type { TerminalsDeps } from '../../../server/work/terminals/service.ts';
 import { describeEachDatabase } from '../../harness/databases.ts';
@@ -40,8 +42,14 @@ describeEachDatabase('terminals that were open when the server stopped', (open) 
         .execute();
     }
     const entries: object[] = [];
+    const db = { isDown: false, failures: 0 };
+    const write: Storage['writes']['write'] = (work) => {
+      if (!db.isDown) return storage.writes.write(work);
+      db.failures += 1;
+      return Promise.reject(new AppError('unavailable', 'the database is away'));
+    };
     const terminals = new TerminalsService({
-      storage,
+      storage: { ...storage, writes: { ...storage.writes, write } },
       clock,
       log: silentLog,
       gateway: { epoch: () => undefined },
@@ -50,7 +58,7 @@ describeEachDatabase('terminals that were open when the server stopped', (open) 
       keepRecordingsMs: 1,
     } as unknown as TerminalsDeps);
     await terminals.start();
-    return { storage, terminals, teamId, agentId, ids, entries };
+    return { storage, terminals, clock, teamId, agentId, ids, entries, db };
   }
 
   test('give back only the shares they got, when there are more than a router may have', async () => {
@@ -77,5 +85,28 @@ describeEachDatabase('terminals that were open when the server stopped', (open) 
     } finally {
       await terminals.stop();
     }
+  });
+
+  test('an end that could not be stored is tried again at the stop, and not after it', async () => {
+    const { storage, terminals, clock, teamId, agentId, db } = await restart(1);
+    db.isDown = true;
+    await terminals.dropAgent(teamId, agentId);
+    const atEnd = db.failures;
+    await terminals.stop();
+    const atStop = db.failures;
+    expect(atStop).toBeGreaterThan(atEnd);
+    clock.advance(TERMINAL_LIMITS.retryMs);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(db.failures).toBe(atStop);
+    expect(await storage.db.selectFrom('terminals').select('end_reason').execute()).toEqual([{ end_reason: null }]);
+  });
+
+  test('an end that waits for another attempt is stored by the stop', async () => {
+    const { storage, terminals, teamId, agentId, db } = await restart(1);
+    db.isDown = true;
+    await terminals.dropAgent(teamId, agentId);
+    db.isDown = false;
+    await terminals.stop();
+    expect(await storage.db.selectFrom('terminals').select('end_reason').execute()).toEqual([{ end_reason: 'agent_revoked' }]);
   });
 });

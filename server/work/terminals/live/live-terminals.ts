@@ -85,9 +85,13 @@ export class LiveTerminals {
     if (this.#isStopping) return;
     this.#isStopping = true;
     await this.#ticks.stop();
-    for (const live of this.#live.values()) live.leave();
+    const lives = [...this.#live.values()];
+    // Those whose end waits for another attempt: this is the last one. Otherwise the next start would take them for open.
+    const unstored = lives.flatMap((live) => (live.ended && !this.#endings.has(live.id) ? [{ live, ending: live.ended }] : []));
+    for (const live of lives) live.leave();
+    for (const { live, ending } of unstored) void this.#track(this.#finish(live, ending));
     await within(
-      Promise.all([...this.#live.values()].map((live) => live.recorder.close())).then(() => undefined),
+      Promise.all(lives.map((live) => live.recorder.close())).then(() => undefined),
       STOP_MS,
     );
     this.#live.clear();
@@ -291,7 +295,7 @@ export class LiveTerminals {
   }
 
   async #finish(live: LiveTerminal, ending: Ending): Promise<void> {
-    const { log, limits, clock } = this.#deps;
+    const { log, limits } = this.#deps;
     await live.recorder.close();
     try {
       await this.storeEnd({ teamId: live.teamId, id: live.id }, ending);
@@ -302,7 +306,8 @@ export class LiveTerminals {
       if (ending.reason !== 'not_opened') this.audit(live, { action: 'terminal ended', result: 200, source, detail });
     } catch (error) {
       log.warn({ err: error, team_id: live.teamId }, 'the end of a terminal could not be stored; trying again');
-      if (!this.#isStopping) clock.setTimeout(() => void this.#track(this.#finish(live, ending)), limits.retryMs);
+      // The terminal owns the wait: `stop` leaves it.
+      if (!this.#isStopping) live.retryIn(limits.retryMs, () => void this.#track(this.#finish(live, ending)));
     }
   }
 
