@@ -10,7 +10,7 @@ import { applyAgentChange, bringsNotice } from './agents/store.ts';
 import { applyChanges } from './store.ts';
 import type { FaultChange, FaultEvent } from './types.ts';
 import { WaitingAgents } from './waiting-agents.ts';
-import type { AgentChange } from './waiting-agents.ts';
+import type { AgentChange, ChangedRouter } from './waiting-agents.ts';
 import { WaitingChanges } from './waiting-changes.ts';
 import type { TakenChange } from './waiting-changes.ts';
 
@@ -31,7 +31,7 @@ interface ChangesDeps {
 interface AgentWork {
   change: AgentChange;
   /** Not stored yet. */
-  left: string[];
+  left: ChangedRouter[];
   /** Its notice is stored: the other routers add none. */
   hasNotice: boolean;
 }
@@ -113,11 +113,11 @@ export class Changes {
   /** @returns why the rest could not be stored now */
   async #storeAgent(): Promise<{ error: unknown } | undefined> {
     if (this.#agentWork.length === 0)
-      this.#agentWork = this.#agents.take().map((change) => ({ change, left: change.routerIds, hasNotice: false }));
+      this.#agentWork = this.#agents.take().map((change) => ({ change, left: change.routers, hasNotice: false }));
     for (let work = this.#agentWork[0]; work; work = this.#agentWork[0]) {
       const { refused, left, error } = await this.#storeRouters(work, work.left.slice(0, AGENT_CHUNK));
       const { teamId, agentId } = work.change;
-      this.#countRefused(refused, (routerId) => ({ team_id: teamId, agent_id: agentId, router_id: routerId }));
+      this.#countRefused(refused, ({ id }) => ({ team_id: teamId, agent_id: agentId, router_id: id }));
       work.left = [...left, ...work.left.slice(AGENT_CHUNK)];
       if (left.length > 0) return { error };
       if (work.left.length === 0) this.#agentWork.shift();
@@ -125,10 +125,10 @@ export class Changes {
     return undefined;
   }
 
-  #storeRouters(work: AgentWork, routerIds: readonly string[]) {
+  #storeRouters(work: AgentWork, routers: readonly ChangedRouter[]) {
     const { storage, clock } = this.#deps;
-    return storeApart(routerIds, async (some) => {
-      const part = { ...work.change, routerIds: some, total: work.change.routerIds.length, withNotice: !work.hasNotice };
+    return storeApart(routers, async (some) => {
+      const part = { ...work.change, routers: some, total: work.change.routers.length, withNotice: !work.hasNotice };
       const events = await storage.writes.write((tx) => applyAgentChange(tx, part, clock.now()));
       work.hasNotice ||= bringsNotice(events);
       this.#publish(events);

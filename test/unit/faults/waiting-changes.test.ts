@@ -68,7 +68,7 @@ describe('agents that wait for the database', () => {
     expect(waiting.size).toBe(1);
     const [change, ...others] = waiting.take();
     expect(others).toEqual([]);
-    expect(change!.routerIds).toHaveLength(500);
+    expect(change!.routers).toHaveLength(500);
     expect(waiting.take()).toEqual([]);
   });
 
@@ -76,9 +76,28 @@ describe('agents that wait for the database', () => {
     const waiting = new WaitingAgents();
     for (const router of ['r1', 'r2']) waiting.add(away(router));
     waiting.add(back('r1'));
-    expect(waiting.take().map(({ kind, routerIds }) => [kind, ...routerIds])).toEqual([
+    expect(waiting.take().map(({ kind, routers }) => [kind, ...routers.map(({ id }) => id)])).toEqual([
       ['open', 'r1', 'r2'],
       ['resolve', 'r1'],
+    ]);
+  });
+
+  it('leaves each router its own moment, also when flaps are left out', () => {
+    const waiting = new WaitingAgents();
+    waiting.add(away('r1', 10));
+    waiting.add(away('r2', 20));
+    for (let turn = 0; turn < 10; turn += 1) {
+      waiting.add(back('flaps', 30 + turn));
+      waiting.add(away('flaps', 30 + turn));
+    }
+    waiting.add(back('r2', 50));
+    waiting.add(back('r1', 60));
+    const moments = waiting.take().flatMap(({ kind, routers }) => routers.map(({ id, at }) => [kind, id, at]));
+    expect(moments.filter(([, id]) => id !== 'flaps')).toEqual([
+      ['open', 'r1', 10],
+      ['open', 'r2', 20],
+      ['resolve', 'r2', 50],
+      ['resolve', 'r1', 60],
     ]);
   });
 
@@ -97,10 +116,10 @@ describe('agents that wait for the database', () => {
         const changes = waiting.take();
         expect(changes.length).toBeLessThanOrEqual(24);
         const stored = new Map<string, boolean>();
-        for (const { kind, routerIds } of changes)
-          for (const router of routerIds) {
-            expect(kind === 'open').toBe(!(stored.get(router) ?? false));
-            stored.set(router, kind === 'open');
+        for (const { kind, routers } of changes)
+          for (const { id } of routers) {
+            expect(kind === 'open').toBe(!(stored.get(id) ?? false));
+            stored.set(id, kind === 'open');
           }
         for (const [router, now] of isAway) expect(stored.get(router) ?? false).toBe(now);
       }),

@@ -5,14 +5,14 @@ import { agentNotice, faultNotice } from '../notices.ts';
 import { notBeforeItBegan, REOPEN_WITHIN_MS, textOf } from '../store.ts';
 import { FAULT_SEVERITY } from '../types.ts';
 import type { FaultEvent } from '../types.ts';
-import type { AgentChange } from '../waiting-agents.ts';
+import type { AgentChange, ChangedRouter } from '../waiting-agents.ts';
 
 /** Faults of all routers of an agent at once, and of a router that is removed. */
 
 /** Some routers of an agent that lost sight, or got it back. */
-export interface AgentPart extends Omit<AgentChange, 'routerIds'> {
+export interface AgentPart extends Omit<AgentChange, 'routers'> {
   /** At most as many as one statement takes. */
-  routerIds: readonly string[];
+  routers: readonly ChangedRouter[];
   /** Routers of the agent that the change concerns, with those of other parts. */
   total: number;
   /** Whether this part brings the one notice of the change. */
@@ -31,20 +31,24 @@ export function bringsNotice(events: readonly FaultEvent[]): boolean {
   return events.some(({ kind }) => kind !== 'repeated');
 }
 
-async function openOfAgent(tx: DbOrTx, { teamId, routerIds, at, finding }: AgentPart, now: number): Promise<FaultEvent[]> {
+async function openOfAgent(tx: DbOrTx, { teamId, routers, at, finding }: AgentPart, now: number): Promise<FaultEvent[]> {
+  const atOf = new Map(routers.map((router) => [router.id, router.at]));
   const type = 'agent_offline';
   const text = textOf({ finding: finding ?? { message: '', cause: '' } });
   const recent = await tx
     .selectFrom('faults')
     .select(['id', 'router_id', 'resolved_at'])
     .where('team_id', '=', teamId)
-    .where('router_id', 'in', routerIds)
+    .where('router_id', 'in', [...atOf.keys()])
     .where('type', '=', type)
+    // `at` is the earliest moment.
     .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', at - REOPEN_WITHIN_MS)]))
     .orderBy('created_at')
     .execute();
+  const isRecent = ({ router_id: id, resolved_at: end }: (typeof recent)[number]): boolean =>
+    end === null || end >= atOf.get(id)! - REOPEN_WITHIN_MS;
   // The newest of each router.
-  const last = new Map(recent.map((fault) => [fault.router_id, fault]));
+  const last = new Map(recent.filter(isRecent).map((fault) => [fault.router_id, fault]));
   const ids = [...last.values()].map(({ id }) => id);
   const again =
     ids.length === 0
@@ -56,16 +60,16 @@ async function openOfAgent(tx: DbOrTx, { teamId, routerIds, at, finding }: Agent
           .where('id', 'in', ids)
           .returningAll()
           .execute();
-  const rows = routerIds
-    .filter((routerId) => !last.has(routerId))
-    .map((routerId) => ({
-      id: newId(at),
+  const rows = routers
+    .filter(({ id }) => !last.has(id))
+    .map(({ id: routerId, at: beganAt }) => ({
+      id: newId(beganAt),
       team_id: teamId,
       router_id: routerId,
       type,
       severity: FAULT_SEVERITY[type],
       ...text,
-      created_at: at,
+      created_at: beganAt,
       resolved_at: null,
       occurrences: 1,
       updated_at: now,
@@ -86,17 +90,26 @@ async function openOfAgent(tx: DbOrTx, { teamId, routerIds, at, finding }: Agent
   ];
 }
 
-async function resolveOfAgent(tx: DbOrTx, { teamId, routerIds, at }: AgentPart, now: number): Promise<FaultEvent[]> {
-  const resolved = await tx
-    .updateTable('faults')
-    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, at), updated_at: now }))
-    .where('team_id', '=', teamId)
-    .where('router_id', 'in', routerIds)
-    .where('type', '=', 'agent_offline')
-    .where('resolved_at', 'is', null)
-    .returningAll()
-    .execute();
-  return resolved.map((fault) => ({ kind: 'resolved' as const, fault }));
+/** One statement for each moment: mostly all routers have the same. */
+async function resolveOfAgent(tx: DbOrTx, { teamId, routers }: AgentPart, now: number): Promise<FaultEvent[]> {
+  const events: FaultEvent[] = [];
+  for (const [at, some] of Map.groupBy(routers, (router) => router.at)) {
+    const resolved = await tx
+      .updateTable('faults')
+      .set((eb) => ({ resolved_at: notBeforeItBegan(eb, at), updated_at: now }))
+      .where('team_id', '=', teamId)
+      .where(
+        'router_id',
+        'in',
+        some.map(({ id }) => id),
+      )
+      .where('type', '=', 'agent_offline')
+      .where('resolved_at', 'is', null)
+      .returningAll()
+      .execute();
+    for (const fault of resolved) events.push({ kind: 'resolved', fault });
+  }
+  return events;
 }
 
 /** Resolves the open faults of a router that is removed, inside a write. */
