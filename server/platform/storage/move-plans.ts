@@ -83,8 +83,6 @@ async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
       flush_at: eb('flush_at', '+', stepMs),
       pending_since: eb('pending_since', '+', stepMs),
       told_at: eb('told_at', '+', stepMs),
-      acknowledged_until: eb('acknowledged_until', '+', stepMs),
-      escalate_at: eb('escalate_at', '+', stepMs),
     }))
     .where('closed_at', 'is', null)
     .execute();
@@ -100,6 +98,17 @@ async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
   await tx
     .updateTable('send_buckets')
     .set((eb) => ({ at: eb('at', '+', stepMs), stopped_until: eb('stopped_until', '+', stepMs) }))
+    .execute();
+  // Codes of the last two days: how long they can be used, and when the next one may be sent.
+  await tx
+    .updateTable('address_proofs')
+    .set((eb) => ({ sent_at: eb('sent_at', '+', stepMs) }))
+    .execute();
+  await tx
+    .updateTable('address_proofs')
+    .set((eb) => ({ expires_at: eb('expires_at', '+', stepMs) }))
+    // 0: it has ended.
+    .where('expires_at', '>', 0)
     .execute();
 }
 
@@ -138,6 +147,8 @@ export async function capPlans(
   await tx.updateTable('messages').set({ claimed_until: now }).where('claimed_until', '>', latest).execute();
   await tx.updateTable('messages').set({ expires_at: latest }).where('expires_at', '>', latest).where('due_at', 'is not', null).execute();
   await tx.updateTable('send_buckets').set({ stopped_until: null }).where('stopped_until', '>', latest).execute();
+  // How long such a code was valid already is not known, so it ends. The limits count it as sent now.
+  await tx.updateTable('address_proofs').set({ sent_at: now, expires_at: 0 }).where('sent_at', '>', now).execute();
   await tx.updateTable('idempotency_keys').set({ created_at: now }).where('created_at', '>', now).execute();
   await tx.updateTable('forwards').set({ closed_at: now }).where('closed_at', '>', now).execute();
 }

@@ -104,7 +104,7 @@ export interface AddressProofsTable {
   code_hash: Fixed<string>;
   /** Wrong codes so far. */
   tries: number;
-  sent_at: Fixed<Millis>;
+  sent_at: Millis;
   /** 0 once it was used. */
   expires_at: Millis;
 }
