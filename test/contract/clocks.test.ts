@@ -39,6 +39,8 @@ import { Secrets } from '../../server/platform/storage/secrets.ts';
 import { FailedDials } from '../../server/platform/tunnel/failed-dials.ts';
 import { stopBucket, takeFrom } from '../../server/outbound/notifications/messages/buckets/store.ts';
 import { selectDueMessages } from '../../server/outbound/notifications/messages/sending/store.ts';
+import { AddressProofs } from '../../server/outbound/notifications/proofs/service.ts';
+import { takeTry } from '../../server/outbound/notifications/proofs/store.ts';
 import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
 import { selectDue as selectDueThreads } from '../../server/outbound/notifications/threads/telling/store.ts';
 import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/store.ts';
@@ -103,12 +105,7 @@ class Run {
     const { teamId } = this.place;
     const now = this.clock.now();
     const groupId = await followKinds(this.storage, teamId, ['*'], now);
-    const thread = {
-      ...newThread({ id: newId(now), teamId, groupId, key: 'k', kind: 'fault.high_cpu', now }),
-      flush_at: now + ms,
-      escalate_at: now + ms,
-      acknowledged_until: now + ms,
-    };
+    const thread = { ...newThread({ id: newId(now), teamId, groupId, key: 'k', kind: 'fault.high_cpu', now }), flush_at: now + ms };
     await this.storage.db.insertInto('threads').values(thread).execute();
     const message = {
       id: newId(now),
@@ -202,11 +199,7 @@ const SERVER: Record<string, Scenario> = {
   },
   'notification: wait before it is told': async (run) => {
     await run.threadDueIn(3 * HOUR);
-    return run.until(10 * MINUTE, async () => {
-      const now = run.clock.now();
-      const due = await selectDueThreads(run.storage.db, run.place.teamId, now, 1);
-      return due.some(({ escalate_at: escalate, acknowledged_until: until }) => escalate! <= now && until! <= now);
-    });
+    return run.until(10 * MINUTE, async () => (await selectDueThreads(run.storage.db, run.place.teamId, run.clock.now(), 1)).length === 1);
   },
   'notification: retry': async (run) => {
     await run.threadDueIn(3 * HOUR);
@@ -214,6 +207,19 @@ const SERVER: Record<string, Scenario> = {
     return run.until(10 * MINUTE, async () => {
       const query = { teamId, now: run.clock.now(), busyBuckets: [], limit: 1 };
       return (await selectDueMessages(run.storage.db, query)).length === 1;
+    });
+  },
+  'code that proves an address: its end': async (run) => {
+    const { owner, issue } = proofsOf(run);
+    await issue();
+    return run.until(MINUTE, async () => (await takeTry(run.storage.db, owner, { now: run.clock.now(), tries: 1000 })) === undefined);
+  },
+  'code that proves an address: pause before the next, and its other limits': async (run) => {
+    const { issue } = proofsOf(run);
+    await issue();
+    return run.until(10 * SECOND, async () => {
+      const refusal = await issue().catch((error: unknown) => error);
+      return !(refusal instanceof AppError && refusal.code === 'rate_limited');
     });
   },
   'pause that a provider of messages asked for': async (run) => {
@@ -531,6 +537,13 @@ const AGENT: Record<string, Scenario> = {
     return run.until(30 * MINUTE, () => momentNow(run.machine, 500).at - momentOfMark(mark, run.machine).at >= 2 * DAY);
   },
 };
+
+function proofsOf({ storage, clock, place: { teamId, routerId } }: Run) {
+  const proofs = new AddressProofs({ storage, clock, secrets: { fingerprints: (_purpose, text) => [text] } });
+  // Any id will do for the owner, and each run has its own.
+  const owner = { teamId, userId: null, ownerId: routerId };
+  return { owner, issue: () => proofs.issue({ ...owner, addressKey: routerId }) };
+}
 
 function routersOf({ storage, clock }: Run): RoutersService {
   return new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75 * SECOND } });

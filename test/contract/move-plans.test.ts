@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { insertBackup } from '../../server/work/backups/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
+import { insertProof } from '../../server/outbound/notifications/proofs/store.ts';
 import { insertJob } from '../../server/work/jobs/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { capPlans } from '../../server/platform/storage/move-plans.ts';
@@ -60,5 +61,26 @@ describeEachDatabase('plans at the start', (open) => {
       .executeTakeFirstOrThrow();
     const backup = await storage.db.selectFrom('backups').select('due_at').where('job_id', '=', id).executeTakeFirstOrThrow();
     expect([event.due_at! - NOW, event.claimed_until! - NOW, backup.due_at! - NOW]).toEqual(left);
+  });
+
+  test('a code that proves an address, sent in the future, has ended and counts as sent now', async () => {
+    const storage = await open();
+    const { teamId, routerId: ownerId } = await seedRouter(storage);
+    const of = { teamId, userId: null, ownerId, addressKey: 'k' };
+    const [past, future] = [newId(NOW), newId(NOW)];
+    await insertProof(storage.db, { ...of, id: past, codeHash: 'h', sentAt: NOW - 1000, expiresAt: NOW + 1000 });
+    await insertProof(storage.db, { ...of, id: future, codeHash: 'h', sentAt: NOW + 1000, expiresAt: NOW + HOUR });
+    await storage.writes.write((tx) => capPlans(tx, NOW, longestMs));
+    const rows = await storage.db
+      .selectFrom('address_proofs')
+      .select(['id', 'sent_at', 'expires_at'])
+      .where('owner_id', '=', ownerId)
+      .execute();
+    expect(new Map(rows.map((row) => [row.id, [row.sent_at, row.expires_at]]))).toEqual(
+      new Map([
+        [past, [NOW - 1000, NOW + 1000]],
+        [future, [NOW, 0]],
+      ]),
+    );
   });
 });

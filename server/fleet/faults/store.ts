@@ -1,4 +1,5 @@
-import type { ExpressionBuilder } from 'kysely';
+import { sql } from 'kysely';
+import type { ExpressionBuilder, SqlBool } from 'kysely';
 import { newId } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { insertNotices } from '../../platform/notices/store.ts';
@@ -43,23 +44,25 @@ async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChang
     case 'open':
       return openFault(db, { teamId, routerId, change }, now);
     case 'describe':
-      await updateOpen(db, routerId, change.type, { ...textOf(change), updated_at: now });
+      await updateOpen(db, { teamId, routerId, change }, now);
       return undefined;
     case 'resolve': {
-      const fault = await resolveOpen(db, routerId, change, now);
+      const fault = await resolveOpen(db, { teamId, routerId, change }, now);
       return fault && { kind: 'resolved', fault };
     }
   }
 }
 
-type OpenChange = Extract<FaultChange, { kind: 'open' }>;
+type ChangeOf<Kind extends FaultChange['kind']> = RouterChange & { change: Extract<FaultChange, { kind: Kind }> };
 
-async function openFault(
-  db: DbOrTx,
-  { teamId, routerId, change }: { teamId: string; routerId: string; change: OpenChange },
-  now: number,
-): Promise<FaultEvent | undefined> {
-  const again = await repeatFault(db, routerId, change, now);
+/** `|| ''` keeps SQLite from reading all faults of the team: there is an index of one kind of one router. */
+function isFaultOf({ teamId, routerId, change }: RouterChange) {
+  return (eb: ExpressionBuilder<Schema, 'faults'>) =>
+    eb.and([sql<SqlBool>`(team_id || '') = ${teamId}`, eb('router_id', '=', routerId), eb('type', '=', change.type)]);
+}
+
+async function openFault(db: DbOrTx, { teamId, routerId, change }: ChangeOf<'open'>, now: number): Promise<FaultEvent | undefined> {
+  const again = await repeatFault(db, { teamId, routerId, change }, now);
   if (again) return again;
   const fault = await db
     .insertInto('faults')
@@ -82,37 +85,31 @@ async function openFault(
 }
 
 /** Reopens the record that is open or was resolved within {@link REOPEN_WITHIN_MS}. */
-async function repeatFault(db: DbOrTx, routerId: string, change: OpenChange, now: number): Promise<FaultEvent | undefined> {
+async function repeatFault(db: DbOrTx, change: ChangeOf<'open'>, now: number): Promise<FaultEvent | undefined> {
   const last = await db
     .selectFrom('faults')
     .select(['id', 'resolved_at'])
-    .where('router_id', '=', routerId)
-    .where('type', '=', change.type)
-    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', change.at - REOPEN_WITHIN_MS)]))
+    .where(isFaultOf(change))
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', change.change.at - REOPEN_WITHIN_MS)]))
     .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (!last) return undefined;
   const fault = await db
     .updateTable('faults')
-    .set((eb) => ({ ...textOf(change), resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
+    .set((eb) => ({ ...textOf(change.change), resolved_at: null, occurrences: eb('occurrences', '+', 1), updated_at: now }))
+    .where('team_id', '=', change.teamId)
     .where('id', '=', last.id)
     .returningAll()
     .executeTakeFirstOrThrow();
   return { kind: last.resolved_at === null ? 'repeated' : 'reopened', fault };
 }
 
-async function resolveOpen(
-  db: DbOrTx,
-  routerId: string,
-  { type, at }: Extract<FaultChange, { kind: 'resolve' }>,
-  now: number,
-): Promise<FaultRecord | undefined> {
+async function resolveOpen(db: DbOrTx, change: ChangeOf<'resolve'>, now: number): Promise<FaultRecord | undefined> {
   return db
     .updateTable('faults')
-    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, at), updated_at: now }))
-    .where('router_id', '=', routerId)
-    .where('type', '=', type)
+    .set((eb) => ({ resolved_at: notBeforeItBegan(eb, change.change.at), updated_at: now }))
+    .where(isFaultOf(change))
     .where('resolved_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
@@ -123,17 +120,11 @@ export function notBeforeItBegan(eb: ExpressionBuilder<Schema, 'faults'>, at: nu
   return eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end();
 }
 
-async function updateOpen(
-  db: DbOrTx,
-  routerId: string,
-  type: FaultType,
-  values: { message: string; cause: string; updated_at: number },
-): Promise<void> {
+async function updateOpen(db: DbOrTx, change: ChangeOf<'describe'>, now: number): Promise<void> {
   await db
     .updateTable('faults')
-    .set(values)
-    .where('router_id', '=', routerId)
-    .where('type', '=', type)
+    .set({ ...textOf(change.change), updated_at: now })
+    .where(isFaultOf(change))
     .where('resolved_at', 'is', null)
     .execute();
 }

@@ -169,7 +169,7 @@ export class ContactsService {
     const { clock, proofs } = this.#deps;
     const { userId } = owner;
     await this.#find(owner, contactId);
-    await proofs.use(contactId, code, async (tx, addressKey) => {
+    await proofs.use({ ...owner, ownerId: contactId }, code, async (tx, addressKey) => {
       const person = await this.person(owner, tx);
       // The email of an account may have changed since the message.
       if (!person.contacts.some((contact) => contact.id === contactId && contact.addressKey === addressKey)) return false;

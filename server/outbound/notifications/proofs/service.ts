@@ -6,7 +6,7 @@ import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { deleteProofsBefore, endProofs, insertProof, lockTeam, selectSendings, takeTry } from './store.ts';
 import { PROOF } from './types.ts';
-import type { ProofOf } from './types.ts';
+import type { ProofOf, ProofOwner } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -43,7 +43,7 @@ export class AddressProofs {
     await storage.writes.write(async (tx) => {
       await lockTeam(tx, proof.teamId);
       await refuseTooMany(tx, proof, now);
-      await endProofs(tx, proof.ownerId);
+      await endProofs(tx, proof);
       await insertProof(tx, { ...proof, id, codeHash: this.#hashes(id, code)[0]!, sentAt: now, expiresAt });
     });
     return { code, expiresAt };
@@ -54,15 +54,15 @@ export class AddressProofs {
    * @param prove gets the hash of the address to which the code was sent; false when the owner has another one by now
    * @throws AppError `invalid` for a wrong code, or one that is no longer valid
    */
-  async use(ownerId: string, code: string, prove: (tx: Tx, addressKey: string) => Promise<boolean>): Promise<void> {
+  async use(owner: ProofOwner, code: string, prove: (tx: Tx, addressKey: string) => Promise<boolean>): Promise<void> {
     const { storage, clock } = this.#deps;
     // The refusal comes after the transaction, which must keep the counted try.
     const refusal = await storage.writes.write(async (tx) => {
-      const open = await takeTry(tx, ownerId, { now: clock.now(), tries: PROOF.tries });
+      const open = await takeTry(tx, owner, { now: clock.now(), tries: PROOF.tries });
       if (!open) return ENDED;
       if (!this.#hashes(open.id, code).some((hash) => isSame(hash, open.codeHash))) return open.tries < PROOF.tries ? WRONG : ENDED;
       if (!(await prove(tx, open.addressKey))) return ENDED;
-      await endProofs(tx, ownerId);
+      await endProofs(tx, owner);
       return undefined;
     });
     if (refusal !== undefined) throw invalidField('code', refusal);

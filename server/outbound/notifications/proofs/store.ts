@@ -1,11 +1,19 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import type { OpenProof, ProofOf } from './types.ts';
+import type { Schema } from '../../../platform/storage/schema.ts';
+import type { OpenProof, ProofOf, ProofOwner } from './types.ts';
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
+/** Of one owner. A target belongs to its team, a contact to a person, who may be a member of several teams. */
+function isOf({ teamId, userId, ownerId }: ProofOwner) {
+  return (eb: ExpressionBuilder<Schema, 'address_proofs'>) =>
+    eb.and([eb('owner_id', '=', ownerId), userId === null ? eb('team_id', '=', teamId) : eb('user_id', '=', userId)]);
+}
+
 /** Ends the earlier codes of the owner: only the newest one counts. */
-export async function endProofs(db: DbOrTx, ownerId: string): Promise<void> {
-  await db.updateTable('address_proofs').set({ expires_at: 0 }).where('owner_id', '=', ownerId).where('expires_at', '>', 0).execute();
+export async function endProofs(db: DbOrTx, owner: ProofOwner): Promise<void> {
+  await db.updateTable('address_proofs').set({ expires_at: 0 }).where(isOf(owner)).where('expires_at', '>', 0).execute();
 }
 
 interface NewProof extends ProofOf {
@@ -51,11 +59,15 @@ export async function selectSendings(
 }
 
 /** Counts a try of the owner's open code. Undefined when there is none, or its tries are used up. */
-export async function takeTry(db: DbOrTx, ownerId: string, { now, tries }: { now: number; tries: number }): Promise<OpenProof | undefined> {
+export async function takeTry(
+  db: DbOrTx,
+  owner: ProofOwner,
+  { now, tries }: { now: number; tries: number },
+): Promise<OpenProof | undefined> {
   const row = await db
     .updateTable('address_proofs')
     .set((eb) => ({ tries: eb('tries', '+', 1) }))
-    .where('owner_id', '=', ownerId)
+    .where(isOf(owner))
     .where('expires_at', '>', now)
     .where('tries', '<', tries)
     .returning(['id', 'code_hash', 'address_key', 'tries'])

@@ -17,13 +17,18 @@ export const PROOF = {
   perAddressADay: 10,
 } as const;
 
-/** The address for which a code is made. */
-export interface ProofOf {
+/** Who has the address that a code proves. */
+export interface ProofOwner {
+  /** The team that asks. */
   teamId: string;
   /** The person whose address it is; null for a target of the team. */
   userId: string | null;
   /** The target or contact. */
   ownerId: string;
+}
+
+/** The address for which a code is made. */
+export interface ProofOf extends ProofOwner {
   /** Keyed hash of the address. */
   addressKey: string;
 }

@@ -129,7 +129,9 @@ export class TargetsService {
   async verify(teamId: string, targetId: string, code: string): Promise<Target> {
     const { clock, proofs } = this.#deps;
     const { id } = await this.get(teamId, targetId);
-    await proofs.use(id, code, (tx, addressKey) => setTargetProved(tx, { teamId, id }, addressKey, clock.now()));
+    await proofs.use({ teamId, userId: null, ownerId: id }, code, (tx, addressKey) =>
+      setTargetProved(tx, { teamId, id }, addressKey, clock.now()),
+    );
     return this.get(teamId, targetId);
   }
 

@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+/**
+ * Every statement on a table with teams names the team, or stands here with the reason why it need not. Whoever adds a statement decides
+ * which of the two it is.
+ */
+const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
+  'for all teams, by time: sweeps, and what is due': {
+    'server/access/audit/store.ts': ['deleteAuditEntries'],
+    'server/access/revocations/store.ts': ['due', 'deleteRevocations'],
+    'server/access/teams/invitations/store.ts': ['deleteOldInvitations'],
+    'server/access/teams/password-links/store.ts': ['deleteExpiredPasswordLinks'],
+    'server/fleet/devices/store.ts': ['deleteForgotten'],
+    'server/fleet/sessions/store.ts': ['deleteSessions'],
+    'server/fleet/states/store.ts': ['deleteStates'],
+    'server/outbound/notifications/messages/sending/store.ts': ['selectNextMessage'],
+    'server/outbound/notifications/proofs/store.ts': ['deleteProofsBefore'],
+    'server/outbound/notifications/silences/store.ts': ['deleteSilencesBefore'],
+    'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'deleteThreadsBefore'],
+    'server/outbound/webhooks/store.ts': ['selectNextDue', 'deleteSettledBefore'],
+    'server/platform/notices/store.ts': ['deleteNoticesBefore'],
+    'server/platform/storage/move-plans.ts': ['movePlans', 'moveNotifications', 'capPlans'],
+    'server/work/backups/changes/store.ts': ['selectUncompared'],
+    'server/work/backups/schedules/store.ts': ['selectEnabled', 'selectBeyondKept'],
+    'server/work/backups/store.ts': ['selectSurplus', 'deleteBackups', 'jobsOf'],
+    'server/work/forwards/connections/store.ts': ['deleteConnectionsUntil'],
+    'server/work/jobs/hand-over/store.ts': ['giveUp', 'giveUpOverdue', 'expireJobs'],
+    'server/work/jobs/outbox/store.ts': ['insertMissedEvents'],
+    'server/work/jobs/retention/store.ts': [
+      'selectJobsBefore',
+      'forgetOutputs',
+      'deleteEndedJobs',
+      'selectForgettable',
+      'unsentEvent',
+      'openCampaign',
+    ],
+    'server/work/terminals/recording/store.ts': ['deleteOldRecordings'],
+  },
+  'for all teams, once at the start': {
+    'server/fleet/faults/store.ts': ['selectOpenFaults'],
+    'server/fleet/routers/moves/store.ts': ['selectOpenMoves'],
+    'server/fleet/routers/store.ts': ['selectWithoutVersionKey', 'updateVersionKey'],
+    'server/fleet/sessions/store.ts': ['closeOpenSessions'],
+    'server/fleet/states/store.ts': ['selectOpenStates'],
+    'server/outbound/events/store.ts': ['takeKept'],
+    'server/platform/idempotency/store.ts': ['markInterrupted'],
+    'server/work/forwards/store.ts': ['selectOpenForwards'],
+    'server/work/terminals/store.ts': ['selectAllOpen'],
+  },
+  'for the operator of the control plane, on the command line': {
+    'server/platform/storage/inspect.ts': ['newestMomentOf'],
+    'server/platform/storage/stored-secrets.ts': ['keysInUse', 'forgetSecrets'],
+  },
+  'whose secret or sign-in says which team it is': {
+    'server/access/credentials/store.ts': ['claimEnrolToken', 'selectEnrolTokenBySecret'],
+    'server/access/identity/clients/store.ts': ['selectClientAnywhere'],
+    'server/fleet/agents/store.ts': ['raiseEpoch', 'confirmEpoch', 'recordDisconnect'],
+  },
+  'of a person, who may be a member of several teams': { 'server/access/teams/password-links/store.ts': ['deletePasswordLink'] },
+  'of ids that the statement before found by the team, or among what is due': {
+    'server/fleet/health/store.ts': ['selectRouterIds'],
+    'server/fleet/links/store.ts': ['selectAgentIds'],
+    'server/fleet/removals/store.ts': ['purgeSome'],
+    'server/fleet/sites/store.ts': ['moveSightings'],
+    'server/outbound/notifications/messages/sending/store.ts': ['claimMessages', 'postpone'],
+    'server/outbound/webhooks/store.ts': ['claimEvents'],
+    'server/work/backups/store.ts': ['claimDue'],
+    'server/work/forwards/connections/store.ts': ['deleteConnectionsBeyond'],
+    'server/work/jobs/dispatch/store.ts': ['selectWaitingRouters'],
+  },
+  'for limits that count what all teams do, and those of one team': { 'server/outbound/notifications/proofs/store.ts': ['selectSendings'] },
+  'of a campaign that the pass has from the list of open ones, and whose row it holds': {
+    'server/work/campaigns/run/store.ts': [
+      'holdCampaign',
+      'recordResults',
+      'recordWithoutJob',
+      'claimTargets',
+      'setClaimed',
+      'startTarget',
+      'selectClaimed',
+      'releaseClaims',
+      'selectJobsToCancel',
+      'stopCampaign',
+      'finishCampaign',
+      'correctCounts',
+    ],
+  },
+  'inside a statement that names it': {
+    'server/fleet/removals/store.ts': ['deleteRemainingRecords'],
+    'server/outbound/notifications/messages/sending/store.ts': ['hasEarlier'],
+    'server/outbound/webhooks/store.ts': ['hasEarlierPending', 'insertAttempt'],
+  },
+};
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const STATEMENT = /\.(?:selectFrom|updateTable|deleteFrom)\(\s*'(\w+)(?: as \w+)?'/g;
+const END_OF_STATEMENT = /\.(?:execute|executeTakeFirst|executeTakeFirstOrThrow)\(|\n\}\n/;
+/** How a statement names the team, directly or by what these helpers do. */
+const NAMES_TEAM = /team_id|teamId|ofTeam|madeWithKey|whereKey|whereHeld|isOf\(|isFaultOf\(|\(here\)/;
+/** The same around a statement. */
+const WRAPPED = /where(?:Key|Held)\([\w.]+$/;
+const FUNCTION = /(?:async |function |async \*?)#?(\w+)(?:<[^>(]*>)?\(/g;
+
+function tablesWithTeam(): Set<string> {
+  const folder = path.join(ROOT, 'server/platform/storage');
+  const text = readdirSync(folder)
+    .filter((file) => /^schema.*\.ts$/.test(file))
+    .map((file) => readFileSync(path.join(folder, file), 'utf8'))
+    .join('\n');
+  const bodies = new Map([...text.matchAll(/export interface (\w+)[^{]*\{([^}]*)\n\}/g)].map(([, name, body]) => [name!, body!]));
+  const tables = [...text.matchAll(/^ {2}(\w+): (\w+Table);/gm)];
+  return new Set(tables.filter(([, , row]) => bodies.get(row!)?.includes('team_id')).map(([, table]) => table!));
+}
+
+/** `file function` of each statement that names no team. */
+function statementsWithoutTeam(): Set<string> {
+  const tables = tablesWithTeam();
+  const files = readdirSync(path.join(ROOT, 'server'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.includes('migrations'))
+    .map((file) => `server/${file.split(path.sep).join('/')}`);
+  const found = new Set<string>();
+  for (const file of files) {
+    const text = readFileSync(path.join(ROOT, file), 'utf8');
+    for (const match of text.matchAll(STATEMENT)) {
+      if (!tables.has(match[1]!)) continue;
+      const rest = text.slice(match.index);
+      const end = END_OF_STATEMENT.exec(rest);
+      const statement = rest.slice(0, end ? end.index + end[0].length : undefined);
+      if (NAMES_TEAM.test(statement) || WRAPPED.test(text.slice(0, match.index))) continue;
+      const name = [...text.slice(0, match.index).matchAll(FUNCTION)].at(-1)?.[1] ?? '';
+      found.add(`${file} ${name}`);
+    }
+  }
+  return found;
+}
+
+test('there are tables with teams, and statements on them', () => {
+  expect(tablesWithTeam().size).toBeGreaterThan(40);
+  expect(statementsWithoutTeam().size).toBeGreaterThan(50);
+});
+
+test('every statement on a record of a team names the team, unless it stands in the list above with its reason', () => {
+  const listed = Object.values(WITHOUT_TEAM).flatMap((files) =>
+    Object.entries(files).flatMap(([file, names]) => names.map((name) => `${file} ${name}`)),
+  );
+  const found = statementsWithoutTeam();
+  expect([...found].filter((one) => !listed.includes(one))).toEqual([]);
+  expect(
+    listed.filter((one) => !found.has(one)),
+    'listed for nothing',
+  ).toEqual([]);
+});
