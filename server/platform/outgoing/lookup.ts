@@ -29,16 +29,28 @@ export function nameServerResolver(): ResolveName {
 /**
  * The look-up function of a socket. It returns only permitted addresses, so there is no second look-up
  * between check and connection that could differ (DNS rebinding).
+ * @param onFound gets the addresses before the connection is made
  */
-export function guardedLookup(resolve: ResolveName, rules: AddressRules): LookupFunction {
+export function guardedLookup(
+  resolve: ResolveName,
+  rules: AddressRules,
+  onFound?: (hostname: string, addresses: readonly string[]) => void,
+): LookupFunction {
   return (hostname, options, callback) => {
     void answer(hostname, options.all === true, callback);
   };
 
   async function answer(hostname: string, all: boolean, callback: Parameters<LookupFunction>[2]): Promise<void> {
     const found = await allowedAddresses(hostname, resolve, rules).catch((error: Error) => error);
-    if (found instanceof Error) callback(found, '', 0);
-    else if (all) callback(null, found);
+    if (found instanceof Error) {
+      callback(found, '', 0);
+      return;
+    }
+    onFound?.(
+      hostname,
+      found.map(({ address }) => address),
+    );
+    if (all) callback(null, found);
     else callback(null, found[0]!.address, found[0]!.family);
   }
 }

@@ -1,5 +1,8 @@
+import { isIP } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
+import { isLoopbackHost, isPublicAddress } from '../core/public-address.ts';
 import type { AddressRules } from '../core/public-address.ts';
 import { errorCodeOf } from './error-code.ts';
 import type { ConnectionError } from './error-code.ts';
@@ -10,6 +13,8 @@ import { checkTarget } from './target.ts';
 /** A receiver sends a few headers and an empty or short body; more is not read. */
 const MAX_HEADER_BYTES = 8 * 1024;
 const MAX_ANSWER_BYTES = 16 * 1024;
+/** Names that are remembered as private: a team may send 30 codes an hour, and each attempt is over after seconds. */
+const MOST_PRIVATE_NAMES = 10_000;
 
 export interface Message {
   url: string;
@@ -49,6 +54,8 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
   /** UTF-8, cut at the requested number of bytes. */
   body: string;
+  /** It may come from a network of the operator: users may not read the body. */
+  isPrivate: boolean;
 }
 
 export type AskResult = Answer | { outcome: 'failed'; error: ConnectionError } | Stopped;
@@ -62,12 +69,19 @@ export class Poster {
   readonly #withTls: Dispatcher;
   readonly #plain: Dispatcher;
   readonly #deadlineMs: number;
+  readonly #rules: AddressRules;
+  /**
+   * Names that have led into a network of the operator. A name stays here: its owner may let it lead there and to a public address in turns,
+   * and which of them answered is not known.
+   */
+  readonly #privateNames = new LRUCache<string, true>({ max: MOST_PRIVATE_NAMES });
 
   constructor({ rules, resolve, deadlineMs }: PosterOptions) {
     this.#deadlineMs = deadlineMs;
+    this.#rules = rules;
     const make = (rules: AddressRules): { agent: Agent; dispatcher: Dispatcher } => {
       const agent = new Agent({
-        connect: { lookup: guardedLookup(resolve, rules), timeout: deadlineMs },
+        connect: { lookup: guardedLookup(resolve, rules, (name, addresses) => this.#remember(name, addresses)), timeout: deadlineMs },
         allowH2: false,
         headersTimeout: deadlineMs,
         bodyTimeout: deadlineMs,
@@ -115,11 +129,26 @@ export class Poster {
         reset: true,
       });
       const body = readBytes === 0 ? await discard(answer.body, signal) : await readStart(answer.body, readBytes);
-      return { outcome: 'answered', status: answer.statusCode, headers: firstValues(answer.headers), body };
+      const isPrivate = this.#isPrivate(url.hostname);
+      return { outcome: 'answered', status: answer.statusCode, headers: firstValues(answer.headers), body, isPrivate };
     } catch (error) {
       if (stop.aborted) return { outcome: 'stopped' };
       return { outcome: 'failed', error: errorCodeOf(error) };
     }
+  }
+
+  #remember(name: string, addresses: readonly string[]): void {
+    if (addresses.some((address) => this.#isInside(address))) this.#privateNames.set(name.toLowerCase(), true);
+  }
+
+  #isPrivate(hostname: string): boolean {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    return isIP(host) === 0 ? this.#privateNames.has(host) : this.#isInside(host);
+  }
+
+  /** In the operator's networks. This machine itself is a developer's, if it is allowed at all. */
+  #isInside(address: string): boolean {
+    return !isPublicAddress(address) && !(this.#rules.allowLoopback && isLoopbackHost(address));
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { agentAway, messageOf } from '../../harness/notify/views.ts';
 /** What a provider answers is read as it came; secrets are taken out of what is told of it. */
 
 function answering(status: number, body: string): HttpDeps {
-  return { now: () => 0, poster: { ask: () => Promise.resolve({ outcome: 'answered', status, headers: {}, body }) } };
+  return { now: () => 0, poster: { ask: () => Promise.resolve({ outcome: 'answered', status, headers: {}, body, isPrivate: false }) } };
 }
 
 const send = (topic: string, deps: HttpDeps) =>

@@ -141,3 +141,15 @@ test('a private address is refused for good', async () => {
   await strict.close();
   expect(result).toEqual({ outcome: 'never', error: 'address_refused', detail: '' });
 });
+
+test.each([400, 401, 410, 503])("shows the status and no words of a host in the operator's network: %d", async (status) => {
+  receiver.reply = (response) => response.writeHead(status).end('the password is 1234');
+  expect(await send()).toMatchObject({ detail: `HTTP ${status}: the password is 1234` });
+  const inside = new Poster({ rules: { allowLoopback: false, privateNetworks: ['127.0.0.1'] }, resolve: nobody, deadlineMs: 300 });
+  try {
+    channel = new WebhookChannel({ poster: inside, now: () => NOW });
+    expect(await send()).toMatchObject({ detail: `HTTP ${status}` });
+  } finally {
+    await inside.close();
+  }
+});

@@ -263,4 +263,23 @@ describe('networks of the operator', () => {
     expect(await made(rules, resolve).post(message(named), never)).toMatchObject({ outcome: 'failed', error: 'address_refused' });
     expect(receiver.connections).toBe(0);
   });
+
+  describe('with a mark when it may come from a network of the operator', () => {
+    const inside = (resolve: ResolveName = nobody): Poster => {
+      const made = new Poster({ rules: { allowLoopback: false, privateNetworks: ['127.0.0.0/8'] }, resolve, deadlineMs: DEADLINE_MS });
+      closers.push(() => made.close());
+      return made;
+    };
+
+    test('by its address', async () => {
+      expect(await inside().ask(message(receiver.url), never, 100)).toMatchObject({ status: 204, isPrivate: true });
+      // Of a developer, there is nothing to hide.
+      expect(await poster().ask(message(receiver.url), never, 100)).toMatchObject({ status: 204, isPrivate: false });
+    });
+
+    test('by what its name led to at the connection', async () => {
+      const url = receiver.url.replace('127.0.0.1', 'Push.example.com');
+      expect(await inside(() => Promise.resolve(['127.0.0.1'])).ask(message(url), never, 100)).toMatchObject({ isPrivate: true });
+    });
+  });
 });

@@ -94,8 +94,13 @@ function asWait(ms: number): { retryAfterMs?: number } {
   return ms > 0 ? { retryAfterMs: Math.min(Math.ceil(ms), LONGEST_RETRY_AFTER_MS) } : {};
 }
 
-/** "HTTP 400: chat not found". @param words the provider's, if they are not the whole body */
-export function detailOf({ status, body, secrets }: Pick<ProviderAnswer, 'status' | 'body' | 'secrets'>, words = body): string {
+/**
+ * "HTTP 400: chat not found". Only "HTTP 400" of a host in the operator's own network: an administrator of a team chooses its address, and
+ * could read there what is not for them.
+ * @param words the provider's, if they are not the whole body
+ */
+export function detailOf({ status, body, secrets, isPrivate }: Omit<ProviderAnswer, 'outcome' | 'headers'>, words = body): string {
+  if (isPrivate) return `HTTP ${status}`;
   // Before anything is cut: half of a secret is one, too.
   const told = withoutSecrets(words, secrets).trim();
   return cleanText(told === '' ? `HTTP ${status}` : `HTTP ${status}: ${told}`, MAX_DETAIL_CHARS);
