@@ -21,13 +21,7 @@ const accountAddresses: AddressBook = {
         const isKnown = emails.has(id) && channel === 'email';
         const reason = !isKnown ? 'no_address' : taken.has(id) ? 'duplicate' : null;
         taken.add(id);
-        return {
-          recipient: { type: 'person', id, channel },
-          addressId: reason === null ? id : null,
-          bucket: reason === null ? 'email' : '',
-          reason,
-          shown: emails.get(id) ?? null,
-        };
+        return { recipient: { type: 'person', id, channel }, bucket: reason === null ? 'email' : '', reason };
       });
     });
   },

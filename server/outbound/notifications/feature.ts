@@ -16,10 +16,6 @@ import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
 import { EmailChannel } from './channels/email/channel.ts';
-import { logRoutes } from './log/messages/routes.ts';
-import type { LogRoutesDeps } from './log/messages/routes.ts';
-import { DeliveryLog } from './log/service.ts';
-import { threadRoutes } from './log/threads/routes.ts';
 import { ProvedAddresses } from './messages/addresses.ts';
 import { MessagesService } from './messages/service.ts';
 import { Notifier } from './notifier.ts';
@@ -87,9 +83,7 @@ export const notifications = feature({
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
-      deliveryLog: new DeliveryLog({ storage, clock, contacts, publicUrl }),
-      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
-      threads,
+      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs }),
       notifier: new Notifier({ threads, messages, sources, close }),
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };
@@ -104,13 +98,7 @@ export const notifications = feature({
   },
   routes: (
     scope,
-    services: GroupRoutesDeps &
-      TopicRoutesDeps &
-      ScheduleRoutesDeps &
-      TargetRoutesDeps &
-      ContactRoutesDeps &
-      SilenceRoutesDeps &
-      LogRoutesDeps,
+    services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps & SilenceRoutesDeps,
   ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
@@ -118,8 +106,6 @@ export const notifications = feature({
     targetRoutes(scope, services);
     contactRoutes(scope, services);
     silenceRoutes(scope, services);
-    threadRoutes(scope, services);
-    logRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,
 });

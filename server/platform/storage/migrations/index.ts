@@ -49,8 +49,6 @@ import { contacts } from './0048-contacts.ts';
 import { silences } from './0049-silences.ts';
 import { threads } from './0050-threads.ts';
 import { messages } from './0051-messages.ts';
-import { deliveryLog } from './0052-delivery-log.ts';
-import { threadCare } from './0053-thread-care.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -106,6 +104,4 @@ export const migrations: readonly Migration[] = [
   silences,
   threads,
   messages,
-  deliveryLog,
-  threadCare,
 ];

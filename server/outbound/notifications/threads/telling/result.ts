@@ -1,5 +1,5 @@
 import type { Revision, ThreadRow } from '../types.ts';
-import type { Told } from './told.ts';
+import type { Told } from './decide.ts';
 
 /** Threads whose parent is gone. `open_again`: what is still open is told on its own; `as_told`: it counts as told. */
 export interface Release {
@@ -31,9 +31,9 @@ export class GroupResult {
     this.#threads.set(thread.id, thread);
   }
 
-  tell({ thread, revisions }: Told): void {
+  tell({ thread, revision }: Told): void {
     this.put(thread);
-    this.revisions.push(...revisions);
+    if (revision) this.revisions.push(revision);
   }
 
   /** As it is now. */
