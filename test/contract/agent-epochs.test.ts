@@ -31,6 +31,25 @@ describeEachDatabase('agent epochs', (open) => {
     expect(begun.map((start) => start?.epoch ?? 0).sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test('agents that connect together get their own epochs, and one with another credential gets none', async () => {
+    const { storage, epochs, agentId, clock } = await setUp();
+    const { team_id: teamId } = await row(storage, agentId);
+    const agents = [agentId];
+    for (let count = 0; count < 4; count += 1) agents.push(await seedAgent(storage, teamId));
+    await storage.db.updateTable('agents').set({ secret_hash: 'another' }).where('id', '=', agents[3]!).execute();
+    const journals = agents.map(() => randomUUID());
+    const begun = await Promise.all(agents.map((id, index) => assign(epochs, id, journals[index]!, index * 10)));
+    expect(begun.map((start) => start?.epoch)).toEqual([1, 11, 21, undefined, 41]);
+    const confirmed = await Promise.all(agents.map((id, index) => epochs.confirm(id, begun[index]?.epoch ?? 1, journals[index]!)));
+    expect(confirmed).toEqual([true, true, true, false, true]);
+    clock.advance(1000);
+    await Promise.all([epochs.end(agents[1]!, 11), epochs.end(agents[2]!, 20), assign(epochs, agents[4]!, journals[4]!, 41)]);
+    const [, ended, otherEpoch, , newer] = await Promise.all(agents.map((id) => row(storage, id)));
+    expect(ended).toMatchObject({ journal_id: journals[1], connected_at: 5000, disconnected_at: 6000 });
+    expect(otherEpoch).toMatchObject({ journal_id: journals[2], disconnected_at: null });
+    expect(newer).toMatchObject({ epoch: 42, confirmed_epoch: 41 });
+  });
+
   test('a restored database gives out no epoch that the agent has seen before', async () => {
     const { epochs, agentId } = await setUp();
     const journal = randomUUID();

@@ -20,7 +20,7 @@ describe('the plans of jobs on SQLite', () => {
     [
       'the jobs that an agent holds are found by the agent',
       'jobs_by_agent_phase',
-      (db, { teamId, agentId }) => selectHeldBefore(db, { teamId, agentId, epoch: 2 }),
+      (db, { teamId, agentId }) => selectHeldBefore(db, [{ teamId, agentId, epoch: 2 }]),
     ],
     ['the open jobs of a team are counted among the open ones', 'jobs_open_by_creator', (db, { teamId }) => countOpenJobs(db, teamId, 100)],
     [

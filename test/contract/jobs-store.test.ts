@@ -241,7 +241,7 @@ describeEachDatabase('job transitions', (open) => {
     await setEpoch(seeded.agentId, 6);
     const now = { ...reporter, epoch: 6 };
     await accept(fresh, now);
-    expect(await selectHeldBefore(storage.db, now)).toEqual([old.id]);
+    expect(await selectHeldBefore(storage.db, [now, reporter])).toEqual([[old.id], []]);
     const forgotten = await write((tx) => giveUpUnlisted(tx, now, [old.id], NOW + 9));
     expect(forgotten).toMatchObject([{ id: old.id, phase: 'unknown', reason: 'agent_forgot', failed_at: NOW + 9, overdue_at: null }]);
   });

@@ -56,7 +56,8 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
   'whose secret or sign-in says which team it is': {
     'server/access/credentials/store.ts': ['claimEnrolToken', 'selectEnrolTokenBySecret'],
     'server/access/identity/clients/store.ts': ['selectClientAnywhere'],
-    'server/fleet/agents/store.ts': ['raiseEpoch', 'confirmEpoch', 'recordDisconnect'],
+    'server/fleet/routers/moves/store.ts': ['selectClaimers'],
+    'server/fleet/routers/store.ts': ['selectRoutersOfAgents'],
   },
   'of a person, who may be a member of several teams': { 'server/access/teams/password-links/store.ts': ['deletePasswordLink'] },
   'of ids that the statement before found by the team, or among what is due': {
@@ -66,7 +67,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/fleet/sites/store.ts': ['moveSightings'],
     'server/outbound/notifications/messages/sending/store.ts': ['claimMessages', 'postpone'],
     'server/outbound/webhooks/store.ts': ['claimEvents'],
-    'server/work/backups/store.ts': ['claimDue'],
+    'server/work/backups/store.ts': ['claimDue', 'hasten'],
     'server/work/forwards/connections/store.ts': ['deleteConnectionsBeyond'],
     'server/work/jobs/dispatch/store.ts': ['selectWaitingRouters'],
   },

@@ -6,7 +6,12 @@ import type { Db, Storage } from '../../server/platform/storage/db.ts';
 export interface Plan {
   statement: string;
   /** Each reading of a table: by which index, and with which conditions; `null` for one that reads it whole. */
-  reads: { table: string; index: string | null; condition: string }[];
+  reads: {
+    table: string;
+    index: string | null;
+    /** The index whose rows are read, also if all of them are. */ through: string | null;
+    condition: string;
+  }[];
   /** Rows that are sorted, as far as the planner knows. 0: they come in their order. */
   sorted: number;
   text: string;
@@ -47,9 +52,9 @@ async function planOf({ db, engine }: Storage, node: RootOperationNode): Promise
 function sqlitePlan(statement: string, rows: readonly { detail: string }[]): Plan {
   const reads = rows.flatMap(({ detail }) => {
     const match = /^(SCAN|SEARCH) (\S+)(?: USING (?:(?:COVERING )?INDEX (\S+)|PRIMARY KEY))?(?: \((.*)\))?/.exec(detail);
-    return match
-      ? [{ table: match[2]!, index: match[1] === 'SEARCH' ? (match[3] ?? 'primary key') : null, condition: match[4] ?? '' }]
-      : [];
+    if (!match) return [];
+    const [, kind, table = '', through = null, condition = ''] = match;
+    return [{ table, index: kind === 'SEARCH' ? (through ?? 'primary key') : null, through, condition }];
   });
   // SQLite does not say how many.
   const sorted = rows.some(({ detail }) => detail.startsWith('USE TEMP B-TREE')) ? Number.POSITIVE_INFINITY : 0;
@@ -71,8 +76,8 @@ function postgresPlan(statement: string, root: PostgresNode): Plan {
     const { 'Node Type': type, 'Relation Name': table = parent, 'Index Name': index, 'Index Cond': condition = '' } = node;
     plan.text += `${' '.repeat(depth)}${type} ${table} ${index ?? ''} ${condition} rows=${node['Plan Rows']}\n`;
     if (type === 'Sort' || type === 'Incremental Sort') plan.sorted += node.Plans?.[0]?.['Plan Rows'] ?? 0;
-    if (index !== undefined) plan.reads.push({ table, index, condition });
-    else if (type === 'Seq Scan') plan.reads.push({ table, index: null, condition: '' });
+    if (index !== undefined) plan.reads.push({ table, index, through: index, condition });
+    else if (type === 'Seq Scan') plan.reads.push({ table, index: null, through: null, condition: '' });
     for (const inner of node.Plans ?? []) visit(inner, depth + 1, table);
   };
   visit(root, 0);

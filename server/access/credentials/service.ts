@@ -4,12 +4,14 @@ import {
   insertAgent,
   replaceAgentCredential,
   revokeAgent,
-  selectAgentCredential,
+  selectAgentCredentials,
 } from '../../fleet/agents/service.ts';
+import type { AgentCredential } from '../../fleet/agents/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
+import { Gathered } from '../../platform/core/gathered.ts';
 import { hashSecret, newId, newSecret, secretMatches } from '../../platform/core/ids.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -69,6 +71,8 @@ import type {
 /** Long enough to walk to the router, short enough that a forgotten token is harmless. */
 const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
+/** Agents whose credentials are read by one statement. */
+const AGENTS_AT_ONCE = 200;
 /** Compared with when there is no record, so that every refusal takes the same time. No secret has this hash. */
 const NO_HASH = '0'.repeat(64);
 
@@ -89,9 +93,18 @@ export class CredentialsService {
   readonly enrolments = new Listeners<AgentEnrolment>();
   readonly #deps: CredentialsDeps;
   readonly #lastUsed: LastUsed;
+  /** Agents dial together after a restart. */
+  readonly #agentCredentials: Gathered<string, AgentCredential | undefined>;
 
   constructor(deps: CredentialsDeps) {
     this.#deps = deps;
+    this.#agentCredentials = new Gathered({
+      most: AGENTS_AT_ONCE,
+      run: async (ids) => {
+        const found = await selectAgentCredentials(deps.storage.db, ids);
+        return ids.map((id) => found.get(id));
+      },
+    });
     this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
   }
 
@@ -114,7 +127,7 @@ export class CredentialsService {
   async authenticateAgent(bearer: string): Promise<AgentIdentity | undefined> {
     const parts = parseAgentBearer(bearer);
     if (!parts) return undefined;
-    const found = await selectAgentCredential(this.#deps.storage.db, parts.agentId);
+    const found = await this.#agentCredentials.call(parts.agentId);
     const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
     return matches && found && !found.revoked ? { agentId: parts.agentId, teamId: found.teamId, credential: found.secretHash } : undefined;
   }

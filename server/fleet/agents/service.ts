@@ -14,10 +14,12 @@ export {
   markRevokedAgentRemoved,
   replaceAgentCredential,
   revokeAgent,
-  selectAgentCredential,
+  selectAgentCredentials,
   selectAgentSite,
   updateAgent,
 } from './store.ts';
+
+export type { AgentCredential } from './store.ts';
 
 /** The agents of a team. Their credentials are in access/credentials, the epochs of their tunnels in {@link ./epochs.ts}. */
 export class AgentsService {

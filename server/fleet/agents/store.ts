@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
@@ -58,13 +59,16 @@ export async function countAgents(db: DbOrTx, teamId: string, most: number): Pro
   return countUpTo(db, db.selectFrom('agents').select('id').where('team_id', '=', teamId).where('revoked_at', 'is', null), most);
 }
 
-/** By id alone: an agent's credential names no team. */
-export async function selectAgentCredential(
-  db: DbOrTx,
-  agentId: string,
-): Promise<{ teamId: string; secretHash: string; revoked: boolean } | undefined> {
-  const row = await db.selectFrom('agents').select(['team_id', 'secret_hash', 'revoked_at']).where('id', '=', agentId).executeTakeFirst();
-  return row && { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null };
+export interface AgentCredential {
+  teamId: string;
+  secretHash: string;
+  revoked: boolean;
+}
+
+/** By ids alone: an agent's credential names no team. */
+export async function selectAgentCredentials(db: DbOrTx, agentIds: readonly string[]): Promise<Map<string, AgentCredential>> {
+  const rows = await db.selectFrom('agents').select(['id', 'team_id', 'secret_hash', 'revoked_at']).where('id', 'in', agentIds).execute();
+  return new Map(rows.map((row) => [row.id, { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null }]));
 }
 
 /** Newest first, including revoked agents. @param removed true: only removed agents */
@@ -129,61 +133,67 @@ export async function hasLiveAgent(db: DbOrTx, teamId: string, agentId: string):
 /** More connections than any agent makes; a hostile agent must not push the counter beyond safe integers. */
 const HIGHEST_BELIEVED = 1e12;
 
+/** An agent opens a connection. */
+export interface NewConnection {
+  agentId: string;
+  /** Hash of the secret that it has presented. */
+  credential: string;
+  version: string;
+  lastEpoch: number;
+}
+
 /**
- * Raises the agent's epoch above the newest one that the agent has seen: a database restored from a backup must not
- * assign an epoch twice. Undefined when the agent is unknown or revoked, or its credential differs.
+ * Raises the epochs of different agents above the newest one that each agent has seen: a database restored from a backup must not
+ * assign an epoch twice. @returns by agent; without those that are unknown or revoked, or whose credential differs
  */
-export async function raiseEpoch(
-  db: DbOrTx,
-  { agentId, credential, version, lastEpoch }: { agentId: string; credential: string; version: string; lastEpoch: number },
-): Promise<KnownEpoch | undefined> {
-  const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
-  const row = await db
-    .updateTable('agents')
-    .set((eb) => ({
-      epoch: eb
-        .case()
-        .when('epoch', '<', seen)
-        .then(eb.val(seen + 1))
-        .else(eb('epoch', '+', 1))
-        .end(),
-      version: storableText(version),
-    }))
-    .where('id', '=', agentId)
-    .where('secret_hash', '=', credential)
-    .where('revoked_at', 'is', null)
-    .returning(['epoch', 'confirmed_epoch', 'journal_id'])
-    .executeTakeFirst();
-  return row && { epoch: row.epoch, confirmedEpoch: row.confirmed_epoch, journalId: row.journal_id };
+export async function raiseEpochs(db: DbOrTx, connections: readonly NewConnection[]): Promise<Map<string, KnownEpoch>> {
+  const rows = connections.map(({ agentId, credential, version, lastEpoch }) => {
+    const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
+    return sql`(cast(${agentId} as text), cast(${credential} as text), cast(${storableText(version)} as text), cast(${seen} as bigint))`;
+  });
+  const raised = await sql<{ id: string; epoch: number; confirmed_epoch: number; journal_id: string | null }>`
+    with said (agent, credential, said_version, seen) as (values ${sql.join(rows)})
+    update agents set epoch = case when epoch < seen then seen + 1 else epoch + 1 end, version = said_version
+    from said where id = agent and secret_hash = credential and revoked_at is null
+    returning id, epoch, confirmed_epoch, journal_id`.execute(db);
+  return new Map(raised.rows.map((row) => [row.id, { epoch: row.epoch, confirmedEpoch: row.confirmed_epoch, journalId: row.journal_id }]));
 }
 
-/** The agent has stored this epoch on disk. @returns false when a newer epoch exists or the agent was revoked */
-export async function confirmEpoch(
-  db: DbOrTx,
-  session: { agentId: string; epoch: number; journalId: string; now: number },
-): Promise<boolean> {
-  const { agentId, epoch, journalId, now } = session;
-  const row = await db
-    .updateTable('agents')
-    .set({ confirmed_epoch: epoch, journal_id: journalId, connected_at: now, disconnected_at: null })
-    .where('id', '=', agentId)
-    .where('epoch', '=', epoch)
-    .where('confirmed_epoch', '<', epoch)
-    .where('revoked_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
+/** An agent has stored an epoch on disk. */
+export interface ConfirmedEpoch {
+  agentId: string;
+  epoch: number;
+  journalId: string;
+  now: number;
 }
 
-/** The tunnel of this epoch has ended. Without effect when a newer one exists. */
-export async function recordDisconnect(db: DbOrTx, session: { agentId: string; epoch: number; now: number }): Promise<void> {
-  await db
-    .updateTable('agents')
-    .set({ disconnected_at: session.now })
-    .where('id', '=', session.agentId)
-    .where('epoch', '=', session.epoch)
-    .where('confirmed_epoch', '=', session.epoch)
-    .execute();
+/** Different agents have stored their epochs on disk. @returns those without a newer epoch that are not revoked */
+export async function confirmEpochs(db: DbOrTx, confirmed: readonly ConfirmedEpoch[]): Promise<Set<string>> {
+  const rows = confirmed.map(
+    ({ agentId, epoch, journalId, now }) =>
+      sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${journalId} as text), cast(${now} as bigint))`,
+  );
+  const agents = await sql<{ id: string }>`
+    with said (agent, said_epoch, said_journal, at) as (values ${sql.join(rows)})
+    update agents set confirmed_epoch = said_epoch, journal_id = said_journal, connected_at = at, disconnected_at = null
+    from said where id = agent and epoch = said_epoch and confirmed_epoch < said_epoch and revoked_at is null
+    returning id`.execute(db);
+  return new Set(agents.rows.map(({ id }) => id));
+}
+
+/** The tunnel of an agent's epoch has ended. */
+export interface EndedEpoch {
+  agentId: string;
+  epoch: number;
+  now: number;
+}
+
+/** Tunnels of different agents have ended. Without effect on an agent that has a newer one. */
+export async function recordDisconnects(db: DbOrTx, ended: readonly EndedEpoch[]): Promise<void> {
+  const rows = ended.map(({ agentId, epoch, now }) => sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${now} as bigint))`);
+  await sql`
+    with said (agent, said_epoch, at) as (values ${sql.join(rows)})
+    update agents set disconnected_at = at from said where id = agent and epoch = said_epoch and confirmed_epoch = said_epoch`.execute(db);
 }
 
 /** Undefined when the team has no such agent. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { countRouters, countRoutersOfAgent, isKnownRouter } from './store.ts';
+import { countRouters, isKnownRouter } from './store.ts';
 
 /**
  * Routers that one agent may bring, including those that others have replaced under the same names: each name once.
@@ -50,9 +50,8 @@ export class RouterLimits {
     this.#maxPerTeam = deps.maxPerTeam ?? DEFAULT_MAX_PER_TEAM;
   }
 
-  /** The agent's new tunnel is ready. */
-  async begin({ teamId, agentId }: AgentConnection): Promise<void> {
-    const held = await countRoutersOfAgent(this.#deps.storage.db, teamId, agentId, MAX_ROUTERS_EVER_PER_AGENT);
+  /** The agent's new tunnel is ready. @param held routers that it has, or was the last to have */
+  begin({ agentId }: AgentConnection, held: number): void {
     this.#brought.set(agentId, { named: new Set(), held });
   }
 

@@ -20,15 +20,18 @@ import { PresenceTracker } from './presence.ts';
 import type { RouterHeartbeat, PresenceRules } from './presence.ts';
 import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
+import { OpeningReads } from './opening.ts';
 import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
-import { selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
+import { isAsStored, selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
 import type { AgentEntry, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
 import { fillVersionKeys } from './version-keys.ts';
 
 /** How often presence is written; a crash loses at most this much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
+/** Agents report their routers at once. The records of those that do not answer are not kept for longer. */
+const RECORDS_KEPT_MS = 60_000;
 /** Ids that an error message lists. */
 const LISTED_NAMESAKES = 5;
 
@@ -50,6 +53,11 @@ interface AgentReports {
   /** Since when the tunnel has been ready, milliseconds of monotonic time. */
   readySince: number;
   ids: Map<string, string>;
+  /**
+   * Records by name as they were read when the tunnel opened, until the first inventory of the name: one with the facts that are stored
+   * needs no query. After a restart, nearly all are such.
+   */
+  records: Map<string, RouterRecord>;
   /** The last heartbeat of each name, including names without an inventory. At most {@link MAX_ROUTERS_PER_AGENT}. */
   heartbeats: Map<string, RouterHeartbeat>;
 }
@@ -63,6 +71,7 @@ export class RoutersService {
   readonly duplicates = new DuplicateEntries();
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
+  readonly #openings: OpeningReads;
   readonly #reports = new Map<string, AgentReports>();
   /** Since when disconnected agents are gone, milliseconds of monotonic time. */
   readonly #goneSince = new Map<string, number>();
@@ -73,6 +82,7 @@ export class RoutersService {
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
+    this.#openings = new OpeningReads(deps.storage);
     this.presence = new PresenceTracker(deps.rules, deps.clock);
     this.#presenceFlush = new PresenceFlush(deps, this.presence);
     this.#flushes = new Periodic({
@@ -186,11 +196,10 @@ export class RoutersService {
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
-    await this.#limits.begin(connection);
-    const routers = await selectRoutersOfAgent(this.#deps.storage.db, connection.teamId, connection.agentId);
-    const ids = new Map(routers.map((router) => [router.agent_router, router.id]));
+    const { held, ids, records } = await this.#openings.of(connection);
+    this.#limits.begin(connection, held);
     this.#goneSince.delete(connection.agentId);
-    this.#reports.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, heartbeats: new Map() });
+    this.#reports.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, records, heartbeats: new Map() });
     this.duplicates.begin(connection, ids);
   }
 
@@ -205,6 +214,7 @@ export class RoutersService {
   onHeartbeat(connection: AgentConnection, message: Heartbeat): void {
     const reports = this.#reports.get(connection.agentId);
     if (!reports) return;
+    if (this.#deps.clock.monotonic() - reports.readySince > RECORDS_KEPT_MS) reports.records.clear();
     const at = this.#deps.clock.now();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason, reason_code: reasonCode = 'unknown' } of message.routers) {
       const heartbeat = { reachable, uptimeSeconds, reason, reasonCode, at, from: connection.address };
@@ -228,6 +238,13 @@ export class RoutersService {
     const sighting = { newId: id, teamId, agentId, agentEntry: inventory.router, address, facts: inventory.facts, now };
     const problem = deviceProblem(inventory.facts);
     if (problem !== undefined) return this.#refuse(connection, inventory, sighting, problem);
+    const stored = this.#takeRecord(connection, inventory);
+    if (stored) {
+      this.#limits.count(connection, inventory.router, false);
+      this.#identify(connection, inventory.router, stored.id);
+      this.duplicates.report(agentId, inventory, null);
+      return stored;
+    }
     const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.recordSighting(tx, sighting));
     this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
@@ -235,6 +252,15 @@ export class RoutersService {
     this.duplicates.report(connection.agentId, inventory, duplicateOf?.id ?? null);
     this.moves.publish(changes);
     return router;
+  }
+
+  /** The record of a router of which this inventory says what is stored. */
+  #takeRecord({ agentId }: AgentConnection, { router: name, facts }: Inventory): RouterRecord | undefined {
+    const { records, ids } = this.#reports.get(agentId) ?? {};
+    const record = records?.get(name);
+    records?.delete(name);
+    // Otherwise it has moved or was removed meanwhile.
+    return record && ids?.get(name) === record.id && isAsStored(record, facts) ? record : undefined;
   }
 
   /** The device under this name cannot be identified: its entry shows the reason instead. */
@@ -301,6 +327,7 @@ export class RoutersService {
       connection,
       readySince: this.#deps.clock.monotonic(),
       ids: new Map(),
+      records: new Map(),
       heartbeats: new Map(),
     };
     this.#reports.set(agentId, reports);

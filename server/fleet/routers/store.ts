@@ -57,6 +57,12 @@ export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: 
     .execute();
 }
 
+/** Every router that is not removed and that one of these agents was the last to have, by agent; also routers that have lost their name there. */
+export async function selectRoutersOfAgents(db: DbOrTx, agentIds: readonly string[]): Promise<Map<string, RouterRecord[]>> {
+  const rows = await db.selectFrom('routers').selectAll().where('agent_id', 'in', agentIds).where('removed_at', 'is', null).execute();
+  return Map.groupBy(rows, (router) => router.agent_id);
+}
+
 export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: string): Promise<boolean> {
   const known = await db
     .selectFrom('routers')
@@ -71,17 +77,6 @@ export async function isKnownRouter(db: DbOrTx, teamId: string, hardwareId: stri
 /** Counts no further than `most`. */
 export function countRouters(db: DbOrTx, teamId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('routers').select('id').where('team_id', '=', teamId).where('removed_at', 'is', null), most);
-}
-
-/** Counts all routers that an agent was the last to have, up to `most`. */
-export function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string, most: number): Promise<number> {
-  const routers = db
-    .selectFrom('routers')
-    .select('id')
-    .where('agent_id', '=', agentId)
-    .where('team_id', '=', teamId)
-    .where('removed_at', 'is', null);
-  return countUpTo(db, routers, most);
 }
 
 export interface RouterSighting {
@@ -126,21 +121,7 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
       .execute();
   }
   const agent = await db.selectFrom('agents').select('site_id').where('team_id', '=', teamId).where('id', '=', agentId).executeTakeFirst();
-  const current = {
-    agent_id: agentId,
-    agent_router: agentEntry,
-    serial_number: facts.serial_number,
-    software_id: facts.software_id,
-    identity: facts.identity,
-    software_version: facts.software_version,
-    version_key: versionKey(facts.software_version),
-    model: facts.model,
-    board_name: facts.board_name,
-    hardware_board: facts.hardware_board ? (1 as const) : (0 as const),
-    architecture: facts.architecture,
-    time_zone: facts.time_zone,
-    updated_at: now,
-  };
+  const current = { agent_id: agentId, agent_router: agentEntry, ...columnsOf(facts), updated_at: now };
   return db
     .insertInto('routers')
     .values({
@@ -154,6 +135,27 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
     .onConflict((conflict) => conflict.columns(['team_id', 'hardware_id']).where('removed_at', 'is', null).doUpdateSet(current))
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+function columnsOf(facts: RouterFactsMessage) {
+  return {
+    serial_number: facts.serial_number,
+    software_id: facts.software_id,
+    identity: facts.identity,
+    software_version: facts.software_version,
+    version_key: versionKey(facts.software_version),
+    model: facts.model,
+    board_name: facts.board_name,
+    hardware_board: facts.hardware_board ? (1 as const) : (0 as const),
+    architecture: facts.architecture,
+    time_zone: facts.time_zone,
+  };
+}
+
+/** Whether these facts are those that are stored. */
+export function isAsStored(router: RouterRecord, facts: RouterFactsMessage): boolean {
+  const columns = Object.entries(columnsOf(facts)) as [keyof ReturnType<typeof columnsOf>, unknown][];
+  return router.hardware_id === facts.hardware_id && columns.every(([column, value]) => router[column] === value);
 }
 
 /** Presence of all teams' routers, read once at start. */

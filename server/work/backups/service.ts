@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { BackupPart } from '../../../protocol/index.ts';
 import type { SharedUse } from '../../../runtime/fair-shares.ts';
 import type { AgentConnection, AgentGateway } from '../../platform/core/agent-gateway.ts';
@@ -24,7 +25,7 @@ import type { ExportText } from './diff/diff-threads.ts';
 import { BackupFetcher } from './fetcher.ts';
 import {
   deleteBackups,
-  hastenOf,
+  hasten,
   insertBackup,
   insertRequested,
   isRouterThere,
@@ -37,6 +38,7 @@ import {
   selectMissed,
   selectParts,
   selectSurplus,
+  selectWaitingOf,
 } from './store.ts';
 import type { EndedJob } from './store.ts';
 import { selectBeyondKept } from './schedules/store.ts';
@@ -79,6 +81,8 @@ export class BackupsService {
   #unsubscribe: (() => void) | undefined;
   readonly #sweeps: Periodic;
   #stopped = false;
+  /** Agents that have connected since their waiting backups were last looked for. */
+  readonly #returned = new Set<string>();
   /** Writes that no caller awaits. They never reject. */
   #background: Promise<void> = Promise.resolve();
 
@@ -132,12 +136,23 @@ export class BackupsService {
   }
 
   /** The agent is back, so the files on its routers can be fetched. */
-  onReady({ teamId, agentId }: AgentConnection): void {
+  onReady({ agentId }: AgentConnection): void {
+    const isFirst = this.#returned.size === 0;
+    this.#returned.add(agentId);
+    if (isFirst) void this.#later(() => this.#hastenReturned());
+  }
+
+  /** Most agents come back without a backup that waits for them: that costs a read for hundreds of them together, and no write. */
+  async #hastenReturned(): Promise<void> {
     const { storage, clock } = this.#deps;
-    void this.#later(async () => {
-      await storage.writes.write((tx) => hastenOf(tx, { teamId, agentId }, clock.now()));
-      this.#fetcher.wake();
-    });
+    // Those of this turn of the event loop, too.
+    await setImmediate();
+    const agentIds = [...this.#returned];
+    this.#returned.clear();
+    const waiting = await selectWaitingOf(storage.db, agentIds, clock.now());
+    if (waiting.length === 0) return;
+    await storage.writes.write((tx) => hasten(tx, waiting, clock.now()));
+    this.#fetcher.wake();
   }
 
   /**

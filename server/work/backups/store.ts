@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
-import { fromJson, storableText, toJson } from '../../platform/storage/columns.ts';
+import { fromJson, inChunks, storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import { RAN_WITHOUT_BEGIN, TAKEN_PARTS } from './types.ts';
@@ -153,17 +153,38 @@ export async function selectWay(
   return row && { agentId: row.agent_id, router: row.agent_router, hardwareId: row.hardware_id };
 }
 
-/** Makes everything due that is still on an agent's routers: the agent is connected again. */
-export async function hastenOf(db: DbOrTx, agent: { teamId: string; agentId: string }, now: number): Promise<void> {
-  const routers = db.selectFrom('routers').select('routers.id').where('team_id', '=', agent.teamId).where('agent_id', '=', agent.agentId);
-  await db
-    .updateTable('backups')
-    .set({ due_at: now })
-    .where('team_id', '=', agent.teamId)
-    .where('due_at', '>', now)
-    .where('attempts', '=', 0)
-    .where('router_id', 'in', routers)
-    .execute();
+/** Agents whose backups are looked for by one statement. */
+const AGENTS_AT_ONCE = 100;
+
+/** Backups that are still on the routers of these agents and are planned for later than `now`. */
+export async function selectWaitingOf(db: DbOrTx, agentIds: readonly string[], now: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (const chunk of inChunks(agentIds, AGENTS_AT_ONCE)) {
+    const rows = await db
+      .selectFrom('routers')
+      .innerJoin('backups', 'backups.router_id', 'routers.id')
+      .select('backups.id')
+      .where('routers.agent_id', 'in', chunk)
+      // `|| ''` keeps SQLite from reading all backups of the team, or of the router.
+      .where(sql<SqlBool>`(backups.team_id || '') = routers.team_id`)
+      .where('backups.due_at', '>', now)
+      .where('backups.attempts', '=', 0)
+      .execute();
+    for (const { id } of rows) ids.push(id);
+  }
+  return ids;
+}
+
+/** Makes backups (by id, of all teams) due that are planned for later and were not tried yet. */
+export async function hasten(db: DbOrTx, ids: readonly string[], now: number): Promise<void> {
+  for (const chunk of inChunks(ids))
+    await db
+      .updateTable('backups')
+      .set({ due_at: now })
+      .where('id', 'in', chunk)
+      .where('due_at', '>', now)
+      .where('attempts', '=', 0)
+      .execute();
 }
 
 export interface NewPart extends PartRecord {

@@ -1,4 +1,5 @@
-import type { Insertable } from 'kysely';
+import { sql } from 'kysely';
+import type { Insertable, SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { storableText, toFlag } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
@@ -51,25 +52,27 @@ export async function selectOpenForwards(db: DbOrTx): Promise<ForwardRecord[]> {
   return db.selectFrom('forwards').selectAll().where('closed_at', 'is', null).orderBy('created_at').execute();
 }
 
-/** Forwards of an agent's routers that ended before they expired, the last ended first: the agent may not know yet. */
+/** Forwards of these agents' routers that ended before they expired, the last ended first: the agents may not know yet. */
 export async function selectEndedEarly(
   db: DbOrTx,
-  { teamId, agentId }: { teamId: string; agentId: string },
+  agentIds: readonly string[],
   now: number,
   limit: number,
-): Promise<{ id: string }[]> {
-  return db
-    .selectFrom('forwards')
-    .innerJoin('routers', 'routers.id', 'forwards.router_id')
-    .select('forwards.id')
-    .where('forwards.team_id', '=', teamId)
-    .where('routers.team_id', '=', teamId)
-    .where('routers.agent_id', '=', agentId)
-    .where('forwards.closed_at', 'is not', null)
-    .where('forwards.expires_at', '>', now)
-    .orderBy('forwards.closed_at', 'desc')
-    .limit(limit)
-    .execute();
+): Promise<{ id: string; teamId: string; agentId: string }[]> {
+  return (
+    db
+      .selectFrom('routers')
+      .innerJoin('forwards', 'forwards.router_id', 'routers.id')
+      .select(['forwards.id', 'routers.team_id as teamId', 'routers.agent_id as agentId'])
+      .where('routers.agent_id', 'in', agentIds)
+      // `|| ''` keeps SQLite from reading all forwards that the team, or the router, ever had.
+      .where(sql<SqlBool>`(forwards.team_id || '') = routers.team_id`)
+      .where('forwards.closed_at', 'is not', null)
+      .where('forwards.expires_at', '>', now)
+      .orderBy('forwards.closed_at', 'desc')
+      .limit(limit)
+      .execute()
+  );
 }
 
 export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: string): Promise<{ ofTeam: number; ofRouter: number }> {
@@ -84,14 +87,12 @@ export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: st
     .executeTakeFirstOrThrow();
 }
 
-/** Ports of all teams: the range is shared. */
+/** Ports of all teams: the range is shared. Two reads, each by an index: of one with `or`, SQLite reads all forwards that there ever were. */
 export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUse[]> {
-  const rows = await db
-    .selectFrom('forwards')
-    .select(['port', 'team_id', 'closed_at'])
-    .where((eb) => eb.or([eb('closed_at', 'is', null), eb('closed_at', '>', closedSince)]))
-    .execute();
-  return rows.map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at }));
+  const uses = db.selectFrom('forwards').select(['port', 'team_id', 'closed_at']);
+  const open = await uses.where('closed_at', 'is', null).execute();
+  const closed = await uses.where('closed_at', '>', closedSince).execute();
+  return [...open, ...closed].map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at }));
 }
 
 /** Whether there are teams besides this one. */

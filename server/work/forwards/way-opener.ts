@@ -1,6 +1,7 @@
 import type { AgentConnection, AgentGateway, RequestResult } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
+import { Gathered } from '../../platform/core/gathered.ts';
 import { hashSecret, newSecret } from '../../platform/core/ids.ts';
 import type { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -30,6 +31,9 @@ const CHANNEL_SECRET_LENGTH = 48;
 /** Most ended forwards that a returning agent is notified of. Forwards that ended earlier expire soonest by themselves. */
 const MOST_ENDED = 1000;
 
+/** Agents whose ended forwards are read by one statement. */
+const AGENTS_AT_ONCE = 100;
+
 /** Also includes forwards that expired this recently, because timers of a machine that slept are late. */
 const ENDED_WITHIN_MS = 24 * 3_600_000;
 
@@ -42,9 +46,12 @@ export function newChannelToken(forwardId: string): { token: string; hash: strin
 /** Asks agents to open their side of every open forward: again on every new tunnel and after temporary failures. */
 export class WayOpener {
   readonly #deps: WayOpenerDeps;
+  /** Ids of forwards that ended while agents were away, read together for agents that come back together. */
+  readonly #ended: Gathered<AgentConnection, string[]>;
 
   constructor(deps: WayOpenerDeps) {
     this.#deps = deps;
+    this.#ended = new Gathered({ most: AGENTS_AT_ONCE, run: (connections) => this.#readEnded(connections) });
   }
 
   /** Asks the agent once; never rejects. The record holds the result. */
@@ -101,13 +108,25 @@ export class WayOpener {
   }
 
   /** Notifies an agent that is online again which forwards ended meanwhile. @throws a storage error */
-  async closeEnded({ agentId, teamId, epoch }: AgentConnection): Promise<void> {
-    const { storage, clock, gateway } = this.#deps;
-    const ended = await selectEndedEarly(storage.db, { teamId, agentId }, clock.now() - ENDED_WITHIN_MS, MOST_ENDED);
-    for (const { id } of ended) {
-      if (gateway.epoch(agentId) !== epoch) return;
+  async closeEnded(connection: AgentConnection): Promise<void> {
+    const { agentId, epoch } = connection;
+    for (const id of await this.#ended.call(connection)) {
+      if (this.#deps.gateway.epoch(agentId) !== epoch) return;
       await this.close({ id, agentId });
     }
+  }
+
+  async #readEnded(connections: readonly AgentConnection[]): Promise<string[][]> {
+    const { storage, clock } = this.#deps;
+    const agentIds = [...new Set(connections.map(({ agentId }) => agentId))];
+    const ended = await selectEndedEarly(storage.db, agentIds, clock.now() - ENDED_WITHIN_MS, MOST_ENDED * agentIds.length);
+    const byAgent = Map.groupBy(ended, ({ agentId }) => agentId);
+    return connections.map(({ agentId, teamId }) =>
+      (byAgent.get(agentId) ?? [])
+        .filter((forward) => forward.teamId === teamId)
+        .slice(0, MOST_ENDED)
+        .map(({ id }) => id),
+    );
   }
 
   /** Cuts the agent's channels and invalidates its token. @throws a storage error, after cutting */

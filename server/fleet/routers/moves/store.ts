@@ -108,13 +108,28 @@ export async function withdrawClaims(
 
 /** Claims of all teams that wait for a decision, or that another process has approved. */
 export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRecord[]> {
-  return db
+  return (
+    db
+      .selectFrom('router_moves')
+      .selectAll()
+      // The same text as the condition of the index `router_moves_open`.
+      .where(sql<SqlBool>`state <> 'refused'`)
+      .orderBy('updated_at')
+      .limit(limit)
+      .execute()
+  );
+}
+
+/** Those of these agents with a claim that was not refused. */
+export async function selectClaimers(db: DbOrTx, agentIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db
     .selectFrom('router_moves')
-    .selectAll()
-    .where('state', 'in', ['pending', 'approved'])
-    .orderBy('updated_at')
-    .limit(limit)
+    .select('agent_id')
+    .distinct()
+    .where('agent_id', 'in', agentIds)
+    .where('state', '<>', 'refused')
     .execute();
+  return new Set(rows.map((row) => row.agent_id));
 }
 
 /** Oldest first. */

@@ -49,6 +49,7 @@ import { contacts } from './0048-contacts.ts';
 import { silences } from './0049-silences.ts';
 import { threads } from './0050-threads.ts';
 import { messages } from './0051-messages.ts';
+import { hotStatements } from './0052-hot-statements.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   silences,
   threads,
   messages,
+  hotStatements,
 ];

@@ -11,20 +11,32 @@ function nothingUnderWay() {
   return sql<SqlBool>`not exists (select 1 from jobs as held where held.router_id = routers.id and held.phase in (${sql.join(HELD)}))`;
 }
 
+/** `+ 0` keeps SQLite from reading the queued jobs of all teams by their expiry: those of one router have an index. */
+function expiresAfter(now: number) {
+  return sql<SqlBool>`(jobs.expires_at + 0) > ${now}`;
+}
+
 /** Routers of these agents (at most 500) that have a queued job and none under way. */
 export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string[], now: number): Promise<WaitingRouter[]> {
   const rows = await db
     .selectFrom('routers')
-    .innerJoin('jobs', (join) => join.onRef('jobs.router_id', '=', 'routers.id').on('jobs.phase', '=', 'queued'))
     .select(['routers.id', 'routers.agent_id', 'routers.agent_router'])
-    .select((eb) => eb.fn.max<number>('jobs.express_execute').as('express'))
+    .select((eb) =>
+      eb
+        .selectFrom('jobs')
+        .select((jobs) => jobs.fn.max<number | null>('jobs.express_execute').as('express'))
+        .whereRef('jobs.router_id', '=', 'routers.id')
+        .where('jobs.phase', '=', 'queued')
+        .where(expiresAfter(now))
+        .as('express'),
+    )
     .where('routers.agent_id', 'in', agentIds)
     .where('routers.agent_router', '<>', '')
-    .where('jobs.expires_at', '>', now)
     .where(nothingUnderWay())
-    .groupBy(['routers.id', 'routers.agent_id', 'routers.agent_router'])
     .execute();
-  return rows.map((row) => ({ routerId: row.id, agentId: row.agent_id, agentEntry: row.agent_router, express: row.express === 1 }));
+  return rows.flatMap(({ id, agent_id: agentId, agent_router: agentEntry, express }) =>
+    express === null ? [] : [{ routerId: id, agentId, agentEntry, express: express === 1 }],
+  );
 }
 
 /** The next job of a router: express jobs first, then in order of creation. Undefined while a job is under way. */
@@ -39,7 +51,7 @@ export async function selectNextJob(
     .select(['routers.agent_router', 'routers.hardware_id'])
     .where('jobs.router_id', '=', query.routerId)
     .where('jobs.phase', '=', 'queued')
-    .where('jobs.expires_at', '>', query.now)
+    .where(expiresAfter(query.now))
     .where('routers.agent_id', '=', query.agentId)
     .where('routers.agent_router', '<>', '')
     .where(nothingUnderWay());

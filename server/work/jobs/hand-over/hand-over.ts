@@ -1,6 +1,7 @@
 import type { JobGuard, JobResult, OpenJob } from '../../../../protocol/index.ts';
 import type { AgentConnection, AgentGateway } from '../../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
+import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Listeners } from '../../../platform/core/listeners.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
@@ -13,6 +14,8 @@ import type { Reporter } from './store.ts';
 
 /** Entries of an agent's list that are reconciled together: they share group commits. */
 const RECONCILED_AT_ONCE = 100;
+/** Agents whose jobs are read by one statement. */
+const AGENTS_AT_ONCE = 200;
 /** Ids in one statement. */
 const GIVEN_UP_AT_ONCE = 500;
 
@@ -35,9 +38,12 @@ export interface HandOverDeps {
  */
 export class HandOver {
   readonly #deps: HandOverDeps;
+  /** After a restart all agents reconcile their jobs, and nearly all of them hold none. */
+  readonly #heldBefore: Gathered<Reporter, string[]>;
 
   constructor(deps: HandOverDeps) {
     this.#deps = deps;
+    this.#heldBefore = new Gathered({ most: AGENTS_AT_ONCE, run: (reporters) => selectHeldBefore(deps.storage.db, reporters) });
   }
 
   /**
@@ -49,7 +55,7 @@ export class HandOver {
       await Promise.all(entries.slice(start, start + RECONCILED_AT_ONCE).map((entry) => this.#reconcileEntry(connection, entry)));
     }
     const named = new Set(entries.map((entry) => entry.job_id));
-    const held = await selectHeldBefore(this.#deps.storage.db, connection);
+    const held = await this.#heldBefore.call(reporterOf(connection));
     await this.#giveUp(
       connection,
       held.filter((id) => !named.has(id)),

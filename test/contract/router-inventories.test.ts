@@ -1,0 +1,109 @@
+import { expect, test, vi } from 'vitest';
+import type { Inventory } from '../../protocol/index.ts';
+import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedAgent, seedTeam } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+
+/** After a restart of the control plane all agents report all of their routers again, and hardly any has changed. */
+describeEachDatabase('an inventory after a reconnect', (open) => {
+  async function world() {
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const routers = new RoutersService({
+      storage,
+      clock: new ManualClock(),
+      log: silentLog,
+      rules: { offlineAfterMs: 75_000 },
+      moves: { free: false, afterMs: 3_600_000 },
+    });
+    const connection = (agentId: string) => ({ agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false, routers: [] });
+    const facts = (hardware: string, identity: string): Inventory['facts'] => ({
+      hardware_id: hardware,
+      serial_number: hardware,
+      software_id: null,
+      identity,
+      software_version: '7.18.2',
+      model: null,
+      board_name: 'hEX',
+      hardware_board: true,
+      architecture: 'mmips',
+      time_zone: null,
+      uptime: '1d',
+      uptime_seconds: 86_400,
+    });
+    return {
+      storage,
+      routers,
+      teamId,
+      agent: () => seedAgent(storage, teamId),
+      connect: (agentId: string) => routers.onReady(connection(agentId)),
+      report: async (agentId: string, name: string, hardware: string, identity = 'riga') =>
+        (await routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts: facts(hardware, identity) }))?.id,
+      writes: () => vi.spyOn(storage.writes, 'write'),
+    };
+  }
+
+  test('that says what is stored is not written', async () => {
+    const { agent, connect, report, writes, routers } = await world();
+    const agentId = await agent();
+    await connect(agentId);
+    const id = await report(agentId, 'branch', 'SERIAL1');
+    await connect(agentId);
+    const write = writes();
+    expect(await report(agentId, 'branch', 'SERIAL1')).toBe(id);
+    expect(write).not.toHaveBeenCalled();
+    expect(routers.routerIdOf(agentId, 'branch')).toBe(id);
+  });
+
+  test('is written when a fact or the device is another one', async () => {
+    const { agent, connect, report, routers, teamId } = await world();
+    const agentId = await agent();
+    await connect(agentId);
+    const id = (await report(agentId, 'branch', 'SERIAL1'))!;
+    await connect(agentId);
+    expect(await report(agentId, 'branch', 'SERIAL1', 'riga-main')).toBe(id);
+    expect((await routers.getRouter(teamId, id)).identity).toBe('riga-main');
+    await connect(agentId);
+    expect(await report(agentId, 'branch', 'SERIAL2')).not.toBe(id);
+    expect((await routers.getRouter(teamId, id)).agent_router).toBe('');
+  });
+
+  test('is compared with the database once: later ones are written', async () => {
+    const { agent, connect, report, writes } = await world();
+    const agentId = await agent();
+    await connect(agentId);
+    await report(agentId, 'branch', 'SERIAL1');
+    await connect(agentId);
+    await report(agentId, 'branch', 'SERIAL1');
+    const write = writes();
+    await report(agentId, 'branch', 'SERIAL1');
+    expect(write).toHaveBeenCalledOnce();
+  });
+
+  test('of a router that was removed meanwhile is written', async () => {
+    const { agent, connect, report, routers, writes } = await world();
+    const agentId = await agent();
+    await connect(agentId);
+    const id = (await report(agentId, 'branch', 'SERIAL1'))!;
+    await connect(agentId);
+    routers.forget(id);
+    const write = writes();
+    await report(agentId, 'branch', 'SERIAL1');
+    expect(write).toHaveBeenCalledOnce();
+  });
+
+  test("withdraws the agent's claim under this name, as before", async () => {
+    const { agent, connect, report, routers, teamId } = await world();
+    const [owner, claimer] = [await agent(), await agent()];
+    for (const agentId of [owner, claimer]) await connect(agentId);
+    await report(owner, 'branch', 'SERIAL1');
+    const own = await report(claimer, 'depot', 'SERIAL2');
+    expect(await report(claimer, 'spare', 'SERIAL1')).toBeUndefined();
+    expect(await routers.moves.claimsOf(teamId, claimer)).toHaveLength(1);
+    await connect(claimer);
+    expect(await report(claimer, 'spare', 'SERIAL2')).toBe(own);
+    expect(await routers.moves.claimsOf(teamId, claimer)).toEqual([]);
+  });
+});
