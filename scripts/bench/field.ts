@@ -19,8 +19,17 @@ export interface Field {
   rounds: number;
 }
 
-export interface Scenario {
+/** What the command line chose for all scenarios. */
+export interface Choice {
+  /** Sizes of fleets. */
+  agents: readonly number[];
+  databases: readonly ('sqlite' | 'postgres')[];
+}
+
+interface Named {
   name: string;
   about: string;
-  run: (field: Field) => Promise<Row[]>;
 }
+
+/** A scenario that compares paths, or one that brings everything itself. */
+export type Scenario = Named & ({ run: (field: Field) => Promise<Row[]> } | { runAlone: (choice: Choice) => Promise<Row[]> });

@@ -13,6 +13,20 @@ export class HttpLoad {
   }
 
   /** @returns the status */
+  get(path: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${this.#apiKey}` };
+      const target = { agent: this.#agent, host: this.#url.hostname, port: this.#url.port, path, headers };
+      const request = http.get(target, (answer) => {
+        answer.resume();
+        answer.once('end', () => resolve(answer.statusCode ?? 0));
+        answer.once('error', reject);
+      });
+      request.once('error', reject);
+    });
+  }
+
+  /** @returns the status */
   post(path: string, body: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const request = http.request(

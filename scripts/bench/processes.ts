@@ -63,6 +63,11 @@ export class BenchProcess implements Metered {
     return this.#call<Usage>({ method: 'cpu' });
   }
 
+  /** Of a part that answers questions (child.ts). */
+  ask<T>(question: unknown): Promise<T> {
+    return this.#call<T>({ method: 'ask', question });
+  }
+
   stop(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null) {

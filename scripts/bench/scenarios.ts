@@ -2,6 +2,7 @@ import { agentRows } from './agent-rows.ts';
 import { campaignRows } from './campaign-rows.ts';
 import { commandRows } from './command-rows.ts';
 import { consoleRows } from './console-rows.ts';
+import { fleetRows } from './fleet-rows.ts';
 import { historyRows } from './history-rows.ts';
 import { handOverRows } from './hand-over-rows.ts';
 import { jobRows } from './job-rows.ts';
@@ -131,5 +132,6 @@ export const scenarios: Scenario[] = [
   { name: 'console', about: 'the web application in Chromium, with 5,000 routers', run: consoleRows },
   { name: 'history', about: 'processor and disk that the history takes', run: historyRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
+  { name: 'fleet', about: 'thousands of agents at `serve`, on both databases', runAlone: fleetRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },
 ];
