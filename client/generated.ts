@@ -1136,6 +1136,47 @@ export interface Notifiable {
   channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'slack' | 'teams' | 'push' | 'webhook';
 }
 
+export interface Notification {
+  id: string;
+  thread_id: string;
+  thread_kind: string;
+  /** The one router that the thread is about */
+  router_id: string | null;
+  group_id: string;
+  /** Name of the group */
+  group: string;
+  /** Null for a notification target */
+  user_id: string | null;
+  target_id: string | null;
+  /** Name of the notification target */
+  target: string | null;
+  channel: string;
+  /** Masked, except your own; null without one */
+  address: string | null;
+  /** `open`, `update`, `resolve`, `reminder`, `still_open` … as it was decided */
+  kind: string;
+  /** As it was said; before it is sent, and when it is not, as it would be said */
+  subject: string;
+  state: 'pending' | 'sent' | 'withheld' | 'superseded' | 'failed';
+  /** Why it is not sent: docs/notifications.md */
+  reason: string | null;
+  /** Oldest first */
+  attempts: {
+    at: string;
+    duration_ms: number;
+    /** `config`: the account of the operator is at fault */
+    outcome: 'sent' | 'retry' | 'never' | 'config' | 'stopped';
+    /** A stable word; null when it was sent */
+    error: string | null;
+    /** The provider's own words, without addresses and tokens */
+    detail: string | null;
+  }[];
+  next_attempt_at: string | null;
+  created_at: string;
+  /** When it was sent or given up */
+  settled_at: string | null;
+}
+
 export interface NotificationGroup {
   id: string;
   name: string;
@@ -1243,6 +1284,102 @@ export interface NotificationTargetAddress {
 export interface NotificationTargetChange {
   name?: string;
   address?: NotificationTargetAddress;
+}
+
+export interface NotificationThread {
+  id: string;
+  group_id: string;
+  /** Name of the group */
+  group: string;
+  /** Kind of its first fact; `site`, `storm` or `contact_lost` for a thread that stands for others; `test` */
+  kind: string;
+  /** critical, warning or info */
+  severity: string;
+  /** closed: nothing in it is open */
+  state: 'open' | 'closed';
+  /** What it is about now, in one line, in English and with the times of the site */
+  subject: string;
+  /** The one router that it is about */
+  router_id: string | null;
+  agent_id: string | null;
+  /** The one site that it is about */
+  site_id: string | null;
+  /** The thread that stands for this one: nothing is told of this one meanwhile */
+  parent_id: string | null;
+  /** Records in it that are open */
+  open_count: number;
+  /** Records in it */
+  item_count: number;
+  /** When its present or last opening began */
+  opened_at: string;
+  /** Null while it is open, and for single facts */
+  closed_at: string | null;
+  /** When it was told last; null: never */
+  told_at: string | null;
+  /** It comes and goes */
+  flapping: boolean;
+  /** It waits for the end of a mute of its group */
+  muted: boolean;
+  acknowledged_at: string | null;
+  acknowledged_by: string | null;
+  created_at: string;
+}
+
+export interface NotificationThreadWithItems {
+  id: string;
+  group_id: string;
+  /** Name of the group */
+  group: string;
+  /** Kind of its first fact; `site`, `storm` or `contact_lost` for a thread that stands for others; `test` */
+  kind: string;
+  /** critical, warning or info */
+  severity: string;
+  /** closed: nothing in it is open */
+  state: 'open' | 'closed';
+  /** What it is about now, in one line, in English and with the times of the site */
+  subject: string;
+  /** The one router that it is about */
+  router_id: string | null;
+  agent_id: string | null;
+  /** The one site that it is about */
+  site_id: string | null;
+  /** The thread that stands for this one: nothing is told of this one meanwhile */
+  parent_id: string | null;
+  /** Records in it that are open */
+  open_count: number;
+  /** Records in it */
+  item_count: number;
+  /** When its present or last opening began */
+  opened_at: string;
+  /** Null while it is open, and for single facts */
+  closed_at: string | null;
+  /** When it was told last; null: never */
+  told_at: string | null;
+  /** It comes and goes */
+  flapping: boolean;
+  /** It waits for the end of a mute of its group */
+  muted: boolean;
+  acknowledged_at: string | null;
+  acknowledged_by: string | null;
+  created_at: string;
+  /** What is open first, then the newest; at most 200. `item_count` counts all */
+  items: {
+    /** Of the fault, job, campaign … or of the thread */
+    id: string;
+    /** thread: this thread stands for others */
+    type: 'record' | 'thread';
+    kind: string;
+    severity: string;
+    router_id: string | null;
+    agent_id: string | null;
+    site_id: string | null;
+    /** Of the router, agent, site … */
+    name: string;
+    /** What is wrong, as it was reported */
+    detail: string;
+    opened_at: string;
+    closed_at: string | null;
+  }[];
 }
 
 export interface OutputGroup {
@@ -1993,6 +2130,8 @@ export interface Operations {
   getTerminal: { input: { path: { terminal_id: string } }; result: Success<Terminal> };
   /** Read the recording of a terminal as an asciicast v2 file */
   getTerminalRecording: { input: { path: { terminal_id: string } }; result: string };
+  /** Read one thread of notifications with what is in it */
+  getThread: { input: { path: { thread_id: string } }; result: Success<NotificationThreadWithItems> };
   /** Read one topic */
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
   /** Read one saved filter */
@@ -2049,6 +2188,15 @@ export interface Operations {
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
   /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
+  /** List what was told to whom, and what was not and why, newest first */
+  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[] } }; result: {
+      status: 'success';
+      data: Notification[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`; counting stopped there */
+      total_is_exact?: boolean;
+    } };
   /** List the notification targets of the team, newest first */
   listNotificationTargets: { input: { query?: { limit?: number; cursor?: string } }; result: Success<NotificationTarget[]> };
   /** List revocations with what they ended and what continues, newest first */
@@ -2112,6 +2260,17 @@ export interface Operations {
   listTerminals: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'router_id' | 'agent_id' | 'level' | 'reason' | 'status' | 'attached' | 'away' | 'opened_by' | 'opened_by_kind' | 'source' | 'created_at' | 'opened_at' | 'ended_at' | 'end_reason' | 'end_message' | 'ended_by' | 'output_bytes' | 'input_bytes' | 'recording')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; status?: 'open' | 'ended'; opened_by?: string } }; result: {
       status: 'success';
       data: Terminal[];
+      /** Records that match, with `total=true` */
+      total?: number;
+      /** False: there are more than `total`; counting stopped there */
+      total_is_exact?: boolean;
+    } };
+  /** List the messages of one thread, also those that were not sent, newest first */
+  listThreadMessages: { input: { path: { thread_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Notification[]> };
+  /** List the threads of notifications of the team, newest first */
+  listThreads: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'group_id' | 'group' | 'kind' | 'severity' | 'state' | 'subject' | 'router_id' | 'agent_id' | 'site_id' | 'parent_id' | 'open_count' | 'item_count' | 'opened_at' | 'closed_at' | 'told_at' | 'flapping' | 'muted' | 'acknowledged_at' | 'acknowledged_by' | 'created_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: 'open' | 'closed'; group_id?: string; site_id?: string; parent_id?: string; kind?: string[] } }; result: {
+      status: 'success';
+      data: NotificationThread[];
       /** Records that match, with `total=true` */
       total?: number;
       /** False: there are more than `total`; counting stopped there */
@@ -2262,6 +2421,7 @@ export const ROUTES = {
   getSite: { method: 'GET', path: '/api/sites/{site_id}' },
   getTerminal: { method: 'GET', path: '/api/terminals/{terminal_id}' },
   getTerminalRecording: { method: 'GET', path: '/api/terminals/{terminal_id}/recording' },
+  getThread: { method: 'GET', path: '/api/threads/{thread_id}' },
   getTopic: { method: 'GET', path: '/api/topics/{topic_id}' },
   getView: { method: 'GET', path: '/api/views/{view_id}' },
   getWebhookSecret: { method: 'GET', path: '/api/webhook-secret' },
@@ -2290,6 +2450,7 @@ export const ROUTES = {
   listInvitations: { method: 'GET', path: '/api/invitations' },
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
+  listNotifications: { method: 'GET', path: '/api/notifications' },
   listNotificationTargets: { method: 'GET', path: '/api/notification-targets' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
   listRouterHistory: { method: 'GET', path: '/api/routers/{router_id}/history' },
@@ -2303,6 +2464,8 @@ export const ROUTES = {
   listTeamForwards: { method: 'GET', path: '/api/transient-forwarding' },
   listTeamJobs: { method: 'GET', path: '/api/jobs' },
   listTerminals: { method: 'GET', path: '/api/terminals' },
+  listThreadMessages: { method: 'GET', path: '/api/threads/{thread_id}/messages' },
+  listThreads: { method: 'GET', path: '/api/threads' },
   listTopics: { method: 'GET', path: '/api/topics' },
   listUnsubscriptions: { method: 'GET', path: '/api/me/unsubscriptions' },
   listViews: { method: 'GET', path: '/api/views' },

@@ -105,7 +105,12 @@ class Run {
     const { teamId } = this.place;
     const now = this.clock.now();
     const groupId = await followKinds(this.storage, teamId, ['*'], now);
-    const thread = { ...newThread({ id: newId(now), teamId, groupId, key: 'k', kind: 'fault.high_cpu', now }), flush_at: now + ms };
+    const thread = {
+      ...newThread({ id: newId(now), teamId, groupId, key: 'k', kind: 'fault.high_cpu', now }),
+      flush_at: now + ms,
+      escalate_at: now + ms,
+      acknowledged_until: now + ms,
+    };
     await this.storage.db.insertInto('threads').values(thread).execute();
     const message = {
       id: newId(now),
@@ -199,7 +204,11 @@ const SERVER: Record<string, Scenario> = {
   },
   'notification: wait before it is told': async (run) => {
     await run.threadDueIn(3 * HOUR);
-    return run.until(10 * MINUTE, async () => (await selectDueThreads(run.storage.db, run.place.teamId, run.clock.now(), 1)).length === 1);
+    return run.until(10 * MINUTE, async () => {
+      const now = run.clock.now();
+      const due = await selectDueThreads(run.storage.db, run.place.teamId, now, 1);
+      return due.some(({ escalate_at: escalate, acknowledged_until: until }) => escalate! <= now && until! <= now);
+    });
   },
   'notification: retry': async (run) => {
     await run.threadDueIn(3 * HOUR);

@@ -10,6 +10,7 @@ import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultsBench } from '../harness/faults-bench.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
+import { FaultFacts } from '../harness/fault-facts.ts';
 import { NotifyBench, seedPerson } from '../harness/notify-bench.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
@@ -27,7 +28,7 @@ describeEachDatabase('notifications that are sent', (open) => {
   let mine: SeededRouter;
   let group: string;
   let bench: NotifyBench;
-  const versions = new Map<string, number>();
+  let facts: FaultFacts;
 
   beforeEach(async () => {
     storage = await open();
@@ -35,49 +36,13 @@ describeEachDatabase('notifications that are sent', (open) => {
     mine = await seedRouter(storage);
     group = await followKinds(storage, mine.teamId, ['*']);
     bench = new NotifyBench(storage, clock);
-    versions.clear();
+    facts = new FaultFacts(storage, clock, bench, mine.teamId);
     await seedPerson(storage, mine.teamId, 'ada@example.net', group);
   });
 
-  /** Facts with the faults behind them. */
-  async function happen(...notices: NewNotice[]): Promise<void> {
-    for (const { teamId, recordId, routerId, kind, severity, phase } of notices) {
-      const row = {
-        team_id: teamId,
-        router_id: routerId!,
-        type: kind.slice('fault.'.length),
-        severity,
-        message: '',
-        cause: '',
-        occurrences: 1,
-      };
-      const times = { created_at: clock.now(), updated_at: clock.now(), resolved_at: phase === 'open' ? null : clock.now() };
-      await storage.db
-        .insertInto('faults')
-        .values({ id: recordId, ...row, ...times })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ resolved_at: times.resolved_at }))
-        .execute();
-    }
-    await bench.facts(notices);
-  }
-
-  function fault(phase: 'open' | 'resolve', routerId = mine.routerId, type = 'router_offline'): NewNotice {
-    const recordId = `${routerId} ${type}`;
-    const version = (versions.get(recordId) ?? 0) + 1;
-    versions.set(recordId, version);
-    return {
-      teamId: mine.teamId,
-      kind: `fault.${type}`,
-      phase,
-      severity: 'critical',
-      key: `router:${routerId}:${type}`,
-      recordId,
-      version,
-      routerId,
-      at: clock.now(),
-      data: { message: 'The router is offline', cause: 'it does not answer' },
-    };
-  }
+  const happen = (...notices: NewNotice[]): Promise<void> => facts.happen(...notices);
+  const fault = (phase: 'open' | 'resolve', routerId = mine.routerId, type = 'router_offline'): NewNotice =>
+    facts.fault(phase, routerId, type);
 
   test('an agent with 500 routers that is killed and comes back is one message and one end for each person', async () => {
     for (const name of ['bob', 'eve']) await seedPerson(storage, mine.teamId, `${name}@example.net`, group);

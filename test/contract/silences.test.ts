@@ -30,7 +30,7 @@ describeEachDatabase('silences', (open) => {
   beforeEach(async () => {
     storage = await open();
     clock = new ManualClock(START);
-    silences = new SilencesService({ storage, clock, keepMs: DAY_MS });
+    silences = new SilencesService({ storage, clock, keepMs: DAY_MS, onEnd: () => undefined });
     app = new TeamApp((scope) => silenceRoutes(scope, { silences, now: () => clock.now() }));
     const teams = new TeamsService({ storage, clock });
     north = (await teams.createTeam('North')).id;

@@ -38,7 +38,8 @@ async function recordedTerminal(routerId: string): Promise<string> {
 async function makeRecords(routerId: string): Promise<Record<string, string>> {
   const forward = PUBLIC_ROUTES.find(({ method, path }) => method === 'POST' && path.endsWith('/transient-forwarding'))!;
   const job = PUBLIC_ROUTES.find(({ path }) => path.startsWith('/api/asynchronous/'))!;
-  const group = await make('/api/groups', { name: 'On call' });
+  const topic = await make('/api/topics', { name: 'Outages', events: ['job.*'] });
+  const group = await make('/api/groups', { name: 'On call', topics: [topic] });
   await make(`/api/asynchronous/${routerId}`, {
     ...(job.body as object),
     make_backup: true,
@@ -70,7 +71,8 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
     view_id: await make('/api/views', { list: 'routers', name: 'Away', query: { state: 'agent_away' }, shared: true }),
     group,
     group_id: group,
-    topic_id: await make('/api/topics', { name: 'Outages' }),
+    topic_id: topic,
+    thread_id: await threadOfJob(),
     schedule_id: await make('/api/schedules', { name: 'Office', time_zone: 'UTC', windows: [] }),
     silence_id: await make('/api/silences', { reason: 'Maintenance', until: new Date(Date.now() + 3_600_000).toISOString() }),
     target_id: await make('/api/notification-targets', {
@@ -79,6 +81,14 @@ async function makeRecords(routerId: string): Promise<Record<string, string>> {
       address: { url: `${world.server.url}/nobody` },
     }),
   };
+}
+
+/** The group hears of the job above. */
+async function threadOfJob(): Promise<string> {
+  return waitUntil('a thread is listed', async () => {
+    const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/threads');
+    return body.data[0]?.id;
+  });
 }
 
 /** Another agent of the team reports the same router. @returns the id of its claim, which waits */

@@ -21,7 +21,13 @@ const accountAddresses: AddressBook = {
         const isKnown = emails.has(id) && channel === 'email';
         const reason = !isKnown ? 'no_address' : taken.has(id) ? 'duplicate' : null;
         taken.add(id);
-        return { recipient: { type: 'person', id, channel }, bucket: reason === null ? 'email' : '', reason };
+        return {
+          recipient: { type: 'person', id, channel },
+          addressId: reason === null ? id : null,
+          bucket: reason === null ? 'email' : '',
+          reason,
+          shown: emails.get(id) ?? null,
+        };
       });
     });
   },

@@ -2,7 +2,8 @@ import type { Listener, Place } from '../../server/outbound/notifications/thread
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
 import { keysOf, routeNotices, settleTogether } from '../../server/outbound/notifications/threads/routing/batch.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
-import { momentOf } from '../../server/outbound/notifications/threads/telling/tell.ts';
+import { momentOf } from '../../server/outbound/notifications/threads/telling/moment.ts';
+import type { NextGroup } from '../../server/outbound/notifications/threads/telling/moment.ts';
 import { FLAP_WINDOW_MS } from '../../server/outbound/notifications/threads/timing.ts';
 import type { ItemRow, NoticeRow, Revision, ThreadRow } from '../../server/outbound/notifications/threads/types.ts';
 
@@ -40,6 +41,10 @@ export class ThreadSimulation {
   listener: Listener;
   readonly places = new Map<string, Place>();
   agents = 1000;
+  /** Groups that follow when nobody acknowledges. */
+  chain: NextGroup[] = [];
+  /** Ends of silences, by the key of a thread. */
+  readonly silenced = new Map<string, number>();
   afterAgentMs = 60_000;
   #id = 0;
   readonly #versions = new Map<string, number>();
@@ -65,7 +70,16 @@ export class ThreadSimulation {
     const keys = new Set(notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, [this.listener], campaignOf)));
     const threads = [...this.threads.values()].filter((thread) => thread.closed_at === null && keys.has(thread.key));
     const items = [...this.#items.values()];
-    const known = { listeners: [this.listener], places, threads, items, campaignOf, newId: () => this.#nextId(), now: this.now };
+    const known = {
+      listeners: [this.listener],
+      places,
+      threads,
+      items,
+      campaignOf,
+      silenced: new Set<string>(),
+      newId: () => this.#nextId(),
+      now: this.now,
+    };
     const routed = routeNotices(notices, known);
     for (const thread of [...routed.added, ...routed.changed]) this.threads.set(thread.id, thread);
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
@@ -116,7 +130,8 @@ export class ThreadSimulation {
       }),
     );
     const result = tellGroup({
-      ...momentOf(this.listener, this.now),
+      ...momentOf(this.listener, this.now, this.chain),
+      silenced: new Map(due.flatMap(({ id, key }) => (this.#isSilenced(key) ? [[id, this.silenced.get(key)!]] : []))),
       teamId: TEAM,
       groupId: GROUP,
       due,
@@ -139,6 +154,10 @@ export class ThreadSimulation {
       });
   }
 
+  #isSilenced(key: string): boolean {
+    return (this.silenced.get(key) ?? 0) > this.now;
+  }
+
   #release(parentId: string, how: 'open_again' | 'as_told'): void {
     const { now } = this;
     for (const thread of [...this.threads.values()].filter(({ parent_id: parent }) => parent === parentId)) {
@@ -147,7 +166,7 @@ export class ThreadSimulation {
           ? { flush_at: now + FLAP_WINDOW_MS, pending: null }
           : how === 'open_again'
             ? { pending: 'open', pending_since: now, flush_at: now + this.afterAgentMs, told_open: 0 }
-            : { pending: null, told_open: 1, told_at: now, flush_at: null };
+            : { pending: null, told_open: 1, told_at: now, flush_at: now };
       this.threads.set(thread.id, { ...thread, ...next, parent_id: null });
     }
   }

@@ -16,6 +16,10 @@ import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
 import { EmailChannel } from './channels/email/channel.ts';
+import { logRoutes } from './log/messages/routes.ts';
+import type { LogRoutesDeps } from './log/messages/routes.ts';
+import { DeliveryLog } from './log/service.ts';
+import { threadRoutes } from './log/threads/routes.ts';
 import { ProvedAddresses } from './messages/addresses.ts';
 import { MessagesService } from './messages/service.ts';
 import { Notifier } from './notifier.ts';
@@ -83,7 +87,9 @@ export const notifications = feature({
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
-      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs }),
+      deliveryLog: new DeliveryLog({ storage, clock, contacts, publicUrl }),
+      silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
+      threads,
       notifier: new Notifier({ threads, messages, sources, close }),
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };
@@ -98,7 +104,13 @@ export const notifications = feature({
   },
   routes: (
     scope,
-    services: GroupRoutesDeps & TopicRoutesDeps & ScheduleRoutesDeps & TargetRoutesDeps & ContactRoutesDeps & SilenceRoutesDeps,
+    services: GroupRoutesDeps &
+      TopicRoutesDeps &
+      ScheduleRoutesDeps &
+      TargetRoutesDeps &
+      ContactRoutesDeps &
+      SilenceRoutesDeps &
+      LogRoutesDeps,
   ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
@@ -106,6 +118,8 @@ export const notifications = feature({
     targetRoutes(scope, services);
     contactRoutes(scope, services);
     silenceRoutes(scope, services);
+    threadRoutes(scope, services);
+    logRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,
 });

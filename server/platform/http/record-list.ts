@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Found, ListPage, RecordFilter } from '../core/list-page.ts';
+import type { Principal } from '../core/principal.ts';
 import type { App } from './app.ts';
 import { principalOf } from './authentication.ts';
 import { commonErrors } from './envelope.ts';
@@ -25,6 +26,8 @@ export interface RecordList<Filters extends z.ZodRawShape, Row> {
 
 export interface RecordQuery<Filters extends z.ZodRawShape> {
   teamId: string;
+  /** For lists that show the caller more of their own records. */
+  caller: Principal;
   /** Router and time. */
   filter: RecordFilter;
   /** The list's own filters. */
@@ -55,8 +58,9 @@ export function recordListRoute<Filters extends z.ZodRawShape, Row>(app: App, li
     async (request, reply) => {
       const query = request.query as z.output<typeof common> & z.output<z.ZodObject<Filters>>;
       const page = readListPage(shape, query);
-      const { teamId } = principalOf(request);
-      const found = await find({ teamId, filter: readRecordFilter(query), given: query, page, wantsTotal: query.total === 'true' });
+      const caller = principalOf(request);
+      const filter = readRecordFilter(query);
+      const found = await find({ teamId: caller.teamId, caller, filter, given: query, page, wantsTotal: query.total === 'true' });
       const keyOf = (row: Row): { value: number; id: string } => ({ value: recordOf(row).created_at, id: recordOf(row).id });
       return answerList({ request, reply, shape, page }, found, keyOf, present);
     },

@@ -83,6 +83,8 @@ async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
       flush_at: eb('flush_at', '+', stepMs),
       pending_since: eb('pending_since', '+', stepMs),
       told_at: eb('told_at', '+', stepMs),
+      acknowledged_until: eb('acknowledged_until', '+', stepMs),
+      escalate_at: eb('escalate_at', '+', stepMs),
     }))
     .where('closed_at', 'is', null)
     .execute();

@@ -65,7 +65,20 @@ export interface ThreadsTable {
   /** Its opening waits for the end of a mute. */
   muted: Flag;
   acknowledged_at: Millis | null;
+  /** Id of whoever has taken it over; of which kind, the next column says. */
   acknowledged_by: string | null;
+  /** user, api_key or target: somebody who reads the address of the team. */
+  acknowledged_by_kind: string | null;
+  /** When nobody has it any more; null: until its end. */
+  acknowledged_until: Millis | null;
+  /** When the next group is told, if nobody has acknowledged it by then. */
+  escalate_at: Millis | null;
+  /** How many groups of the chain had their turn. */
+  escalation_level: number;
+  /** JSON array: the groups that were told because nobody acknowledged. They hear what follows, too. */
+  escalated_to: string;
+  /** Its opening waits for the end of a silence. */
+  silenced_until: Millis | null;
   created_at: Fixed<Millis>;
   updated_at: Millis;
   /** Nothing can be added any more: what comes back is a new thread. */
@@ -99,6 +112,8 @@ export interface MessagesTable {
   recipient_type: Fixed<string>;
   recipient_id: Fixed<string>;
   channel: Fixed<string>;
+  /** Which address: a person may have several browsers. Null for those that are not sent. */
+  address_id: Fixed<string | null>;
   /** Of the thread. */
   revision: number;
   /** open, update, resolve, reminder, still_open or test. What is sent depends on what the person knows by then. */
@@ -117,6 +132,10 @@ export interface MessagesTable {
   claimed_until: Millis | null;
   /** What the provider calls it. */
   provider_ref: string | null;
+  /** Its subject line when it was sent last; null before. */
+  subject: string | null;
+  /** Where it goes, as others see it; null without an address. */
+  address: Fixed<string | null>;
   created_at: Fixed<Millis>;
   settled_at: Millis | null;
 }

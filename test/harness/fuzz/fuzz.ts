@@ -26,7 +26,8 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
   const job = { description: 'd', script: ':put 1', make_backup: false, express_execute: true, needs_acknowledgement: true };
   const client = { name: 'Client', kind: 'web', redirect_uris: ['https://app.example.net/'] };
   const window = { day: 'monday', from: 0, to: 60 };
-  const group = await make('/api/groups', { name: 'Group' });
+  const topic = await make('/api/topics', { name: 'Topic', events: ['job.*'] });
+  const group = await make('/api/groups', { name: 'Group', topics: topic });
   const [job_id] = (await make(`/api/asynchronous/${router_id}`, {
     ...job,
     make_backup: true,
@@ -50,7 +51,11 @@ export async function startFuzzWorld(): Promise<{ world: World; hints: Hints }> 
     group,
     group_id: group,
     site_id: await make('/api/sites', { name: 'Site' }),
-    topic_id: await make('/api/topics', { name: 'Topic' }),
+    topic_id: topic,
+    thread_id: await waitUntil('a thread is listed', async () => {
+      const ids = await newest(world, '/api/threads');
+      return ids.length > 0 ? ids : undefined;
+    }),
     schedule_id: await make('/api/schedules', { name: 'Schedule', time_zone: 'UTC', windows: [window] }),
     silence_id: await make('/api/silences', { reason: 'Maintenance', until: new Date(Date.now() + 3_600_000).toISOString() }),
     target_id: await make('/api/notification-targets', {

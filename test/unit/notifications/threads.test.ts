@@ -57,6 +57,17 @@ describe('a thread', () => {
     expect(group.told).toEqual([`open ${ROUTER}`, `resolve ${ROUTER}`]);
   });
 
+  it('reminds of what was over for a moment only', () => {
+    const group = new ThreadSimulation();
+    group.open('r1');
+    group.pass(5 * MINUTE);
+    group.resolve('r1');
+    group.pass(5 * SECOND);
+    group.open('r1');
+    group.pass(5 * HOUR);
+    expect(group.told).toEqual([`open ${ROUTER}`, `reminder ${ROUTER}`]);
+  });
+
   it('holds back what opens again soon, and tells it when it stays', () => {
     const group = new ThreadSimulation();
     group.open('r1');

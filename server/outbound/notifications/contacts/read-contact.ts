@@ -87,6 +87,12 @@ export function showContact(address: ContactAddress): string {
   }
 }
 
+/** For the person alone: the whole address, as far as it means something to people. */
+export function wholeAddress({ shown }: { shown: string }, address: ContactAddress): string {
+  if ('to' in address) return address.to;
+  return address.channel === 'telegram' ? address.chatId : shown;
+}
+
 export function showEmail(email: string): string {
   const at = email.lastIndexOf('@');
   return `${email.slice(0, 1)}${HIDDEN}${email.slice(Math.max(at, 1))}`;

@@ -7,6 +7,7 @@ import { commonErrors, dateTime, envelope, success, toDateTime } from '../../../
 import { problemSchema } from '../../../platform/http/error-handler.ts';
 import { pathId } from '../../../platform/http/fields.ts';
 import { LOCALES } from '../texts/types.ts';
+import { wholeAddress } from './read-contact.ts';
 import type { ContactsService, Owner } from './service.ts';
 import { CONTACT_CHANNELS, OPTOUT_SCOPES } from './types.ts';
 import type { Contact, ContactAddress, Person } from './types.ts';
@@ -326,18 +327,13 @@ function present({ contact, address }: { contact: Contact; address: ContactAddre
   return {
     id: contact.id,
     channel: contact.channel,
-    address: textOf(contact, address),
+    address: wholeAddress(contact, address),
     is_account: contact.sealed === null,
     verified_at: contact.verifiedAt === null ? null : toDateTime(contact.verifiedAt),
     off_reason: contact.offReason,
     off_at: contact.offAt === null ? null : toDateTime(contact.offAt),
     created_at: toDateTime(contact.createdAt),
   };
-}
-
-function textOf({ shown }: Contact, address: ContactAddress): string {
-  if ('to' in address) return address.to;
-  return address.channel === 'telegram' ? address.chatId : shown;
 }
 
 function presentSettings({ settings }: Person): z.infer<typeof settingsSchema> {

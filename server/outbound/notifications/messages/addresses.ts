@@ -1,7 +1,7 @@
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Address } from '../channels/types.ts';
 import type { GroupAddresses, GroupEntries } from '../contacts/addresses.ts';
-import type { Entry } from '../contacts/reach.ts';
+import type { Entry, Reached } from '../contacts/reach.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Reader } from '../texts/types.ts';
 import type { PlannedMessage, Recipient } from './writing/plan.ts';
@@ -30,7 +30,7 @@ export interface AddressBook {
     db: DbOrTx,
     teamId: string,
     by: { groupId: string; topicIds: readonly string[] },
-    recipient: Recipient,
+    recipient: Recipient & { addressId: string | null },
   ): Promise<Destination | { reason: string }>;
 }
 
@@ -53,11 +53,13 @@ export class ProvedAddresses implements AddressBook {
   async plan(tx: DbOrTx, teamId: string, occasions: readonly Occasion[]): Promise<PlannedMessage[][]> {
     const reaches = await this.#addresses.addressesOfAll(tx, teamId, occasions);
     return reaches.map(({ reached, missed }) => [
-      ...reached.map(({ entry, channel, addressKey }): PlannedMessage => {
+      ...reached.map(({ entry, channel, owner, addressKey, shown }): PlannedMessage => {
         const bucket = BY_ACCOUNT.has(channel) ? channel : `${channel}:${addressKey}`;
-        return { recipient: recipientOf(entry, channel), bucket, reason: null };
+        return { recipient: recipientOf(entry, channel), addressId: idOf(owner), bucket, reason: null, shown };
       }),
-      ...missed.map(({ entry, channel, reason }): PlannedMessage => ({ recipient: recipientOf(entry, channel), bucket: '', reason })),
+      ...missed.map(({ entry, channel, reason, shown }): PlannedMessage => {
+        return { recipient: recipientOf(entry, channel), addressId: null, bucket: '', reason, shown };
+      }),
     ]);
   }
 
@@ -65,7 +67,7 @@ export class ProvedAddresses implements AddressBook {
     db: DbOrTx,
     teamId: string,
     { groupId, topicIds }: { groupId: string; topicIds: readonly string[] },
-    { type, id, channel }: Recipient,
+    { type, id, channel, addressId }: Recipient & { addressId: string | null },
   ): Promise<Destination | { reason: string }> {
     const group = {
       id: groupId,
@@ -74,7 +76,8 @@ export class ProvedAddresses implements AddressBook {
       targets: type === 'target' ? [id] : [],
     };
     const { reached, missed } = await this.#addresses.addressesOf(db, teamId, group, topicIds);
-    const [first] = reached;
+    // A browser that was added meanwhile does not get what was meant for another one.
+    const first = channel === 'web_push' ? reached.find(({ owner }) => idOf(owner) === addressId) : reached[0];
     if (!first) return { reason: missed[0]?.reason ?? 'no_address' };
     const address = await this.#addresses.open(teamId, first);
     if (type === 'target') return { address };
@@ -82,6 +85,10 @@ export class ProvedAddresses implements AddressBook {
     const unsubscribeUrl = this.#links.unsubscribeUrl({ teamId, userId: id, groupId, topicIds: topicIds.slice(0, MOST_TOPICS_IN_LINK) });
     return { address, unsubscribeUrl, ...(reader && { reader }) };
   }
+}
+
+function idOf(owner: Reached['owner']): string {
+  return owner.type === 'contact' ? owner.contact.id : owner.id;
 }
 
 function recipientOf(entry: Entry, channel: string): Recipient {

@@ -23,6 +23,8 @@ export type MessageState = (typeof MESSAGE_STATES)[number];
 export const WITHHELD_REASONS = [
   /** The group is muted. */
   'muted',
+  /** A silence covered the router, the site or the team. */
+  'silenced',
   /** It was over before it was to be told. */
   'over_before_told',
   /** The person has no address for this channel. */
@@ -35,6 +37,8 @@ export const WITHHELD_REASONS = [
   'duplicate',
   /** This control plane has no account for the channel. */
   'channel_unavailable',
+  /** Somebody has taken the thread over before it was sent. */
+  'acknowledged',
 ] as const;
 export type WithheldReason = (typeof WITHHELD_REASONS)[number];
 

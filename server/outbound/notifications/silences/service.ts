@@ -4,6 +4,7 @@ import { newId } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { deleteSilence, deleteSilencesBefore, hasRecord, insertSilence, lockTeam, selectLastingSilences, selectSilences } from './store.ts';
+import { makeSilencedDue } from '../threads/telling/store.ts';
 import type { NewSilence, Silence } from './types.ts';
 
 /** Silences that have not ended: a roll-out silences some sites a night. */
@@ -16,12 +17,14 @@ export class SilencesService {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #keepMs: number;
+  readonly #onEnd: () => void;
 
-  /** @param keepMs how long a silence is kept after its end */
-  constructor({ storage, clock, keepMs }: { storage: Storage; clock: Clock; keepMs: number }) {
+  /** @param deps `keepMs`: how long a silence is kept after its end; `onEnd`: called when somebody has ended one */
+  constructor({ storage, clock, keepMs, onEnd }: { storage: Storage; clock: Clock; keepMs: number; onEnd: () => void }) {
     this.#storage = storage;
     this.#clock = clock;
     this.#keepMs = keepMs;
+    this.#onEnd = onEnd;
   }
 
   async list(teamId: string, page: Page): Promise<Silence[]> {
@@ -43,9 +46,14 @@ export class SilencesService {
     });
   }
 
-  /** Ends it at once. @throws AppError `not_found` */
+  /** Ends it at once: what still burns is told. @throws AppError `not_found` */
   async delete(teamId: string, id: string): Promise<void> {
-    if (!(await deleteSilence(this.#storage.db, teamId, id))) throw notFound('silence');
+    await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if (!(await deleteSilence(tx, teamId, id))) throw notFound('silence');
+      await makeSilencedDue(tx, teamId, this.#clock.now());
+    });
+    this.#onEnd();
   }
 
   /** Deletes those that have ended long ago. */

@@ -1,8 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { SilencesTable } from '../../../platform/storage/schema-notifications.ts';
+import { silencedUntil } from './is-silenced.ts';
 import type { Silence } from './types.ts';
 
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
@@ -45,10 +47,52 @@ export async function selectSilences(db: DbOrTx, teamId: string, page: Page): Pr
   return rows.map(toSilence);
 }
 
-/** Those that have not ended: what {@link isSilenced} needs, read once for a batch of facts. */
+/** Those that have not ended. */
 export async function selectLastingSilences(db: DbOrTx, teamId: string, now: number): Promise<Silence[]> {
   const rows = await db.selectFrom('silences').selectAll().where('team_id', '=', teamId).where('until_at', '>', now).execute();
   return rows.map(toSilence);
+}
+
+/** Something of which a fact tells: a router, an agent, a site, or several of them. */
+export interface Fact {
+  id: string;
+  routerId: string | null;
+  siteId: string | null;
+  /** For a fact of an agent and nothing else. */
+  agentId: string | null;
+}
+
+/** Those of the facts that a silence covers now, with its end. One look at the silences when the team has none. */
+export async function selectSilenced(db: DbOrTx, teamId: string, facts: readonly Fact[], now: number): Promise<Map<string, number>> {
+  const silenced = new Map<string, number>();
+  if (facts.length === 0) return silenced;
+  const silences = (await selectLastingSilences(db, teamId, now)).filter(({ from }) => from <= now);
+  if (silences.length === 0) return silenced;
+  const agents = [...new Set(facts.map(({ agentId }) => agentId).filter((id) => id !== null))];
+  const behind = await selectBehind(db, teamId, agents);
+  for (const { id, routerId, siteId, agentId } of facts) {
+    const place = { routerId, siteId, ...(agentId === null ? {} : { behind: behind.get(agentId) ?? [] }) };
+    const until = silencedUntil(silences, place, now);
+    if (until !== null) silenced.set(id, until);
+  }
+  return silenced;
+}
+
+/** The routers of agents. */
+async function selectBehind(db: DbOrTx, teamId: string, agentIds: readonly string[]) {
+  const behind = new Map<string, { routerId: string; siteId: string | null }[]>();
+  for (const chunk of inChunks(agentIds)) {
+    const rows = await db
+      .selectFrom('routers')
+      .select(['id', 'site_id', 'agent_id'])
+      .where('team_id', '=', teamId)
+      .where('agent_id', 'in', chunk)
+      .where('removed_at', 'is', null)
+      .execute();
+    for (const { id, site_id: siteId, agent_id: agentId } of rows)
+      behind.set(agentId, [...(behind.get(agentId) ?? []), { routerId: id, siteId }]);
+  }
+  return behind;
 }
 
 /** False when the team has no such silence. */

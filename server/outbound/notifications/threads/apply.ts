@@ -1,4 +1,6 @@
 import type { ItemRow, NoticeRow, ThreadRow } from './types.ts';
+import { FRESH } from './new-thread.ts';
+import { lookAt } from './telling/care.ts';
 import {
   AGAIN,
   CAMPAIGN_JOBS,
@@ -58,12 +60,14 @@ function begin(thread: ThreadRow, at: number, now: number): ThreadRow {
   if (thread.flapping_since !== null) return waitUntilSteady({ ...open, first_at: at }, now);
   // Its end was not told yet: it never ended for those who were told.
   const neverEnded = thread.told_open === 1;
-  const begun = neverEnded ? { ...open, pending: null, pending_since: null, flush_at: null } : { ...open, first_at: at };
+  const begun = neverEnded
+    ? { ...open, pending: null, pending_since: null, flush_at: lookAt(open, thread.told_at ?? now) }
+    : { ...open, first_at: at };
   if (openings.length >= FLAP_OPENINGS)
     return { ...begun, told_open: 0, flapping_since: now, pending: 'flapping', pending_since: now, flush_at: now + OPENING.quietMs };
   if (neverEnded) return begun;
   const wasToldBefore = openings.length > 1 && thread.told_at !== null;
-  return wait({ ...begun, acknowledged_at: null, acknowledged_by: null }, 'open', wasToldBefore ? AGAIN : OPENING, now);
+  return wait({ ...begun, ...FRESH }, 'open', wasToldBefore ? AGAIN : OPENING, now);
 }
 
 function resolved(thread: ThreadRow, item: ItemRow, notice: NoticeRow, now: number): Applied {

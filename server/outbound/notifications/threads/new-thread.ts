@@ -9,6 +9,12 @@ export interface NewThread {
   now: number;
 }
 
+/** Nobody has taken the thread over. */
+export const NOT_TAKEN = { acknowledged_at: null, acknowledged_by: null, acknowledged_by_kind: null, acknowledged_until: null };
+
+/** Nobody has taken it over, and nobody had to be asked. */
+export const FRESH = { ...NOT_TAKEN, escalate_at: null, escalation_level: 0, escalated_to: '[]' };
+
 /** A thread in which nothing happened yet. */
 export function newThread({ id, teamId, groupId, key, kind, now }: NewThread): ThreadRow {
   return {
@@ -37,8 +43,8 @@ export function newThread({ id, teamId, groupId, key, kind, now }: NewThread): T
     openings: '[]',
     flapping_since: null,
     muted: 0,
-    acknowledged_at: null,
-    acknowledged_by: null,
+    ...FRESH,
+    silenced_until: null,
     created_at: now,
     updated_at: now,
     closed_at: null,

@@ -1,13 +1,19 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
+import { takeOver } from './acknowledging/acknowledge.ts';
+import type { Taker } from './acknowledging/acknowledge.ts';
+import { lockTeam, selectThread, updateThread } from './acknowledging/store.ts';
 import type { CampaignOf } from './match.ts';
 import { insertMissedEnds } from './missed/store.ts';
 import { routeSome } from './routing/route.ts';
 import { selectListeners, selectTeamsToRoute } from './routing/store.ts';
-import { makeMutedDue, selectDueTeams, selectMutedGroups, selectNextDue } from './telling/store.ts';
-import { momentOf, tellSome } from './telling/tell.ts';
+import { muteOf } from './telling/moment.ts';
+import { hasLongSilenced, makeLongSilencedDue, makeMutedDue, selectDueTeams, selectMutedGroups, selectNextDue } from './telling/store.ts';
+import { tellSome } from './telling/tell.ts';
 import type { TellRules, WriteMessages } from './telling/tell.ts';
+import type { ThreadRow } from './types.ts';
 
 /** The look that finds what no hint told: facts of another process, mutes that somebody ended. */
 const LOOK_EVERY_MS = 30_000;
@@ -66,11 +72,37 @@ export class ThreadsService {
     if (!this.#pass) this.#lookIn(GATHER_MS);
   }
 
+  /**
+   * Somebody takes a thread over: no reminders and no escalation from now on. Everybody who was told of it hears who it is, where that joins
+   * the earlier messages. Its end is told as ever. Taking over what another has is possible, and repeating it changes nothing but `until`.
+   * @param until when nobody has it any more, milliseconds since 1970; null: until its end
+   * @returns the thread as it is now
+   * @throws AppError `not_found`; `invalid` for an `until` in the past; `conflict` for a thread that is over
+   */
+  async acknowledge(teamId: string, by: Taker, threadId: string, until: number | null = null): Promise<ThreadRow> {
+    const { storage, clock, writeMessages } = this.#deps;
+    const taken = await storage.writes.write(async (tx) => {
+      const now = clock.now();
+      await lockTeam(tx, teamId);
+      const thread = await selectThread(tx, teamId, threadId);
+      if (!thread) throw notFound('thread');
+      if (until !== null && until <= now) throw invalidField('until', 'is in the past');
+      if (thread.state !== 'open') throw new AppError('conflict', 'it is over already');
+      const { thread: next, revision } = takeOver(thread, by, until, now);
+      await updateThread(tx, next);
+      if (revision) await writeMessages(tx, teamId, [revision], now);
+      return next;
+    });
+    this.#deps.onMessages();
+    return taken;
+  }
+
   /** Does what is due now. @throws a storage error */
   async run(): Promise<void> {
     const { storage, clock } = this.#deps;
     await this.#endMissed();
     await this.#endMutes();
+    await this.#endSilences();
     await this.#forEachTeam(selectTeamsToRoute, (teamId) =>
       storage.writes.write((tx) => routeSome(tx, teamId, this.#deps.campaignOf, clock.now())),
     );
@@ -104,8 +136,14 @@ export class ThreadsService {
     const { storage, clock } = this.#deps;
     for (const group of await selectMutedGroups(storage.db)) {
       const listener = (await selectListeners(storage.db, group.teamId)).find(({ id }) => id === group.groupId);
-      if (listener && !momentOf(listener, clock.now()).isMuted) await storage.writes.write((tx) => makeMutedDue(tx, group, clock.now()));
+      if (listener && muteOf(listener, clock.now()) === null) await storage.writes.write((tx) => makeMutedDue(tx, group, clock.now()));
     }
+  }
+
+  async #endSilences(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    if (await hasLongSilenced(storage.db, now)) await storage.writes.write((tx) => makeLongSilencedDue(tx, now));
   }
 
   #lookIn(ms: number): void {

@@ -27,7 +27,9 @@ export type Pending = (typeof PENDING)[number];
 /** A thread's message as it is decided, before it is known who gets it. */
 export interface Revision {
   thread: ThreadRow;
-  kind: 'open' | 'update' | 'resolve' | 'reminder' | 'still_open';
+  kind: 'open' | 'update' | 'resolve' | 'reminder' | 'still_open' | 'escalation' | 'acknowledged';
+  /** Whom it is for; undefined: the thread's group, and those it was escalated to. */
+  groups?: readonly string[];
   /** Why nobody gets it; null when it is told. */
-  withheld: 'muted' | 'over_before_told' | 'in_other_thread' | 'flapping' | null;
+  withheld: 'muted' | 'silenced' | 'over_before_told' | 'in_other_thread' | 'flapping' | null;
 }

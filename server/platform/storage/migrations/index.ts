@@ -50,6 +50,8 @@ import { silences } from './0049-silences.ts';
 import { threads } from './0050-threads.ts';
 import { messages } from './0051-messages.ts';
 import { hotStatements } from './0052-hot-statements.ts';
+import { deliveryLog } from './0053-delivery-log.ts';
+import { threadCare } from './0054-thread-care.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -106,4 +108,6 @@ export const migrations: readonly Migration[] = [
   threads,
   messages,
   hotStatements,
+  deliveryLog,
+  threadCare,
 ];

@@ -41,7 +41,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
     return;
   }
   const { recipient_type: type, recipient_id: id, channel } = message;
-  const recipient = { type: type as 'person' | 'target', id, channel };
+  const recipient = { type: type as 'person' | 'target', id, channel, addressId: message.address_id };
   const by = { groupId: message.group_id, topicIds: await topicsOf(message, storage) };
   const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
   if ('reason' in found || !deps.channels[found.address.channel]) {
@@ -56,7 +56,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const result = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
   if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
-  else await record(message, result, { at: now, durationMs }, deps);
+  else await record(message, outgoing.text.subject, result, { at: now, durationMs }, deps);
 }
 
 /** Undefined when its thread is gone. */
@@ -90,6 +90,7 @@ async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadI
 
 async function record(
   message: ClaimedMessage,
+  subject: string,
   result: SendResult,
   time: { at: number; durationMs: number },
   deps: DeliverDeps,
@@ -98,7 +99,7 @@ async function record(
   const now = clock.now();
   const failed = 'error' in result ? result : { error: null, detail: null };
   await storage.writes.write(async (tx) => {
-    await insertMessageAttempt(tx, message, { ...time, outcome: result.outcome, error: failed.error, detail: failed.detail });
+    await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
     const pauseMs = pauseOf(result, rules);
     if (pauseMs > 0) await stopBucket(tx, message.bucket, now + pauseMs);
     const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });

@@ -3,7 +3,7 @@ import type { MessageRow } from '../types.ts';
 
 /** What a person knows of a thread decides what its next message says. Pure. */
 
-const OPENINGS = new Set(['open', 'still_open']);
+const OPENINGS = new Set(['open', 'still_open', 'escalation']);
 
 /**
  * The kind of message for somebody who got these earlier messages: an end without an opening that arrived is `was_away`, and a change of what

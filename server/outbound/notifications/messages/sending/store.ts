@@ -150,6 +150,8 @@ function sameThread(db: DbOrTx, message: MessageRow) {
 }
 
 export interface AttemptInsert {
+  /** What the message said. */
+  subject: string;
   at: number;
   durationMs: number;
   outcome: string;
@@ -157,6 +159,7 @@ export interface AttemptInsert {
   detail: string | null;
 }
 
+/** Also keeps what the message said in it. */
 export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, attempt: AttemptInsert): Promise<void> {
   await db
     .insertInto('message_attempts')
@@ -170,6 +173,12 @@ export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, atte
       error: attempt.error,
       detail: attempt.detail,
     })
+    .execute();
+  await db
+    .updateTable('messages')
+    .set({ subject: attempt.subject })
+    .where('team_id', '=', message.team_id)
+    .where('id', '=', message.id)
     .execute();
 }
 

@@ -5,16 +5,8 @@ import { isStandIn } from '../../threads/gather.ts';
 import { openingsOf } from '../../threads/apply.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { MessageRow } from '../types.ts';
-import {
-  countKinds,
-  countRoutersOfAgent,
-  countRoutersOfSite,
-  countTargets,
-  selectChildThreads,
-  selectFirstItems,
-  selectNames,
-  selectThread,
-} from './store.ts';
+import { readFacts } from './facts.ts';
+import { selectThreads } from './store.ts';
 import { dataOf, nameOfThread, routerOf, siteOf, subjectOf, text } from './subject.ts';
 import type { Facts } from './subject.ts';
 
@@ -28,15 +20,21 @@ export interface Wanted {
 export async function readView(
   db: DbOrTx,
   message: Pick<MessageRow, 'team_id' | 'thread_id' | 'revision'>,
-  { kind, publicUrl, now }: Wanted,
+  wanted: Wanted,
 ): Promise<ThreadView | undefined> {
-  const thread = await selectThread(db, message.team_id, message.thread_id);
+  const [thread] = await selectThreads(db, message.team_id, [message.thread_id]);
   if (!thread) return undefined;
-  const facts = await readFacts(db, thread);
+  const [facts] = await readFacts(db, message.team_id, [thread]);
+  return { ...viewOf(facts!, wanted), revision: message.revision };
+}
+
+/** A thread as a message of this kind tells it. Pure. */
+export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted): ThreadView {
+  const { thread } = facts;
   const openings = openingsOf(thread);
   return {
     id: thread.id,
-    revision: message.revision,
+    revision: thread.revision,
     kind,
     severity: thread.severity as ThreadView['severity'],
     subject: subjectOf(facts),
@@ -50,53 +48,12 @@ export async function readView(
         ? null
         : { times: openings.length, withinMs: Math.max(0, now - (openings[0] ?? now)), now: 'flapping' },
     stillOpen: thread.state === 'ended' ? thread.open_count : 0,
-    acknowledgedBy: thread.acknowledged_by,
+    acknowledgedBy: facts.taker,
     siteTimeZone: thread.site_id === null ? null : (facts.names.sites.get(thread.site_id)?.timeZone ?? null),
     team: facts.names.team,
     url: `${publicUrl}${pageOf(thread)}`,
     at: now,
   };
-}
-
-async function readFacts(db: DbOrTx, thread: ThreadRow): Promise<Facts> {
-  const { team_id: teamId } = thread;
-  const direct = isStandIn(thread) ? await selectChildThreads(db, teamId, [thread.id]) : [];
-  const sites = direct.filter(isStandIn).map(({ id }) => id);
-  const nested = await selectChildThreads(db, teamId, sites);
-  const items = await selectFirstItems(db, teamId, [thread.id], MAX_ITEMS);
-  const all = [thread, ...direct, ...nested];
-  const ofAgents = direct.filter(({ key }) => key.startsWith('agent:'));
-  const hidden = await Promise.all(ofAgents.map(({ agent_id: id }) => countRoutersOfAgent(db, teamId, id ?? '')));
-  const names = await selectNames(db, teamId, {
-    routers: idsOf([...all, ...items].map(({ router_id: id }) => id)),
-    agents: idsOf(all.map(({ agent_id: id }) => id)),
-    sites: idsOf(all.map(({ site_id: id }) => id)),
-  });
-  const affected = hidden.reduce((sum, count) => sum + count, 0) + nested.length + direct.filter(isOfRouter).length;
-  return {
-    thread,
-    items,
-    children: direct,
-    names,
-    kinds: await countKinds(db, teamId, thread.id),
-    targets: thread.key.startsWith('campaign:') ? await countTargets(db, teamId, thread.key.slice('campaign:'.length)) : {},
-    routers: await countRouters(db, thread),
-    affected,
-  };
-}
-
-function countRouters(db: DbOrTx, { team_id: teamId, key, kind, agent_id: agentId, site_id: siteId }: ThreadRow): Promise<number> {
-  if (kind === 'site' && siteId !== null) return countRoutersOfSite(db, teamId, siteId);
-  if (key.startsWith('agent:') && agentId !== null) return countRoutersOfAgent(db, teamId, agentId);
-  return Promise.resolve(0);
-}
-
-function isOfRouter(thread: ThreadRow): boolean {
-  return !isStandIn(thread) && !thread.key.startsWith('agent:');
-}
-
-function idsOf(ids: readonly (string | null)[]): string[] {
-  return [...new Set(ids.filter((id) => id !== null))];
 }
 
 /** Single facts need no list: the first sentence says them. */

@@ -1,39 +1,56 @@
+import { sql } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 
-/** What a message says is read when it is sent. */
+/** What a message says is read when it is sent; what a list says of many threads is read with one look at each table. */
 
-export async function selectThread(db: DbOrTx, teamId: string, id: string): Promise<ThreadRow | undefined> {
-  return db.selectFrom('threads').selectAll().where('team_id', '=', teamId).where('id', '=', id).executeTakeFirst();
+export async function selectThreads(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<ThreadRow[]> {
+  const threads: ThreadRow[] = [];
+  for (const chunk of inChunks([...new Set(ids)]))
+    threads.push(...(await db.selectFrom('threads').selectAll().where('team_id', '=', teamId).where('id', 'in', chunk).execute()));
+  return threads;
 }
 
-/** What is open first, then the newest. */
-export async function selectFirstItems(db: DbOrTx, teamId: string, threadIds: readonly string[], limit: number): Promise<ItemRow[]> {
-  if (threadIds.length === 0) return [];
-  return db
-    .selectFrom('thread_items')
-    .selectAll()
-    .where('team_id', '=', teamId)
-    .where('thread_id', 'in', threadIds)
-    .orderBy((eb) => eb.case().when('resolved_at', 'is', null).then(0).else(1).end())
-    .orderBy('opened_at', 'desc')
-    .orderBy('record_id')
-    .limit(limit)
-    .execute();
+/** The first items of each thread: what is open first, then the newest. */
+export async function selectFirstItems(
+  db: DbOrTx,
+  teamId: string,
+  threadIds: readonly string[],
+  limit: number,
+): Promise<Map<string, ItemRow[]>> {
+  const items: ItemRow[] = [];
+  for (const chunk of inChunks(threadIds)) {
+    const ranked = db
+      .selectFrom('thread_items')
+      .selectAll()
+      .select(
+        sql<number>`row_number() over (partition by thread_id
+          order by case when resolved_at is null then 0 else 1 end, opened_at desc, record_id)`.as('place'),
+      )
+      .where('team_id', '=', teamId)
+      .where('thread_id', 'in', chunk)
+      .as('ranked');
+    items.push(...(await db.selectFrom(ranked).selectAll().where('place', '<=', limit).orderBy('place').execute()));
+  }
+  return Map.groupBy(items, ({ thread_id: id }) => id);
 }
 
-/** Jobs of a thread by how they ended. */
-export async function countKinds(db: DbOrTx, teamId: string, threadId: string): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom('thread_items')
-    .select('kind')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('team_id', '=', teamId)
-    .where('thread_id', '=', threadId)
-    .groupBy('kind')
-    .execute();
-  return new Map(rows.map(({ kind, count }) => [kind, count]));
+/** Items of each thread by kind: of jobs, how they ended. */
+export async function countKinds(db: DbOrTx, teamId: string, threadIds: readonly string[]): Promise<Map<string, Map<string, number>>> {
+  const counts = new Map<string, Map<string, number>>();
+  for (const chunk of inChunks(threadIds)) {
+    const rows = await db
+      .selectFrom('thread_items')
+      .select(['thread_id', 'kind'])
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('team_id', '=', teamId)
+      .where('thread_id', 'in', chunk)
+      .groupBy(['thread_id', 'kind'])
+      .execute();
+    for (const { thread_id: id, kind, count } of rows) counts.set(id, (counts.get(id) ?? new Map<string, number>()).set(kind, count));
+  }
+  return counts;
 }
 
 /** Threads in this one, those that are open first, then in the order in which they began. A site in a storm brings its own. */
@@ -54,40 +71,81 @@ export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: 
   return children;
 }
 
-/** Of an agent, also those that answer. */
-export async function countRoutersOfAgent(db: DbOrTx, teamId: string, agentId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('routers')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('team_id', '=', teamId)
-    .where('agent_id', '=', agentId)
-    .where('removed_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return count;
+/** Routers of agents or sites, also those that answer. */
+export async function countRouters(
+  db: DbOrTx,
+  teamId: string,
+  by: 'agent_id' | 'site_id',
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const chunk of inChunks([...new Set(ids)])) {
+    const rows = await db
+      .selectFrom('routers')
+      .select(`${by} as id`)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('team_id', '=', teamId)
+      .where(by, 'in', chunk)
+      .where('removed_at', 'is', null)
+      .groupBy(by)
+      .execute();
+    for (const { id, count } of rows) counts.set(id!, count);
+  }
+  return counts;
 }
 
-export async function countRoutersOfSite(db: DbOrTx, teamId: string, siteId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('routers')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('team_id', '=', teamId)
-    .where('site_id', '=', siteId)
-    .where('removed_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return count;
+/** Targets of campaigns by status. */
+export async function countTargets(
+  db: DbOrTx,
+  teamId: string,
+  campaignIds: readonly string[],
+): Promise<Map<string, Record<string, number>>> {
+  const counts = new Map<string, Record<string, number>>();
+  for (const chunk of inChunks([...new Set(campaignIds)])) {
+    const rows = await db
+      .selectFrom('campaign_targets')
+      .select(['campaign_id', 'status'])
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('team_id', '=', teamId)
+      .where('campaign_id', 'in', chunk)
+      .groupBy(['campaign_id', 'status'])
+      .execute();
+    for (const { campaign_id: id, status, count } of rows) counts.set(id, { ...counts.get(id), [status]: count });
+  }
+  return counts;
 }
 
-export async function countTargets(db: DbOrTx, teamId: string, campaignId: string): Promise<Record<string, number>> {
-  const rows = await db
-    .selectFrom('campaign_targets')
-    .select('status')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('team_id', '=', teamId)
-    .where('campaign_id', '=', campaignId)
-    .groupBy('status')
-    .execute();
-  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+/** Who has taken threads over: the email of a person, the name of a key or target, by id. Those that are gone are missing. */
+export async function selectTakers(db: DbOrTx, teamId: string, threads: readonly Taken[]): Promise<Map<string, string>> {
+  const idsOf = (wanted: string): string[] => [
+    ...new Set(threads.filter(({ acknowledged_by_kind: kind }) => kind === wanted).flatMap(({ acknowledged_by: id }) => id ?? [])),
+  ];
+  const names = new Map<string, string>();
+  for (const chunk of inChunks(idsOf('user'))) {
+    const people = db
+      .selectFrom('users')
+      .innerJoin('members', 'members.user_id', 'users.id')
+      .select(['users.id', 'users.email'])
+      .where('members.team_id', '=', teamId)
+      .where('users.id', 'in', chunk);
+    for (const { id, email } of await people.execute()) names.set(id, email);
+  }
+  for (const [kind, table] of [
+    ['api_key', 'api_keys'],
+    ['target', 'notification_targets'],
+  ] as const)
+    for (const chunk of inChunks(idsOf(kind)))
+      for (const { id, name } of await db
+        .selectFrom(table)
+        .select(['id', 'name'])
+        .where('team_id', '=', teamId)
+        .where('id', 'in', chunk)
+        .execute())
+        names.set(id, name);
+  return names;
 }
+
+type Taken = Pick<ThreadRow, 'acknowledged_by' | 'acknowledged_by_kind'>;
 
 export interface Names {
   team: string;

@@ -10,6 +10,8 @@ export interface Facts {
   items: readonly ItemRow[];
   children: readonly ThreadRow[];
   names: Names;
+  /** Who has taken it over; null for nobody, or somebody who is gone. */
+  taker: string | null;
   /** Items by kind: of jobs. */
   kinds: ReadonlyMap<string, number>;
   /** Of a campaign. */

@@ -8,8 +8,12 @@ export interface Recipient {
 
 export interface PlannedMessage {
   recipient: Recipient;
+  /** Of the contact or target; null for those that are not sent. */
+  addressId: string | null;
   /** Messages of one bucket share a rate; empty for those that are not sent. */
   bucket: string;
   /** Why it is not sent; null when it is. */
   reason: string | null;
+  /** The address, as others see it; null without one. */
+  shown: string | null;
 }

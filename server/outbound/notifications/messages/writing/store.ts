@@ -1,17 +1,24 @@
-import type { Insertable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { MessagesTable } from '../../../../platform/storage/schema-notices.ts';
 
 export { selectLinks } from '../../groups/links/store.ts';
 
-/** Earlier messages of a thread that nobody has begun to send: the newer one says all. */
-export async function supersede(tx: DbOrTx, teamId: string, threadId: string, revision: number, now: number): Promise<void> {
+/** Earlier messages of a thread to these groups that nobody has begun to send: the newer one says all. */
+export async function supersede(
+  tx: DbOrTx,
+  teamId: string,
+  { id: threadId, revision }: { id: string; revision: number },
+  groups: readonly string[],
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('messages')
     .set({ state: 'superseded', due_at: null, settled_at: now })
     .where('team_id', '=', teamId)
     .where('thread_id', '=', threadId)
+    .where('group_id', 'in', groups)
     .where('state', '=', 'pending')
     .where('revision', '<', revision)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
@@ -19,13 +26,52 @@ export async function supersede(tx: DbOrTx, teamId: string, threadId: string, re
 }
 
 /** A decision that is repeated replaces its earlier rows: one for each thread, person and channel. */
-export async function deleteWithheld(tx: DbOrTx, teamId: string, threadId: string, reason: string): Promise<void> {
+export async function deleteWithheld(
+  tx: DbOrTx,
+  teamId: string,
+  threadId: string,
+  groups: readonly string[],
+  reason: string,
+): Promise<void> {
   await tx
     .deleteFrom('messages')
     .where('team_id', '=', teamId)
     .where('thread_id', '=', threadId)
+    .where('group_id', 'in', groups)
     .where('state', '=', 'withheld')
     .where('reason', '=', reason)
+    .execute();
+}
+
+/** Where a message went. */
+export type Told = Pick<
+  Selectable<MessagesTable>,
+  'group_id' | 'recipient_type' | 'recipient_id' | 'channel' | 'address' | 'address_id' | 'bucket'
+>;
+
+/** Where messages of a thread were sent to by these channels, each once. */
+export async function selectTold(tx: DbOrTx, teamId: string, threadId: string, channels: readonly string[]): Promise<Told[]> {
+  return tx
+    .selectFrom('messages')
+    .select(['group_id', 'recipient_type', 'recipient_id', 'channel', 'address', 'address_id', 'bucket'])
+    .distinct()
+    .where('team_id', '=', teamId)
+    .where('thread_id', '=', threadId)
+    .where('state', '=', 'sent')
+    .where('channel', 'in', channels)
+    .execute();
+}
+
+/** Reminders and escalations that nobody has begun to send: somebody has taken the thread over. */
+export async function withdrawCalls(tx: DbOrTx, teamId: string, threadId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('messages')
+    .set({ state: 'withheld', reason: 'acknowledged', due_at: null, settled_at: now })
+    .where('team_id', '=', teamId)
+    .where('thread_id', '=', threadId)
+    .where('due_at', 'is not', null)
+    .where('kind', 'in', ['reminder', 'escalation'])
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
     .execute();
 }
 

@@ -1,5 +1,6 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
+import { escalatedTo } from '../../threads/telling/care.ts';
 import type { Revision } from '../../threads/types.ts';
 import type { AddressBook } from '../addresses.ts';
 import type { Channels } from '../../channels/set.ts';
@@ -7,7 +8,9 @@ import type { ChannelName } from '../../channels/types.ts';
 import { EXPIRES_AFTER_MS } from '../schedule.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
+import type { PlannedMessage } from './plan.ts';
 import { deleteWithheld, insertMessages, selectLinks, supersede } from './store.ts';
+import { writeTakeover } from './takeover.ts';
 
 export interface WritingDeps {
   addresses: AddressBook;
@@ -25,45 +28,89 @@ export async function writeMessages(
   revisions: readonly Revision[],
   now: number,
 ): Promise<void> {
-  const groupIds = [...new Set(revisions.map(({ thread }) => thread.group_id))];
+  for (const revision of revisions) if (revision.kind === 'acknowledged') await writeTakeover(tx, teamId, revision, now);
+  const told = revisions.filter(({ kind }) => kind !== 'acknowledged');
+  const groupIds = [...new Set(told.flatMap(groupsOf))];
   const links = await selectLinks(tx, teamId, groupIds);
   const events = await selectTopicEvents(tx, teamId, groupIds);
   const occasions = new Map(
-    revisions.map(({ thread: { group_id: id, kind } }) => [
-      occasionName(id, kind),
-      { group: { id, ...links.get(id)! }, topicIds: topicsFor(events.get(id) ?? [], kind) },
-    ]),
+    told.flatMap((revision) =>
+      groupsOf(revision).map((id) => [
+        occasionName(id, revision.thread.kind),
+        { group: { id, ...links.get(id)! }, topicIds: topicsFor(events.get(id) ?? [], revision.thread.kind) },
+      ]),
+    ),
   );
   const planned = await addresses.plan(tx, teamId, [...occasions.values()]);
   const plans = new Map([...occasions.keys()].map((name, index) => [name, planned[index] ?? []]));
-  for (const { thread, kind, withheld } of revisions) {
-    const plan = plans.get(occasionName(thread.group_id, thread.kind))!;
-    if (withheld !== null) await deleteWithheld(tx, teamId, thread.id, withheld);
-    else await supersede(tx, teamId, thread.id, thread.revision, now);
-    const common = { team_id: teamId, thread_id: thread.id, group_id: thread.group_id, revision: thread.revision, kind };
-    const rest = { attempts: 0, claim: null, claimed_until: null, provider_ref: null, created_at: now };
-    await insertMessages(
-      tx,
-      plan.map(({ recipient, bucket, reason }) => {
-        const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
-        const isSent = why === null;
-        return {
-          id: newId(now),
-          ...common,
-          recipient_type: recipient.type,
-          recipient_id: recipient.id,
-          channel: recipient.channel,
-          ...rest,
-          state: isSent ? 'pending' : 'withheld',
-          reason: why,
-          bucket: isSent ? bucket : '',
-          due_at: isSent ? now : null,
-          expires_at: isSent ? now + EXPIRES_AFTER_MS : null,
-          settled_at: isSent ? null : now,
-        };
-      }),
-    );
+  for (const revision of told) {
+    const { thread, withheld } = revision;
+    const groups = groupsOf(revision);
+    if (withheld !== null) await deleteWithheld(tx, teamId, thread.id, groups, withheld);
+    else await supersede(tx, teamId, thread, groups, now);
+    const taken = new Set<string>();
+    for (const groupId of groups) {
+      const planned = plans.get(occasionName(groupId, thread.kind))!.map((one) => onlyOnce(one, taken));
+      await insertMessages(
+        tx,
+        planned.map((one) => rowOf(one, { revision, groupId, teamId, channels, now })),
+      );
+    }
   }
+}
+
+/** Also those that it was escalated to hear how it goes on. */
+function groupsOf({ thread, withheld, groups }: Revision): readonly string[] {
+  if (groups) return groups;
+  return withheld === null ? [...new Set([thread.group_id, ...escalatedTo(thread)])] : [thread.group_id];
+}
+
+/** Several groups may name one person. */
+function onlyOnce(message: PlannedMessage, taken: Set<string>): PlannedMessage {
+  const { addressId, reason } = message;
+  if (reason !== null || addressId === null) return message;
+  if (taken.has(addressId)) return { ...message, reason: 'duplicate' };
+  taken.add(addressId);
+  return message;
+}
+
+interface Writing {
+  revision: Revision;
+  groupId: string;
+  teamId: string;
+  channels: Channels;
+  now: number;
+}
+
+function rowOf({ recipient, bucket, addressId, reason, shown }: PlannedMessage, { revision, groupId, teamId, channels, now }: Writing) {
+  const { thread, kind, withheld } = revision;
+  const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
+  const isSent = why === null;
+  return {
+    id: newId(now),
+    team_id: teamId,
+    thread_id: thread.id,
+    group_id: groupId,
+    revision: thread.revision,
+    kind,
+    recipient_type: recipient.type,
+    recipient_id: recipient.id,
+    channel: recipient.channel,
+    address: shown,
+    address_id: isSent ? addressId : null,
+    state: isSent ? 'pending' : 'withheld',
+    reason: why,
+    bucket: isSent ? bucket : '',
+    attempts: 0,
+    due_at: isSent ? now : null,
+    expires_at: isSent ? now + EXPIRES_AFTER_MS : null,
+    claim: null,
+    claimed_until: null,
+    provider_ref: null,
+    subject: null,
+    created_at: now,
+    settled_at: isSent ? null : now,
+  };
 }
 
 function occasionName(groupId: string, kind: string): string {

@@ -15,6 +15,8 @@ export interface Known {
   threads: readonly ThreadRow[];
   items: readonly ItemRow[];
   campaignOf: CampaignOf;
+  /** Notices that a silence covers. */
+  silenced: ReadonlySet<string>;
   newId: () => string;
   now: number;
 }
@@ -72,7 +74,7 @@ class Batch {
     if (!known) this.#added.add(thread.id);
     const next = isCountedOnly ? { ...applied.thread, pending: thread.pending, flush_at: thread.flush_at } : applied.thread;
     this.#putItem(applied.item);
-    this.#put(this.#underParent(next, thread));
+    this.#put(this.#underParent(next, thread, this.#known.silenced.has(notice.id)));
   }
 
   result(): Routed {
@@ -84,23 +86,24 @@ class Batch {
     };
   }
 
-  /** What opens while another thread of the group stands for it, or ends there, is told by that thread. */
-  #underParent(thread: ThreadRow, before: ThreadRow): ThreadRow {
+  /** What opens while another thread of the group stands for it, or ends there, is told by that thread; what is silenced is told by none. */
+  #underParent(thread: ThreadRow, before: ThreadRow, isSilenced: boolean): ThreadRow {
     const { now } = this.#known;
     const isOpening = thread.state === 'open' && before.state !== 'open';
-    const parent = thread.parent_id === null && isOpening ? this.#parentFor(thread) : this.#byId(thread.parent_id);
+    const parent = thread.parent_id === null && isOpening ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
     if (!parent || parent.state !== 'open') return thread;
     if (isStandIn(parent)) this.#put(wait(parent, parent.pending ?? 'update', ENDING, now));
     return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null };
   }
 
-  #parentFor(thread: ThreadRow): ThreadRow | undefined {
+  #parentFor(thread: ThreadRow, isSilenced: boolean): ThreadRow | undefined {
     const inGroup = (key: string): ThreadRow | undefined => {
       const parent = this.#threads.get(`${thread.group_id} ${key}`);
       return parent?.state === 'open' ? parent : undefined;
     };
     const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
     const cause = isOfRouter && thread.agent_id !== null ? inGroup(agentKey(thread.agent_id)) : undefined;
+    if (isSilenced) return cause;
     const site = isOfRouter && thread.site_id !== null ? inGroup(siteKey(thread.site_id, thread.kind)) : undefined;
     return cause ?? site ?? inGroup(stormKey(thread.group_id));
   }

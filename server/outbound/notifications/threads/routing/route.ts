@@ -12,6 +12,7 @@ import {
   selectOpening,
   selectOpenThreads,
   selectPlaces,
+  selectSilenced,
   selectUnrouted,
   updateThread,
   upsertItems,
@@ -39,7 +40,14 @@ export async function routeSome(tx: Tx, teamId: string, campaignOf: CampaignOf, 
     threads.map(({ id }) => id),
     [...new Set(notices.map(({ record_id: id }) => id))],
   );
-  const known = { listeners, places, threads, items, campaignOf, newId: () => newId(now), now };
+  const facts = notices.map(({ id, router_id: routerId, agent_id: agentId }) => ({
+    id,
+    routerId,
+    siteId: places.get(id)!.siteId,
+    agentId: routerId === null ? agentId : null,
+  }));
+  const silenced = new Set((await selectSilenced(tx, teamId, facts, now)).keys());
+  const known = { listeners, places, threads, items, campaignOf, silenced, newId: () => newId(now), now };
   const routed = routeNotices(notices, known);
   // Parents first: threads refer to them.
   await insertThreads(tx, routed.added);

@@ -8,6 +8,7 @@ import type { Window } from '../../schedules/types.ts';
 import type { Listener, Place } from '../match.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
+export { selectSilenced } from '../../silences/store.ts';
 export { lockTeam } from '../../../../platform/storage/team-lock.ts';
 
 /** Teams with notices that no thread has. Skips from team to team in the index, so that one team's storm does not slow it. */

@@ -1,27 +1,18 @@
-import { FLAP_WINDOW_MS, REMIND_EVERY_MS, STAYS_OPEN_MS, STAYS_QUIET_MS } from '../timing.ts';
-import type { Revision, ThreadRow } from '../types.ts';
+import { FLAP_WINDOW_MS, STAYS_OPEN_MS, STAYS_QUIET_MS } from '../timing.ts';
+import type { ThreadRow } from '../types.ts';
+import { care, lookAt, watch } from './care.ts';
+import type { Hold, Moment } from './moment.ts';
+import { silently, tell, withhold } from './told.ts';
+import type { Told } from './told.ts';
 
 /** What a thread tells when it is due. Pure. */
-
-export interface Told {
-  /** As it is to be stored. */
-  thread: ThreadRow;
-  revision: Revision | undefined;
-}
-
-export interface Moment {
-  now: number;
-  isMuted: boolean;
-  /** When the mute ends or begins by its schedule; null: not by itself. */
-  nextChange: number | null;
-}
 
 /** A campaign runs for days; its messages belong together. */
 const CAMPAIGN_STAYS_MS = 24 * 3_600_000;
 
 /** @param due a thread that no other stands for, and that has records of its own */
 export function decide(due: ThreadRow, moment: Moment): Told {
-  const { now, isMuted } = moment;
+  const { now, hold } = moment;
   const infoKind = due.revision === 0 ? 'open' : 'update';
   switch (due.pending) {
     case 'open':
@@ -32,7 +23,7 @@ export function decide(due: ThreadRow, moment: Moment): Told {
     case 'over':
       return withhold(rest(due, now), 'resolve', 'over_before_told');
     case 'info':
-      return isMuted ? withhold(rest(due, now), infoKind, 'muted') : tell(rest(due, now), infoKind, now);
+      return hold ? withhold(rest(due, now), infoKind, hold.reason) : tell(rest(due, now), infoKind, now);
     case 'flapping':
       return flapping(due, moment);
     case 'steady':
@@ -42,16 +33,26 @@ export function decide(due: ThreadRow, moment: Moment): Told {
   }
 }
 
-function open(due: ThreadRow, { now, isMuted, nextChange }: Moment): Told {
-  if (isMuted) return withhold({ ...due, muted: 1, flush_at: nextChange }, 'open', 'muted');
-  const told = { ...nothingPending(due), told_open: 1 as const, muted: 0 as const, flush_at: remindAt(due, now) };
-  return tell(told, due.muted === 1 ? 'still_open' : 'open', now);
+function open(due: ThreadRow, { now, hold, chain }: Moment): Told {
+  if (hold) return withhold(heldBack(due, hold), 'open', hold.reason);
+  const told = { ...nothingPending(due), told_open: 1 as const, muted: 0 as const };
+  return tell(watch(told, chain, now), wasHeldBack(due) ? 'still_open' : 'open', now);
 }
 
-function flapping(due: ThreadRow, { now, isMuted }: Moment): Told {
+function heldBack(thread: ThreadRow, { reason, until }: Hold): ThreadRow {
+  const silencedUntil = reason === 'silenced' ? until : null;
+  return { ...thread, muted: reason === 'muted' ? 1 : 0, silenced_until: silencedUntil, flush_at: until };
+}
+
+/** Its opening waited for the end of a mute or a silence. */
+export function wasHeldBack({ muted, silenced_until: silencedUntil }: ThreadRow): boolean {
+  return muted === 1 || silencedUntil !== null;
+}
+
+function flapping(due: ThreadRow, { now, hold }: Moment): Told {
   const wait = due.state === 'open' ? STAYS_OPEN_MS : STAYS_QUIET_MS;
   const waiting = { ...due, pending: 'steady', pending_since: now, flush_at: now + wait };
-  return isMuted ? withhold(waiting, 'update', 'muted') : tell(waiting, 'update', now);
+  return hold ? withhold(waiting, 'update', hold.reason) : tell(waiting, 'update', now);
 }
 
 /** It stays open, or quiet. That is an opening or an end like any other. */
@@ -63,40 +64,21 @@ function steady(due: ThreadRow, moment: Moment): Told {
   return wasTold ? tell(ended, 'resolve', moment.now) : withhold(ended, 'resolve', 'over_before_told');
 }
 
-/** Nothing new: a reminder, or the end of the time in which it might have come back. */
-function idle(due: ThreadRow, { now, isMuted, nextChange }: Moment): Told {
-  if (due.state !== 'open') return silently({ ...due, flush_at: null, closed_at: now });
-  const again = remindAt(due, now);
-  if (again === null || due.told_open === 0) return silently({ ...due, flush_at: null });
-  if (isMuted) return silently({ ...due, flush_at: nextChange ?? again });
-  return tell({ ...due, flush_at: again }, 'reminder', now);
-}
-
-export function remindAt(thread: ThreadRow, now: number): number | null {
-  return thread.severity === 'critical' && thread.acknowledged_at === null ? now + REMIND_EVERY_MS : null;
+/** Nothing new: somebody has to be reminded, or the time is over in which it might have come back. */
+function idle(due: ThreadRow, moment: Moment): Told {
+  if (due.state !== 'open') return silently({ ...due, flush_at: null, closed_at: moment.now });
+  return due.told_open === 0 ? silently({ ...due, flush_at: null }) : care(due, moment);
 }
 
 /** Nothing is left to tell: it stays for a while, so that what comes back joins it. Single facts are done at once. */
 export function rest(thread: ThreadRow, now: number): ThreadRow {
-  const quiet = { ...nothingPending(thread), muted: 0 as const };
-  if (thread.state === 'open') return { ...quiet, flush_at: thread.told_open === 1 ? remindAt(thread, now) : null };
-  if (/:(?:jobs|config|revoked)$/.test(thread.key)) return { ...quiet, flush_at: null, closed_at: now };
-  return { ...quiet, flush_at: now + (thread.key.startsWith('campaign:') ? CAMPAIGN_STAYS_MS : FLAP_WINDOW_MS) };
+  const quiet = { ...nothingPending(thread), muted: 0 as const, silenced_until: null };
+  if (thread.state === 'open') return { ...quiet, flush_at: thread.told_open === 1 ? lookAt(thread, now) : null };
+  const over = { ...quiet, escalate_at: null };
+  if (/:(?:jobs|config|revoked)$/.test(thread.key)) return { ...over, flush_at: null, closed_at: now };
+  return { ...over, flush_at: now + (thread.key.startsWith('campaign:') ? CAMPAIGN_STAYS_MS : FLAP_WINDOW_MS) };
 }
 
 function nothingPending(thread: ThreadRow): ThreadRow {
   return { ...thread, pending: null, pending_since: null };
-}
-
-export function tell(thread: ThreadRow, kind: Revision['kind'], now: number): Told {
-  const told = { ...thread, revision: thread.revision + 1, told_at: now, told_count: thread.open_count, updated_at: now };
-  return { thread: told, revision: { thread: told, kind, withheld: null } };
-}
-
-function withhold(thread: ThreadRow, kind: Revision['kind'], withheld: NonNullable<Revision['withheld']>): Told {
-  return { thread, revision: { thread, kind, withheld } };
-}
-
-function silently(thread: ThreadRow): Told {
-  return { thread, revision: undefined };
 }

@@ -1,10 +1,12 @@
 import { gatherSites, isStandIn, isStorm, isSuspect, rollup, stormKey } from '../gather.ts';
-import { newThread } from '../new-thread.ts';
+import { FRESH, newThread } from '../new-thread.ts';
 import { ENDING, SUSPECT_MS } from '../timing.ts';
 import type { ThreadRow } from '../types.ts';
-import { decide, remindAt, rest, tell } from './decide.ts';
-import type { Moment } from './decide.ts';
+import { care, earliest, isCareDue, lookAt, watch } from './care.ts';
+import { decide, rest, wasHeldBack } from './decide.ts';
+import type { Moment } from './moment.ts';
 import { GroupResult } from './result.ts';
+import { tell } from './told.ts';
 
 /** What the due threads of one group tell. Pure. */
 
@@ -17,6 +19,8 @@ export interface GroupState extends Moment {
   standIns: readonly ThreadRow[];
   /** For the due ones of them: threads in them, and how many of those are open. */
   children: ReadonlyMap<string, { open: number; all: number; severity: string }>;
+  /** Due threads that a silence covers, with its end. */
+  silenced: ReadonlyMap<string, number>;
   /** Agents of the team that are not revoked. */
   agents: number;
   newId: () => string;
@@ -24,18 +28,24 @@ export interface GroupState extends Moment {
 
 export function tellGroup(state: GroupState): GroupResult {
   const result = new GroupResult();
-  const openings = state.due.filter((thread) => thread.pending === 'open' && !isStandIn(thread));
-  const gathered = state.isMuted ? new Set<string>() : gatherOpenings(state, openings, result);
+  const openings = state.due.filter((thread) => thread.pending === 'open' && !isStandIn(thread) && !state.silenced.has(thread.id));
+  const gathered = state.hold ? new Set<string>() : gatherOpenings(state, openings, result);
   for (const thread of state.due) {
     if (gathered.has(thread.id)) continue;
     if (isStandIn(thread) && thread.state === 'open') rollUp(state, result.of(thread), result);
     else {
-      result.tell(decide(thread, state));
+      result.tell(decide(thread, momentFor(state, thread)));
       const hasEnded = thread.pending === 'end' || thread.pending === 'over';
       if (hasEnded && thread.key.startsWith('agent:')) result.released.push({ parentId: thread.id, how: 'open_again' });
     }
   }
   return result;
+}
+
+/** A mute of the group counts first: nobody can say when it ends. */
+function momentFor({ now, hold, chain, silenced }: GroupState, { id }: ThreadRow): Moment {
+  const until = silenced.get(id);
+  return { now, chain, hold: hold ?? (until === undefined ? null : { reason: 'silenced', until }) };
 }
 
 /** @returns the threads that are told by another, or held back */
@@ -54,8 +64,8 @@ function gatherOpenings(state: GroupState, openings: readonly ThreadRow[], resul
   const stormy = isStorm(all);
   if (stormy) {
     const kind = isLostAtOnce && held.length === 0 && all.length === agents.length ? 'contact_lost' : 'storm';
-    announce(standFor(state, { key: stormKey(state.groupId), kind, siteId: null }, all, result), all, state.now, result);
-  } else for (const site of siteThreads) announce(site, sites.get(site.key)!, state.now, result);
+    announce(standFor(state, { key: stormKey(state.groupId), kind, siteId: null }, all, result), all, state, result);
+  } else for (const site of siteThreads) announce(site, sites.get(site.key)!, state, result);
   return new Set([...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
 }
 
@@ -84,31 +94,41 @@ function standFor(
     pending: null,
     pending_since: null,
     flush_at: null,
-    acknowledged_at: null,
-    acknowledged_by: null,
+    ...FRESH,
   };
   if (known) result.put(parent);
   else result.add(parent);
   for (const thread of threads)
-    result.put({ ...result.of(thread), parent_id: parent.id, pending: null, pending_since: null, flush_at: null, muted: 0 });
+    result.put({
+      ...result.of(thread),
+      parent_id: parent.id,
+      pending: null,
+      pending_since: null,
+      flush_at: null,
+      muted: 0,
+      silenced_until: null,
+    });
   return parent;
 }
 
-function announce(parent: ThreadRow, threads: readonly ThreadRow[], now: number, result: GroupResult): void {
-  const wasMuted = threads.every(({ muted }) => muted === 1);
-  result.tell(tell({ ...result.of(parent), told_open: 1, flush_at: remindAt(parent, now) }, wasMuted ? 'still_open' : 'open', now));
+function announce(parent: ThreadRow, threads: readonly ThreadRow[], { chain, now }: GroupState, result: GroupResult): void {
+  const told = watch({ ...result.of(parent), told_open: 1 }, chain, now);
+  result.tell(tell(told, threads.every(wasHeldBack) ? 'still_open' : 'open', now));
 }
 
 /** A thread that stands for others: its number has changed, or all are back. */
 function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void {
-  const { now, isMuted, nextChange } = state;
+  const moment = momentFor(state, thread);
+  const { now, hold } = moment;
   const { open, all, severity } = state.children.get(thread.id) ?? { open: 0, all: 0, severity: thread.severity };
   const counted = { ...thread, open_count: open, item_count: all, severity };
-  const reminder = remindAt(counted, thread.told_at ?? now);
-  const quiet = { ...counted, pending: null, pending_since: null, flush_at: reminder };
+  const look = lookAt(counted, thread.told_at ?? now);
+  const quiet = { ...counted, pending: null, pending_since: null, flush_at: look };
   if (thread.parent_id !== null) {
     // A storm stands for this site.
-    result.put(open > 0 ? quiet : rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null }, now));
+    result.put(
+      open > 0 ? { ...quiet, flush_at: null } : rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null }, now),
+    );
     if (open > 0) return;
     result.released.push({ parentId: thread.id, how: 'as_told' });
     const storm = state.standIns.find(({ id }) => id === thread.parent_id);
@@ -122,14 +142,16 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
   if (next.kind === 'end') {
     result.tell(tell(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0 }, now), 'resolve', now));
     result.released.push({ parentId: thread.id, how: 'as_told' });
-  } else if (reminder !== null && reminder <= now && !isMuted) {
-    result.tell(tell({ ...quiet, flush_at: remindAt(counted, now) }, 'reminder', now));
-  } else if (next.kind === 'update' && !isMuted) {
-    result.tell(tell({ ...quiet, flush_at: remindAt(counted, now) }, 'update', now));
+  } else if (isCareDue(counted, now)) {
+    result.tell(care(hold ? counted : quiet, moment));
+  } else if (next.kind === 'update' && !hold) {
+    result.tell(tell({ ...quiet, flush_at: lookAt(counted, now) }, 'update', now));
   } else {
-    // Muted: the number is told when the mute ends.
-    const until = isMuted ? nextChange : next.kind === 'wait' ? next.until : null;
-    result.put(until === null ? { ...quiet, flush_at: isMuted ? null : reminder } : { ...counted, pending: 'update', flush_at: until });
+    // While it is held back, the number is told at the end of that.
+    const until = hold ? hold.until : next.kind === 'wait' ? next.until : null;
+    const silencedUntil = hold?.reason === 'silenced' ? hold.until : null;
+    if (until === null) result.put({ ...quiet, flush_at: hold ? null : look });
+    else result.put({ ...counted, pending: 'update', silenced_until: silencedUntil, flush_at: hold ? until : earliest(until, look) });
   }
 }
 

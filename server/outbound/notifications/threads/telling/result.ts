@@ -1,5 +1,5 @@
 import type { Revision, ThreadRow } from '../types.ts';
-import type { Told } from './decide.ts';
+import type { Told } from './told.ts';
 
 /** Threads whose parent is gone. `open_again`: what is still open is told on its own; `as_told`: it counts as told. */
 export interface Release {
@@ -31,9 +31,9 @@ export class GroupResult {
     this.#threads.set(thread.id, thread);
   }
 
-  tell({ thread, revision }: Told): void {
+  tell({ thread, revisions }: Told): void {
     this.put(thread);
-    if (revision) this.revisions.push(revision);
+    this.revisions.push(...revisions);
   }
 
   /** As it is now. */

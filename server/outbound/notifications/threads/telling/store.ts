@@ -3,6 +3,10 @@ import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { ThreadRow } from '../types.ts';
 import type { Release } from './result.ts';
 
+export { selectEscalations } from '../../groups/escalation/store.ts';
+export { selectSilenced } from '../../silences/store.ts';
+export type { Fact } from '../../silences/store.ts';
+
 /** Teams with threads that are due. */
 export async function selectDueTeams(db: DbOrTx, now: number): Promise<string[]> {
   const rows = await db.selectFrom('threads').select('team_id').distinct().where('flush_at', '<=', now).execute();
@@ -91,7 +95,7 @@ export async function release(
     .set(
       how === 'open_again'
         ? { parent_id: null, pending: 'open', pending_since: now, flush_at: openAt, told_open: 0 }
-        : { parent_id: null, pending: null, told_open: 1, told_at: now, flush_at: null },
+        : { parent_id: null, pending: null, told_open: 1, told_at: now, flush_at: now },
     )
     .where('state', '=', 'open')
     .execute();
@@ -113,6 +117,37 @@ export async function makeMutedDue(db: DbOrTx, { teamId, groupId }: { teamId: st
     .where('muted', '=', 1)
     .where((eb) => eb.or([eb('flush_at', 'is', null), eb('flush_at', '>', now)]))
     .execute();
+}
+
+/** A silence of the team was ended by hand: what it held back is looked at. */
+export async function makeSilencedDue(db: DbOrTx, teamId: string, now: number): Promise<void> {
+  await silencedAhead(db, now).where('team_id', '=', teamId).execute();
+}
+
+/** The same for silences of all teams that have ended by the wall clock, which may have been set. */
+export async function makeLongSilencedDue(db: DbOrTx, now: number): Promise<void> {
+  await silencedAhead(db, now).where('silenced_until', '<=', now).execute();
+}
+
+function silencedAhead(db: DbOrTx, now: number) {
+  return db
+    .updateTable('threads')
+    .set({ flush_at: now })
+    .where('silenced_until', 'is not', null)
+    .where('parent_id', 'is', null)
+    .where('flush_at', '>', now);
+}
+
+export async function hasLongSilenced(db: DbOrTx, now: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('threads')
+    .select('id')
+    .where('silenced_until', '<=', now)
+    .where('flush_at', '>', now)
+    .where('parent_id', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Deletes at most `limit` threads of all teams that were closed before a time, with their records. @returns the number deleted */

@@ -1,15 +1,13 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
-import { isMuted } from '../../groups/mute.ts';
-import { nextChange } from '../../schedules/next-change.ts';
 import { isStandIn } from '../gather.ts';
-import type { Listener } from '../match.ts';
 import { insertThreads, lockTeam, selectListeners, updateThread } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
-import type { Moment } from './decide.ts';
 import { tellGroup } from './group.ts';
-import { countAgents, release, selectChildren, selectDue, selectStandIns } from './store.ts';
+import { chainOf, momentOf } from './moment.ts';
+import type { Fact } from './store.ts';
+import { countAgents, release, selectChildren, selectDue, selectEscalations, selectSilenced, selectStandIns } from './store.ts';
 
 /** Threads of one transaction. */
 const TOLD_AT_ONCE = 500;
@@ -39,15 +37,18 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { a
     due.filter(isStandIn).map(({ id }) => id),
   );
   const agents = await countAgents(tx, teamId);
+  const escalations = await selectEscalations(tx, teamId);
+  const silenced = await selectSilenced(tx, teamId, due.map(factOf), now);
   const revisions: Revision[] = [];
   for (const [groupId, threads] of byGroup) {
     const result = tellGroup({
-      ...momentOf(listeners.get(groupId), now),
+      ...momentOf(listeners.get(groupId), now, chainOf(groupId, escalations, listeners, now)),
       teamId,
       groupId,
       due: threads,
       standIns: standIns.filter((thread) => thread.group_id === groupId),
       children,
+      silenced,
       agents,
       newId: () => newId(now),
     });
@@ -61,10 +62,6 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { a
   return due.length;
 }
 
-/** A group that was deleted meanwhile took its threads with it. */
-export function momentOf(listener: Pick<Listener, 'mute' | 'schedule'> | undefined, now: number): Moment {
-  if (!listener) return { now, isMuted: false, nextChange: null };
-  const { mute, schedule } = listener;
-  const bySchedule = schedule !== null && (mute === 'schedule-active' || mute === 'schedule-inactive');
-  return { now, isMuted: isMuted(mute, schedule, now), nextChange: bySchedule ? nextChange(schedule, now) : null };
+function factOf({ id, key, router_id: routerId, site_id: siteId, agent_id: agentId }: ThreadRow): Fact {
+  return { id, routerId, siteId, agentId: key.startsWith('agent:') ? agentId : null };
 }

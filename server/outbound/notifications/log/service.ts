@@ -1,0 +1,151 @@
+import type { Clock } from '../../../platform/core/clock.ts';
+import { notFound } from '../../../platform/core/errors.ts';
+import type { Found, ListPage } from '../../../platform/core/list-page.ts';
+import type { Page } from '../../../platform/core/page.ts';
+import type { Principal } from '../../../platform/core/principal.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { wholeAddress } from '../contacts/read-contact.ts';
+import type { ContactsService } from '../contacts/service.ts';
+import type { MessageRow } from '../messages/types.ts';
+import { readFacts } from '../messages/view/facts.ts';
+import { viewOf } from '../messages/view/read.ts';
+import type { Facts } from '../messages/view/subject.ts';
+import type { MessageKind } from '../texts/types.ts';
+import { writeText } from '../texts/write.ts';
+import { isStandIn } from '../threads/gather.ts';
+import type { ThreadRow } from '../threads/types.ts';
+import { itemOfRecord, itemOfThread } from './items.ts';
+import { findMessages, selectAttempts, selectOfThread, selectTargetNames } from './messages/store.ts';
+import { findThreads, selectGroupNames, selectThreads } from './threads/store.ts';
+import type { ListedItem, ListedThread, LoggedMessage, MessageFilter, ThreadFilter } from './types.ts';
+
+/** More than a person reads; the thread counts all. */
+export const MOST_ITEMS = 200;
+
+export interface DeliveryLogDeps {
+  storage: Storage;
+  clock: Clock;
+  contacts: Pick<ContactsService, 'listOwn'>;
+  /** Of the console. */
+  publicUrl: string;
+}
+
+/** Who asks: a person sees their own addresses whole. */
+export type Viewer = Pick<Principal, 'kind' | 'id' | 'teamId'>;
+
+/** What was told, to whom, and why not: for people. It changes nothing. */
+export class DeliveryLog {
+  readonly #deps: DeliveryLogDeps;
+
+  constructor(deps: DeliveryLogDeps) {
+    this.#deps = deps;
+  }
+
+  async findThreads(teamId: string, filter: ThreadFilter, page: ListPage, wantsTotal: boolean): Promise<Found<ListedThread>> {
+    const { db } = this.#deps.storage;
+    const { rows, total } = await findThreads(db, teamId, filter, page, wantsTotal);
+    return { rows: await this.#listed(teamId, await readFacts(db, teamId, rows)), total };
+  }
+
+  /** With the first of what is in it, at most {@link MOST_ITEMS}. @throws AppError `not_found` */
+  async getThread(teamId: string, threadId: string): Promise<{ thread: ListedThread; items: ListedItem[] }> {
+    const { db } = this.#deps.storage;
+    const [row] = await selectThreads(db, teamId, [threadId]);
+    if (!row) throw notFound('thread');
+    const [facts] = await readFacts(db, teamId, [row], MOST_ITEMS);
+    const [thread] = await this.#listed(teamId, [facts!]);
+    const { children, items } = facts!;
+    const listed = isStandIn(row)
+      ? children.slice(0, MOST_ITEMS).map((child) => itemOfThread(child, facts!))
+      : items.map((item) => itemOfRecord(item, facts!));
+    return { thread: thread!, items: listed };
+  }
+
+  /** The delivery log, also of what was not sent. */
+  async findMessages(viewer: Viewer, filter: MessageFilter, page: ListPage, wantsTotal: boolean): Promise<Found<LoggedMessage>> {
+    const { rows, total } = await findMessages(this.#deps.storage.db, viewer.teamId, filter, page, wantsTotal);
+    return { rows: await this.#logged(viewer, rows), total };
+  }
+
+  /** Those of one thread, newest first. @throws AppError `not_found` */
+  async messagesOf(viewer: Viewer, threadId: string, page: Page): Promise<LoggedMessage[]> {
+    const { db } = this.#deps.storage;
+    const [thread] = await selectThreads(db, viewer.teamId, [threadId]);
+    if (!thread) throw notFound('thread');
+    return this.#logged(viewer, await selectOfThread(db, viewer.teamId, threadId, page));
+  }
+
+  async #listed(teamId: string, all: readonly Facts[]): Promise<ListedThread[]> {
+    const groups = await selectGroupNames(
+      this.#deps.storage.db,
+      teamId,
+      all.map(({ thread }) => thread.group_id),
+    );
+    return all.map((facts) => {
+      const { thread } = facts;
+      const subject = this.#subjectOf(facts, thread.state === 'open' ? 'open' : 'resolve');
+      return { ...thread, group: groups.get(thread.group_id) ?? '', subject };
+    });
+  }
+
+  async #logged(viewer: Viewer, rows: readonly MessageRow[]): Promise<LoggedMessage[]> {
+    const { db } = this.#deps.storage;
+    const { teamId } = viewer;
+    const threads = byId(
+      await selectThreads(
+        db,
+        teamId,
+        rows.map(({ thread_id: id }) => id),
+      ),
+    );
+    // A thread that went between the two looks took its messages along.
+    const present = rows.filter(({ thread_id: id }) => threads.has(id));
+    const unsaid = present.filter(({ subject }) => subject === null).map(({ thread_id: id }) => threads.get(id)!);
+    const facts = new Map((await readFacts(db, teamId, [...new Set(unsaid)])).map((read) => [read.thread.id, read]));
+    const groups = await selectGroupNames(
+      db,
+      teamId,
+      present.map(({ group_id: id }) => id),
+    );
+    const ofTargets = present.filter(({ recipient_type: type }) => type === 'target');
+    const targets = await selectTargetNames(
+      db,
+      teamId,
+      ofTargets.map(({ recipient_id: id }) => id),
+    );
+    const tries = await selectAttempts(
+      db,
+      teamId,
+      present.map(({ id }) => id),
+    );
+    const own = await this.#ownAddresses(viewer, present);
+    return present.map((row) => ({
+      ...row,
+      subject: row.subject ?? this.#subjectOf(facts.get(row.thread_id)!, row.kind as MessageKind),
+      address: own.get(`${row.recipient_id} ${row.channel} ${row.address}`) ?? row.address,
+      group: groups.get(row.group_id) ?? '',
+      target: row.recipient_type === 'target' ? (targets.get(row.recipient_id) ?? '') : null,
+      thread: threads.get(row.thread_id)!,
+      tries: tries.get(row.id) ?? [],
+    }));
+  }
+
+  /** The viewer's addresses, by what is stored of them in messages. */
+  async #ownAddresses({ kind, id, teamId }: Viewer, rows: readonly MessageRow[]): Promise<Map<string, string>> {
+    const isOwn = (row: MessageRow): boolean => kind === 'user' && row.recipient_type === 'person' && row.recipient_id === id;
+    if (!rows.some(isOwn)) return new Map();
+    const contacts = await this.#deps.contacts.listOwn({ teamId, userId: id });
+    return new Map(contacts.map(({ contact, address }) => [`${id} ${contact.channel} ${contact.shown}`, wholeAddress(contact, address)]));
+  }
+
+  /** In English and with the times of the site: it is for the whole team. */
+  #subjectOf(facts: Facts, kind: MessageKind): string {
+    const { clock, publicUrl } = this.#deps;
+    const view = viewOf(facts, { kind, publicUrl, now: clock.now() });
+    return writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }).subject;
+  }
+}
+
+function byId(threads: readonly ThreadRow[]): Map<string, ThreadRow> {
+  return new Map(threads.map((thread) => [thread.id, thread]));
+}

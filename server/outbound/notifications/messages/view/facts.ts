@@ -1,0 +1,70 @@
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { MAX_ITEMS } from '../../texts/types.ts';
+import { isStandIn } from '../../threads/gather.ts';
+import type { ThreadRow } from '../../threads/types.ts';
+import { countKinds, countRouters, countTargets, selectChildThreads, selectFirstItems, selectNames, selectTakers } from './store.ts';
+import type { Facts } from './subject.ts';
+
+/**
+ * What there is to say of threads of one team, in their order. The number of queries does not grow with that of the threads.
+ * @param mostItems of each thread, what is open first
+ */
+export async function readFacts(db: DbOrTx, teamId: string, threads: readonly ThreadRow[], mostItems = MAX_ITEMS): Promise<Facts[]> {
+  const direct = await selectChildThreads(db, teamId, idsOf(threads.filter(isStandIn)));
+  const nested = await selectChildThreads(db, teamId, idsOf(direct.filter(isStandIn)));
+  const items = await selectFirstItems(db, teamId, idsOf(threads), mostItems);
+  const all = [...threads, ...direct, ...nested];
+  const shown = [...all, ...[...items.values()].flat()];
+  const names = await selectNames(db, teamId, {
+    routers: distinct(shown.map(({ router_id: id }) => id)),
+    agents: distinct(shown.map(({ agent_id: id }) => id)),
+    sites: distinct(all.map(({ site_id: id }) => id)),
+  });
+  const takers = await selectTakers(db, teamId, threads);
+  const kinds = await countKinds(db, teamId, idsOf(threads.filter(({ key }) => key.endsWith(':jobs'))));
+  const targets = await countTargets(db, teamId, distinct(threads.map(campaignOf)));
+  const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
+  const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
+  const children = Map.groupBy(direct, ({ parent_id: id }) => id!);
+  const inSites = Map.groupBy(nested, ({ parent_id: id }) => id!);
+  return threads.map((thread) => {
+    const own = children.get(thread.id) ?? [];
+    return {
+      thread,
+      items: items.get(thread.id) ?? [],
+      children: own,
+      names,
+      taker: takers.get(thread.acknowledged_by ?? '') ?? null,
+      kinds: kinds.get(thread.id) ?? new Map(),
+      targets: targets.get(campaignOf(thread) ?? '') ?? {},
+      routers: ofSites.get(siteOf(thread) ?? '') ?? ofAgents.get(agentOf(thread) ?? '') ?? 0,
+      affected: own.reduce((sum, child) => sum + affectedBy(child, ofAgents, inSites), 0),
+    };
+  });
+}
+
+/** Routers that one thread of a storm has taken: all of an agent, those of a site that are affected, or the one. */
+function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inSites: ReadonlyMap<string, readonly ThreadRow[]>): number {
+  if (isStandIn(child)) return inSites.get(child.id)?.length ?? 0;
+  return child.key.startsWith('agent:') ? (ofAgents.get(child.agent_id ?? '') ?? 0) : 1;
+}
+
+function campaignOf({ key }: ThreadRow): string | null {
+  return key.startsWith('campaign:') ? key.slice('campaign:'.length) : null;
+}
+
+function agentOf({ key, agent_id: id }: ThreadRow): string | null {
+  return key.startsWith('agent:') ? id : null;
+}
+
+function siteOf({ kind, site_id: id }: ThreadRow): string | null {
+  return kind === 'site' ? id : null;
+}
+
+function idsOf(threads: readonly ThreadRow[]): string[] {
+  return threads.map(({ id }) => id);
+}
+
+function distinct(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.filter((id) => id !== null))];
+}

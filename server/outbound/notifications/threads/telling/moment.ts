@@ -1,0 +1,60 @@
+import { isMuted } from '../../groups/mute.ts';
+import type { Escalation } from '../../groups/types.ts';
+import { nextChange } from '../../schedules/next-change.ts';
+import type { Listener } from '../match.ts';
+
+/** What decides besides the threads themselves. Pure. */
+
+/** Nothing is told now but ends. */
+export interface Hold {
+  reason: 'muted' | 'silenced';
+  /** When it is over; null: not by itself. */
+  until: number | null;
+}
+
+/** A group that is told when nobody acknowledges. */
+export interface NextGroup {
+  id: string;
+  /** After the group before it was told. */
+  afterMs: number;
+  /** It is passed over then. */
+  isMuted: boolean;
+}
+
+export interface Moment {
+  now: number;
+  hold: Hold | null;
+  /** In their order. */
+  chain: readonly NextGroup[];
+}
+
+type Speaks = Pick<Listener, 'mute' | 'schedule'>;
+
+/** A group that was deleted meanwhile took its threads with it. */
+export function momentOf(listener: Speaks | undefined, now: number, chain: readonly NextGroup[] = []): Moment {
+  return { now, hold: listener ? muteOf(listener, now) : null, chain };
+}
+
+/** Null while the group speaks. */
+export function muteOf({ mute, schedule }: Speaks, now: number): Hold | null {
+  if (!isMuted(mute, schedule, now)) return null;
+  const bySchedule = schedule !== null && (mute === 'schedule-active' || mute === 'schedule-inactive');
+  return { reason: 'muted', until: bySchedule ? nextChange(schedule, now) : null };
+}
+
+/** The groups that follow this one. Loops are refused when a group is stored. */
+export function chainOf(
+  groupId: string,
+  escalations: ReadonlyMap<string, Escalation>,
+  listeners: ReadonlyMap<string, Speaks>,
+  now: number,
+): NextGroup[] {
+  const chain: NextGroup[] = [];
+  const seen = new Set([groupId]);
+  for (let next = escalations.get(groupId); next && !seen.has(next.to); next = escalations.get(next.to)) {
+    const listener = listeners.get(next.to);
+    seen.add(next.to);
+    chain.push({ id: next.to, afterMs: next.afterMinutes * 60_000, isMuted: listener !== undefined && muteOf(listener, now) !== null });
+  }
+  return chain;
+}
