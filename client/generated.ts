@@ -1882,6 +1882,12 @@ export interface TerminalWithTicket {
   attach_path: string;
 }
 
+export interface TestedGroup {
+  thread_id: string;
+  /** One for each line of the group */
+  messages: Notification[];
+}
+
 export interface Topic {
   id: string;
   name: string;
@@ -2332,6 +2338,8 @@ export interface Operations {
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Take a backup of a router now, without a job */
   takeBackup: { input: { path: { router_id: string }; body?: NewBackup }; result: Success<Backup> };
+  /** Send a test to everybody in a notification group, and say who got it */
+  testGroup: { input: { path: { group_id: string } }; result: Success<TestedGroup> };
   /** Update a notification group */
   updateNotificationGroup: { input: { path: { group: string }; body: NotificationGroupChange }; result: NotificationGroup };
   /** Prove an address of yours by the code that was sent there */
@@ -2494,6 +2502,7 @@ export const ROUTES = {
   streamEvents: { method: 'GET', path: '/api/events' },
   submitJob: { method: 'POST', path: '/api/asynchronous/{router_id}' },
   takeBackup: { method: 'POST', path: '/api/routers/{router_id}/backups' },
+  testGroup: { method: 'POST', path: '/api/groups/{group_id}/test' },
   updateNotificationGroup: { method: 'PUT', path: '/{group}' },
   verifyContact: { method: 'POST', path: '/api/me/contacts/{contact_id}/verify' },
   verifyTarget: { method: 'POST', path: '/api/notification-targets/{target_id}/verify' },

@@ -35,6 +35,9 @@ import { SilencesService } from './silences/service.ts';
 import { targetRoutes } from './targets/routes.ts';
 import type { TargetRoutesDeps } from './targets/routes.ts';
 import { TargetsService } from './targets/service.ts';
+import { testRoutes } from './test-messages/routes.ts';
+import type { TestRoutesDeps } from './test-messages/routes.ts';
+import { TestMessages } from './test-messages/service.ts';
 import { ThreadsService } from './threads/service.ts';
 import { topicRoutes } from './topics/routes.ts';
 import type { TopicRoutesDeps } from './topics/routes.ts';
@@ -77,8 +80,10 @@ export const notifications = feature({
       writeMessages: (...written) => messages.write(...written),
       onMessages: () => messages.wake(),
     });
+    const groups = new GroupsService({ storage, clock });
+    const deliveryLog = new DeliveryLog({ storage, clock, contacts, publicUrl });
     return {
-      groups: new GroupsService({ storage, clock }),
+      groups,
       topics: new TopicsService({ storage, clock }),
       schedules: new SchedulesService({ storage, clock }),
       targets,
@@ -87,7 +92,8 @@ export const notifications = feature({
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       addressProofs: proofs,
-      deliveryLog: new DeliveryLog({ storage, clock, contacts, publicUrl }),
+      deliveryLog,
+      testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),
       silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
       threads,
       notifier: new Notifier({ threads, messages, sources, close }),
@@ -110,7 +116,8 @@ export const notifications = feature({
       TargetRoutesDeps &
       ContactRoutesDeps &
       SilenceRoutesDeps &
-      LogRoutesDeps,
+      LogRoutesDeps &
+      TestRoutesDeps,
   ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
@@ -120,6 +127,7 @@ export const notifications = feature({
     silenceRoutes(scope, services);
     threadRoutes(scope, services);
     logRoutes(scope, services);
+    testRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,
 });

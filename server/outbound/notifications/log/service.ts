@@ -13,6 +13,7 @@ import type { Facts } from '../messages/view/subject.ts';
 import type { MessageKind } from '../texts/types.ts';
 import { writeText } from '../texts/write.ts';
 import { isStandIn } from '../threads/gather.ts';
+import { TEST_KIND } from '../threads/new-thread.ts';
 import type { ThreadRow } from '../threads/types.ts';
 import { itemOfRecord, itemOfThread } from './items.ts';
 import { findMessages, selectAttempts, selectOfThread, selectTargetNames } from './messages/store.ts';
@@ -83,7 +84,7 @@ export class DeliveryLog {
     );
     return all.map((facts) => {
       const { thread } = facts;
-      const subject = this.#subjectOf(facts, thread.state === 'open' ? 'open' : 'resolve');
+      const subject = this.#subjectOf(facts, kindOf(thread));
       return { ...thread, group: groups.get(thread.group_id) ?? '', subject };
     });
   }
@@ -144,6 +145,12 @@ export class DeliveryLog {
     const view = viewOf(facts, { kind, publicUrl, now: clock.now() });
     return writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }).subject;
   }
+}
+
+/** Of the message that would say how it is now. */
+function kindOf({ kind, state }: ThreadRow): MessageKind {
+  if (kind === TEST_KIND) return 'test';
+  return state === 'open' ? 'open' : 'resolve';
 }
 
 function byId(threads: readonly ThreadRow[]): Map<string, ThreadRow> {

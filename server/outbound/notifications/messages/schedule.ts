@@ -6,6 +6,9 @@ const MINUTE = 60 * SECOND;
 /** An alert that is older than this helps nobody; what is still open is told by its next message. */
 export const EXPIRES_AFTER_MS = 6 * 60 * MINUTE;
 
+/** Somebody waits for the result of a test. What arrives later would only puzzle those who get it. */
+export const TEST_EXPIRES_AFTER_MS = 9 * SECOND;
+
 /** Waits before the first, second … attempt; the last one repeats until the message expires. */
 export const ATTEMPTS_MS: readonly number[] = [
   0,

@@ -1,5 +1,8 @@
 import type { ThreadRow } from './types.ts';
 
+/** Kind of the threads that somebody makes to test a group. */
+export const TEST_KIND = 'test';
+
 export interface NewThread {
   id: string;
   teamId: string;

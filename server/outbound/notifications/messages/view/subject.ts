@@ -1,4 +1,5 @@
 import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
+import { TEST_KIND } from '../../threads/new-thread.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { Names } from './store.ts';
 
@@ -25,6 +26,10 @@ export interface Facts {
 export function subjectOf(facts: Facts): ThreadSubject {
   const { thread, children } = facts;
   switch (thread.kind) {
+    case TEST_KIND: {
+      const { by, group } = dataOf(facts.items[0]);
+      return { type: 'test', group: { id: thread.group_id, name: text(group) }, by: text(by) };
+    }
     case 'site':
       return {
         type: 'site',

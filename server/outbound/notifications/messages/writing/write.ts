@@ -5,7 +5,7 @@ import type { Revision } from '../../threads/types.ts';
 import type { AddressBook } from '../addresses.ts';
 import type { Channels } from '../../channels/set.ts';
 import type { ChannelName } from '../../channels/types.ts';
-import { EXPIRES_AFTER_MS } from '../schedule.ts';
+import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
 import type { PlannedMessage } from './plan.ts';
@@ -103,7 +103,7 @@ function rowOf({ recipient, bucket, addressId, reason, shown }: PlannedMessage, 
     bucket: isSent ? bucket : '',
     attempts: 0,
     due_at: isSent ? now : null,
-    expires_at: isSent ? now + EXPIRES_AFTER_MS : null,
+    expires_at: isSent ? now + (kind === 'test' ? TEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS) : null,
     claim: null,
     claimed_until: null,
     provider_ref: null,
