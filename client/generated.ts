@@ -10,6 +10,11 @@ export interface Success<T> {
   data: T;
 }
 
+export interface Acknowledge {
+  /** When nobody has it any more and it is told again; by default its end */
+  until?: string;
+}
+
 export interface AddressCode {
   /** The six digits of the message */
   code: string;
@@ -1320,8 +1325,13 @@ export interface NotificationThread {
   flapping: boolean;
   /** It waits for the end of a mute of its group */
   muted: boolean;
+  /** It waits for the end of a silence */
+  silenced_until: string | null;
   acknowledged_at: string | null;
+  /** Email of the person, name of the API key or target; null for one that is gone */
   acknowledged_by: string | null;
+  /** When it is told again; null: it is not */
+  acknowledged_until: string | null;
   created_at: string;
 }
 
@@ -1359,8 +1369,13 @@ export interface NotificationThreadWithItems {
   flapping: boolean;
   /** It waits for the end of a mute of its group */
   muted: boolean;
+  /** It waits for the end of a silence */
+  silenced_until: string | null;
   acknowledged_at: string | null;
+  /** Email of the person, name of the API key or target; null for one that is gone */
   acknowledged_by: string | null;
+  /** When it is told again; null: it is not */
+  acknowledged_until: string | null;
   created_at: string;
   /** What is open first, then the newest; at most 200. `item_count` counts all */
   items: {
@@ -1977,6 +1992,8 @@ export interface WebhookSecretRotation {
 
 /** What each operation takes and gives. */
 export interface Operations {
+  /** Take a thread of notifications over */
+  acknowledgeThread: { input: { path: { thread_id: string }; body: Acknowledge }; result: Success<NotificationThread> };
   /** Approve a move: the agent that reports the router gets it at once */
   approveRouterMove: { input: { path: { move_id: string } }; result: Success<RouterMoveDecision> };
   /** Cancel a campaign: jobs that have not begun are canceled, running ones continue */
@@ -2274,7 +2291,7 @@ export interface Operations {
   /** List the messages of one thread, also those that were not sent, newest first */
   listThreadMessages: { input: { path: { thread_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Notification[]> };
   /** List the threads of notifications of the team, newest first */
-  listThreads: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'group_id' | 'group' | 'kind' | 'severity' | 'state' | 'subject' | 'router_id' | 'agent_id' | 'site_id' | 'parent_id' | 'open_count' | 'item_count' | 'opened_at' | 'closed_at' | 'told_at' | 'flapping' | 'muted' | 'acknowledged_at' | 'acknowledged_by' | 'created_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: 'open' | 'closed'; group_id?: string; site_id?: string; parent_id?: string; kind?: string[] } }; result: {
+  listThreads: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'group_id' | 'group' | 'kind' | 'severity' | 'state' | 'subject' | 'router_id' | 'agent_id' | 'site_id' | 'parent_id' | 'open_count' | 'item_count' | 'opened_at' | 'closed_at' | 'told_at' | 'flapping' | 'muted' | 'silenced_until' | 'acknowledged_at' | 'acknowledged_by' | 'acknowledged_until' | 'created_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: 'open' | 'closed'; group_id?: string; site_id?: string; parent_id?: string; kind?: string[] } }; result: {
       status: 'success';
       data: NotificationThread[];
       /** Records that match, with `total=true` */
@@ -2356,6 +2373,7 @@ export interface Operations {
 
 /** Where each operation is. */
 export const ROUTES = {
+  acknowledgeThread: { method: 'POST', path: '/api/threads/{thread_id}/acknowledge' },
   approveRouterMove: { method: 'POST', path: '/api/router-moves/{move_id}/approve' },
   cancelCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/cancel' },
   cancelJob: { method: 'DELETE', path: '/api/routers/{router_id}/jobs/{job_id}' },

@@ -9,6 +9,7 @@ import { threadRoutes } from '../../server/outbound/notifications/log/threads/ro
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
 import { TopicsService } from '../../server/outbound/notifications/topics/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
+import { acknowledgeRoutes } from '../../server/outbound/notifications/threads/acknowledging/routes.ts';
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -48,6 +49,7 @@ describeEachDatabase('the delivery log', (open) => {
     app = new TeamApp((scope) => {
       threadRoutes(scope, { deliveryLog });
       logRoutes(scope, { deliveryLog });
+      acknowledgeRoutes(scope, { deliveryLog, threads: bench.threads });
     });
     site = (await new SitesService({ storage, clock }).create({ teamId: mine.teamId, name: 'Depot', timeZone: 'Europe/Madrid' })).id;
     await storage.db.updateTable('routers').set({ site_id: site, identity: 'core-1' }).where('id', '=', mine.routerId).execute();
@@ -268,12 +270,38 @@ describeEachDatabase('the delivery log', (open) => {
       expect(await list('/api/threads?kind=!site&state=open&total=true')).toHaveLength(6);
     });
 
+    test('are taken over, for good or for a time', async () => {
+      await happen('wan_down');
+      const [thread] = await list('/api/threads');
+      const url = `/api/threads/${thread!.id}/acknowledge`;
+      const post = (body: object, role = `operator/${ada}`): Promise<TeamAnswer> =>
+        app.ask(mine.teamId, 'POST', url, body, role as 'operator');
+      const until = new Date(clock.now() + 10 * MINUTE).toISOString();
+      const taken = await post({ until });
+      expect(taken.status, JSON.stringify(taken.body)).toBe(200);
+      const now = new Date(clock.now()).toISOString();
+      const who = { acknowledged_at: now, acknowledged_by: 'ada@example.org', acknowledged_until: until };
+      expect(taken.body['data']).toEqual({ ...thread, ...who });
+      expect((await list('/api/threads'))[0]).toMatchObject(who);
+      expect((await post({})).body['data']).toMatchObject({ acknowledged_until: null });
+      expect(await post({ until: new Date(START - 1).toISOString() })).toMatchObject({
+        status: 422,
+        body: { errors: { until: [expect.any(String)] } },
+      });
+      expect((await post({}, 'viewer')).status).toBe(403);
+      await bench.facts([fault('wan_down', 'resolve')]);
+      await bench.pass(MINUTE);
+      expect(await post({})).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    });
+
     test('of another team do not exist', async () => {
       await happen('wan_down');
       const other = (await new TeamsService({ storage, clock }).createTeam('Other')).id;
       const [thread] = await list('/api/threads');
       for (const path of ['', '/messages'])
         expect(await as('admin', `/api/threads/${thread!.id}${path}`, other)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      const url = `/api/threads/${thread!.id}/acknowledge`;
+      expect(await app.ask(other, 'POST', url, {})).toMatchObject({ status: 404, body: { code: 'not_found' } });
       for (const path of ['/api/threads', '/api/notifications', `/api/notifications?recipient=${ada}`])
         expect((await as('admin', path, other)).body['data']).toEqual([]);
     });

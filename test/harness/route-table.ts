@@ -181,6 +181,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'list', 'GET /api/threads'),
   row('viewer', 'record', 'GET /api/threads/{thread_id}'),
   row('viewer', 'record', 'GET /api/threads/{thread_id}/messages'),
+  row('operator', 'record', 'POST /api/threads/{thread_id}/acknowledge', {}),
   row('viewer', 'list', 'GET /api/notifications'),
   row('viewer', 'list', 'GET /api/notification-targets'),
   row('admin', 'create', 'POST /api/notification-targets', target),

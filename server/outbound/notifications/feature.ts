@@ -35,6 +35,8 @@ import { SilencesService } from './silences/service.ts';
 import { targetRoutes } from './targets/routes.ts';
 import type { TargetRoutesDeps } from './targets/routes.ts';
 import { TargetsService } from './targets/service.ts';
+import { acknowledgeRoutes } from './threads/acknowledging/routes.ts';
+import type { AcknowledgeRoutesDeps } from './threads/acknowledging/routes.ts';
 import { testRoutes } from './test-messages/routes.ts';
 import type { TestRoutesDeps } from './test-messages/routes.ts';
 import { TestMessages } from './test-messages/service.ts';
@@ -117,7 +119,8 @@ export const notifications = feature({
       ContactRoutesDeps &
       SilenceRoutesDeps &
       LogRoutesDeps &
-      TestRoutesDeps,
+      TestRoutesDeps &
+      AcknowledgeRoutesDeps,
   ) => {
     groupRoutes(scope, services);
     topicRoutes(scope, services);
@@ -128,6 +131,7 @@ export const notifications = feature({
     threadRoutes(scope, services);
     logRoutes(scope, services);
     testRoutes(scope, services);
+    acknowledgeRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,
 });

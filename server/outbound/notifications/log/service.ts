@@ -85,7 +85,7 @@ export class DeliveryLog {
     return all.map((facts) => {
       const { thread } = facts;
       const subject = this.#subjectOf(facts, kindOf(thread));
-      return { ...thread, group: groups.get(thread.group_id) ?? '', subject };
+      return { ...thread, group: groups.get(thread.group_id) ?? '', subject, taker: facts.taker };
     });
   }
 

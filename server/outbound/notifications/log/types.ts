@@ -17,6 +17,8 @@ export interface ListedThread extends ThreadRow {
   group: string;
   /** What it is about now, in one line. */
   subject: string;
+  /** Who has taken it over: email of the person, name of the key or target. */
+  taker: string | null;
 }
 
 /** What is in a thread: a record, or a thread that it stands for. */

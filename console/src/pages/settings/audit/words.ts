@@ -78,6 +78,7 @@ const DEEDS: Record<string, string> = {
   'POST /api/me/contacts/:/verify': 'confirmed an own address',
   'PATCH /api/me/notification-settings': 'changed how notifications come',
   'DELETE /api/me/unsubscriptions/:': 'asked for notifications again',
+  'POST /api/threads/:/acknowledge': 'took over a thread of notifications',
   'POST /api/silences': 'silenced notifications',
   'DELETE /api/silences/:': 'ended a silence',
   'POST /api/groups': 'made a notification group',

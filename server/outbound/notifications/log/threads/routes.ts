@@ -29,8 +29,10 @@ const threadExample = {
   told_at: '2031-05-01T08:30:04.000Z',
   flapping: false,
   muted: false,
+  silenced_until: null,
   acknowledged_at: null,
   acknowledged_by: null,
+  acknowledged_until: null,
   created_at: '2031-05-01T08:30:01.000Z',
 };
 
@@ -54,8 +56,10 @@ export const threadSchema = z
     told_at: dateTime.nullable().describe('When it was told last; null: never'),
     flapping: z.boolean().describe('It comes and goes'),
     muted: z.boolean().describe('It waits for the end of a mute of its group'),
+    silenced_until: dateTime.nullable().describe('It waits for the end of a silence'),
     acknowledged_at: dateTime.nullable(),
-    acknowledged_by: z.string().nullable(),
+    acknowledged_by: z.string().nullable().describe('Email of the person, name of the API key or target; null for one that is gone'),
+    acknowledged_until: dateTime.nullable().describe('When it is told again; null: it is not'),
     created_at: dateTime,
   })
   .meta({ id: 'NotificationThread', examples: [threadExample] });
@@ -164,8 +168,10 @@ export function presentThread(thread: ListedThread): z.infer<typeof threadSchema
     told_at: toDateTimeOrNull(thread.told_at),
     flapping: thread.flapping_since !== null,
     muted: thread.muted === 1,
+    silenced_until: toDateTimeOrNull(thread.silenced_until),
     acknowledged_at: toDateTimeOrNull(thread.acknowledged_at),
-    acknowledged_by: thread.acknowledged_by,
+    acknowledged_by: thread.taker,
+    acknowledged_until: toDateTimeOrNull(thread.acknowledged_until),
     created_at: toDateTime(thread.created_at),
   };
 }
