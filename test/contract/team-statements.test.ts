@@ -18,7 +18,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/outbound/notifications/messages/sending/store.ts': ['selectNextMessage'],
     'server/outbound/notifications/proofs/store.ts': ['deleteProofsBefore'],
     'server/outbound/notifications/silences/store.ts': ['deleteSilencesBefore'],
-    'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'deleteThreadsBefore'],
+    'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'deleteThreadsBefore', 'silencedAhead', 'hasLongSilenced'],
     'server/outbound/webhooks/store.ts': ['selectNextDue', 'deleteSettledBefore'],
     'server/platform/notices/store.ts': ['deleteNoticesBefore'],
     'server/platform/storage/move-plans.ts': ['movePlans', 'moveNotifications', 'capPlans'],
