@@ -10,8 +10,9 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { makeAddresses } from '../harness/notification-addresses.ts';
+import { makeAddresses, visitsOf } from '../harness/notification-addresses.ts';
 import type { Addresses } from '../harness/notification-addresses.ts';
+import { NotifyBench } from '../harness/notify-bench.ts';
 import { TeamApp } from '../harness/team-app.ts';
 
 interface Sent {
@@ -60,7 +61,13 @@ describeEachDatabase('where people are reached', (open) => {
       groupRoutes(scope, { groups: new GroupsService({ storage, clock }), groupAddresses: made.groupAddresses, now: () => clock.now() });
     });
     const rateLimit = { perMinute: 1000, monotonic: () => clock.now() };
-    void app.app.register(async (scope) => messageLinkRoutes(scope as TeamApp['app'], { ...made, rateLimit }));
+    void app.app.register(async (scope) =>
+      messageLinkRoutes(scope as TeamApp['app'], {
+        ...made,
+        acknowledgeVisits: visitsOf(made, new NotifyBench(storage, clock), clock),
+        rateLimit,
+      }),
+    );
     const teams = new TeamsService({ storage, clock });
     north = (await teams.createTeam('North')).id;
     south = (await teams.createTeam('South')).id;

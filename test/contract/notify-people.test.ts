@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import { insertOptout } from '../../server/outbound/notifications/contacts/store.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
@@ -8,6 +8,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import type { NewNotice, NoticeKind } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultFacts } from '../harness/fault-facts.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { makeAddresses } from '../harness/notification-addresses.ts';
 import type { Addresses } from '../harness/notification-addresses.ts';
@@ -112,5 +113,121 @@ describeEachDatabase('messages to people', (open) => {
     await bench.pass(60 * MINUTE);
     expect(bench.server.mails).toEqual([]);
     expect(await log()).toEqual(['withheld unsubscribed']);
+  });
+
+  describe('quiet hours', () => {
+    const HOUR = 60 * MINUTE;
+    const CHAT = '4711';
+    const at = (time: string): number => Date.parse(time);
+    let facts: FaultFacts;
+
+    async function sleeps(from: number, to: number, timeZone: string, criticalBreaksThrough = true): Promise<void> {
+      const owner = { teamId: mine.teamId, userId: ada };
+      const { id } = await made.contacts.add(owner, 'telegram', { address: CHAT });
+      await storage.db.updateTable('contacts').set({ verified_at: 1 }).where('id', '=', id).execute();
+      await made.contacts.change(owner, { timeZone, quiet: { from: from * 60, to: to * 60, criticalBreaksThrough } });
+      const notifiables = [{ id: ada, channel: 'telegram' as const }];
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [], notifiables });
+      facts = new FaultFacts(storage, clock, bench, mine.teamId);
+    }
+    const until = (time: string): Promise<void> => bench.pass(at(time) - clock.now());
+    const fault = (phase: 'open' | 'resolve', type = 'high_cpu', severity: NewNotice['severity'] = 'warning'): Promise<void> =>
+      facts.happen(facts.fault(phase, mine.routerId, type, severity));
+    const told = (): string[] => bench.server.kindsOf(CHAT);
+
+    test('hold what is not critical until their end, and say it once as it is then', async () => {
+      await sleeps(22, 7, 'UTC');
+      await until('2026-01-05T23:00:00Z');
+      await fault('open');
+      await fault('open', 'wan_down', 'critical');
+      await bench.pass(HOUR);
+      expect(told()).toEqual(['open']);
+      expect(bench.server.mails[0]!.subject).toContain('WAN');
+      expect((await log()).toSorted()).toEqual(['held quiet_hours', 'sent']);
+      bench.restart();
+      await until('2026-01-06T06:59:59Z');
+      expect(told().filter((kind) => kind !== 'reminder')).toEqual(['open']);
+      await until('2026-01-06T07:00:01Z');
+      expect(told().filter((kind) => kind !== 'reminder')).toEqual(['open', 'open']);
+      expect(bench.server.mails.at(-1)!.at).toBe(at('2026-01-06T07:00:00Z'));
+    });
+
+    test('hold critical ones too, where the person wants it', async () => {
+      await sleeps(22, 7, 'UTC', false);
+      await until('2026-01-05T23:00:00Z');
+      await fault('open', 'wan_down', 'critical');
+      await until('2026-01-06T06:59:59Z');
+      expect(told()).toEqual([]);
+      await until('2026-01-06T07:00:01Z');
+      // The reminder of the night has replaced the opening.
+      expect(told()).toEqual(['open']);
+    });
+
+    test('what begins and ends in them is no message, and stands in the log', async () => {
+      await sleeps(22, 7, 'UTC');
+      await until('2026-01-05T23:00:00Z');
+      await fault('open');
+      await bench.pass(HOUR);
+      await fault('resolve');
+      await until('2026-01-06T08:00:00Z');
+      expect(told()).toEqual([]);
+      expect(await log()).toEqual(['superseded quiet_hours', 'withheld over_in_quiet_hours']);
+    });
+
+    test('the end of what was told before waits, and is told', async () => {
+      await sleeps(22, 7, 'UTC');
+      await until('2026-01-05T21:30:00Z');
+      await fault('open');
+      await until('2026-01-05T23:00:00Z');
+      await fault('resolve');
+      await until('2026-01-06T06:00:00Z');
+      expect(told()).toEqual(['open']);
+      await until('2026-01-06T08:00:00Z');
+      expect(told()).toEqual(['open', 'resolve']);
+    });
+
+    test('what could not be sent before them waits, too', async () => {
+      await sleeps(22, 7, 'UTC');
+      await until('2026-01-05T21:59:50Z');
+      bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
+      await fault('open');
+      await bench.pass(HOUR);
+      bench.server.answer = () => ({ outcome: 'sent' });
+      await until('2026-01-06T06:59:59Z');
+      expect(told()).toEqual([]);
+      await until('2026-01-06T07:00:01Z');
+      expect(told()).toEqual(['open']);
+    });
+
+    test('mail is not held', async () => {
+      await confirmEmail();
+      await sleeps(0, 23, 'UTC');
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [ada], notifiables: [] });
+      await fault('open');
+      await bench.pass(MINUTE);
+      expect(bench.server.kindsOf('ada@example.org')).toEqual(['open']);
+    });
+
+    test.each([
+      // 3:00 becomes 2:00 on 5 April 2026, and 2:00 becomes 3:00 on 27 September.
+      ['set back', '2026-04-04T10:00:00Z', '2026-04-04T19:00:00Z'],
+      ['set forward', '2026-09-26T11:00:00Z', '2026-09-26T18:00:00Z'],
+    ])('in Auckland in the night in which the clocks are %s they end at 7:00 there, to the minute', async (_which, from, end) => {
+      const site = newId(START);
+      await storage.db
+        .insertInto('sites')
+        .values({ id: site, team_id: mine.teamId, name: 'Madrid', time_zone: 'Europe/Madrid', created_at: 1 })
+        .execute();
+      await storage.db.updateTable('routers').set({ site_id: site }).where('id', '=', mine.routerId).execute();
+      clock.advance(at(from) - clock.now() - HOUR);
+      await sleeps(22, 7, 'Pacific/Auckland');
+      await until(from);
+      await fault('open');
+      await bench.pass(at(end) - clock.now() - 1000);
+      expect(told()).toEqual([]);
+      await bench.pass(2000);
+      expect(told()).toEqual(['open']);
+      expect(bench.server.mails[0]!.at).toBe(at(end));
+    });
   });
 });

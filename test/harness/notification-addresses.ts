@@ -1,6 +1,7 @@
 import { GroupAddresses } from '../../server/outbound/notifications/contacts/addresses.ts';
 import { ContactsService } from '../../server/outbound/notifications/contacts/service.ts';
 import type { Channels } from '../../server/outbound/notifications/channels/set.ts';
+import { AcknowledgeVisits } from '../../server/outbound/notifications/leaving/acknowledging.ts';
 import { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
 import { MessageVisits } from '../../server/outbound/notifications/leaving/service.ts';
 import { AddressProofs } from '../../server/outbound/notifications/proofs/service.ts';
@@ -9,6 +10,7 @@ import type { Clock } from '../../server/platform/core/clock.ts';
 import type { AddressRules } from '../../server/platform/core/public-address.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { Secrets } from '../../server/platform/storage/secrets.ts';
+import type { NotifyBench } from './notify-bench.ts';
 
 export interface Addresses {
   contacts: ContactsService;
@@ -37,4 +39,9 @@ export function makeAddresses(options: { storage: Storage; clock: Clock; channel
     messageVisits: new MessageVisits({ contacts, links: messageLinks }),
     groupAddresses: new GroupAddresses({ storage, contacts, targets }),
   };
+}
+
+/** The pages on which somebody takes a thread of the bench over. */
+export function visitsOf({ messageLinks: links, contacts, targets }: Addresses, bench: NotifyBench, clock: Clock): AcknowledgeVisits {
+  return new AcknowledgeVisits({ clock, links, contacts, targets, threads: bench.threads, messages: bench.messages });
 }

@@ -1,4 +1,5 @@
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from '../../server/outbound/notifications/channels/types.ts';
+import type { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
 import type { AddressBook } from '../../server/outbound/notifications/messages/addresses.ts';
 import { MessagesService } from '../../server/outbound/notifications/messages/service.ts';
 import { DEFAULT_SENDER_RULES } from '../../server/outbound/notifications/messages/types.ts';
@@ -25,6 +26,7 @@ const accountAddresses: AddressBook = {
           recipient: { type: 'person', id, channel },
           addressId: reason === null ? id : null,
           bucket: reason === null ? 'email' : '',
+          quiet: null,
           reason,
           shown: emails.get(id) ?? null,
         };
@@ -58,6 +60,8 @@ export interface Mail {
   at: number;
   /** For `List-Unsubscribe`. */
   unsubscribeUrl: string | undefined;
+  /** Of the page on which the reader takes the thread over. */
+  acknowledgeUrl: string | null;
 }
 
 /** A mail server that says what the test wants. */
@@ -82,8 +86,10 @@ export class FakeMailServer implements Channel<'email'> {
     this.asked.push(this.#now());
     const result = this.answer(message, to);
     const { id, thread, text, previousIds, unsubscribeUrl } = message;
+    const { subject, acknowledgeUrl } = text;
+    const previous = previousIds.length;
     if (result.outcome === 'sent')
-      this.mails.push({ to, kind: thread.kind, subject: text.subject, id, previous: previousIds.length, at: this.#now(), unsubscribeUrl });
+      this.mails.push({ to, kind: thread.kind, subject, id, previous, at: this.#now(), unsubscribeUrl, acknowledgeUrl });
     return result;
   }
 
@@ -93,35 +99,64 @@ export class FakeMailServer implements Channel<'email'> {
   }
 }
 
+/** Chats of Telegram: what comes is among the mails, with the number of the chat. */
+class FakeChats implements Channel<'telegram'> {
+  readonly name = 'telegram';
+  readonly limits = { perSecond: 1000, burst: 1000 };
+  readonly #server: FakeMailServer;
+
+  constructor(server: FakeMailServer) {
+    this.#server = server;
+  }
+
+  bucketOf({ chatId }: AddressOf<'telegram'>): string {
+    return `telegram:${chatId}`;
+  }
+
+  send(message: OutgoingMessage, { chatId }: AddressOf<'telegram'>): Promise<SendResult> {
+    return this.#server.send(message, { to: chatId });
+  }
+}
+
+type Links = Pick<MessageLinks, 'acknowledgeUrl'>;
+const NO_LINKS: Links = { acknowledgeUrl: () => 'https://signalbox.example/mail/acknowledge/token' };
+
 /** Notices, threads and messages over a database, with a clock that the test moves and no timers. */
 export class NotifyBench {
   readonly server: FakeMailServer;
   threads!: ThreadsService;
   messages!: MessagesService;
+  #before: MessagesService | undefined;
   readonly #storage: Storage;
   readonly #clock: ManualClock;
   readonly #addresses: AddressBook;
+  readonly #links: Links;
 
-  constructor(storage: Storage, clock: ManualClock, addresses: AddressBook = accountAddresses) {
+  constructor(storage: Storage, clock: ManualClock, addresses: AddressBook = accountAddresses, links: Links = NO_LINKS) {
     this.#storage = storage;
     this.#clock = clock;
     this.#addresses = addresses;
+    this.#links = links;
     this.server = new FakeMailServer(() => clock.now());
     this.restart();
   }
 
   /** A new process over the same database. */
   restart(storage = this.#storage): void {
+    // Its timers are on the same clock.
+    void this.#before?.stop();
     const deps = { storage, clock: this.#clock, log: silentLog };
     const messages = new MessagesService({
       ...deps,
       addresses: this.#addresses,
-      channels: { email: this.server },
+      channels: { email: this.server, telegram: new FakeChats(this.server) },
+      links: this.#links,
       publicUrl: 'https://signalbox.example',
       rules: DEFAULT_SENDER_RULES,
       random: () => 0.5,
     });
     this.messages = messages;
+    this.#before = messages;
     this.threads = new ThreadsService({
       ...deps,
       rules: { afterAgentMs: 60_000 },

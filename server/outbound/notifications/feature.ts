@@ -12,6 +12,7 @@ import { ContactsService } from './contacts/service.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
+import { AcknowledgeVisits } from './leaving/acknowledging.ts';
 import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
@@ -73,7 +74,13 @@ export const notifications = feature({
       await poster.close();
     };
     const own = { storage, clock, log: log.child({ component: 'notifications' }) };
-    const messages = new MessagesService({ ...own, addresses: new ProvedAddresses(groupAddresses, messageLinks), channels, publicUrl });
+    const messages = new MessagesService({
+      ...own,
+      addresses: new ProvedAddresses(groupAddresses, messageLinks),
+      channels,
+      links: messageLinks,
+      publicUrl,
+    });
     const threads = new ThreadsService({
       ...own,
       // Two heartbeats: the first one may have been on its way.
@@ -93,6 +100,7 @@ export const notifications = feature({
       groupAddresses,
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
+      acknowledgeVisits: new AcknowledgeVisits({ clock, links: messageLinks, contacts, targets, threads, messages }),
       addressProofs: proofs,
       deliveryLog,
       testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),

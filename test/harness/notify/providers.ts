@@ -60,8 +60,13 @@ const slackSchema = z.strictObject({
           type: z.literal('section'),
           text: z.strictObject({
             type: z.literal('mrkdwn'),
-            // Our one link, and nothing else that Slack interprets.
-            text: z.string().regex(/^<https:\/\/signalbox\.example\.com\/[^<>|]*\|[^<>|]+>$/),
+            // Our links, and nothing else that Slack interprets.
+            text: z
+              .string()
+              .max(3000)
+              .regex(
+                /^<https:\/\/signalbox\.example\.com\/[^<>|]*\|[^<>|]+>(?: {3}<https:\/\/signalbox\.example\.com\/[^<>|]*\|[^<>|]+>)?$/,
+              ),
             verbatim: z.boolean(),
           }),
         }),
@@ -157,6 +162,11 @@ const ntfySchema = z.strictObject({
   message: z.string().refine((text) => Buffer.byteLength(text) <= 4096, 'more than 4,096 bytes'),
   priority: z.int().min(1).max(5),
   click: httpsUrl,
+  // docs.ntfy.sh/publish/#action-buttons
+  actions: z
+    .array(z.strictObject({ action: z.literal('view'), label: z.string().min(1), url: httpsUrl }))
+    .max(3)
+    .optional(),
   sequence_id: ntfyName,
 });
 

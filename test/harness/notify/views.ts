@@ -103,13 +103,16 @@ export const SUBJECTS: readonly ThreadSubject[] = [
   { type: 'proof', code: '493017', by: 'Ana Ruiz', validMs: 10 * MINUTE },
 ];
 
+/** As long as a real one. */
+export const ACKNOWLEDGE_URL = `https://signalbox.example.com/mail/acknowledge/${'x'.repeat(240)}.${'y'.repeat(43)}`;
+
 /** A message as a channel gets it. */
 export function messageOf(thread: ThreadView, changes: Partial<OutgoingMessage> & { locale?: Locale } = {}): OutgoingMessage {
   const { locale = 'en', ...rest } = changes;
   return {
     id: `0199c7a1-0000-7000-8000-00000000000${thread.revision}`,
     thread,
-    text: writeText(thread, reader(locale)),
+    text: { ...writeText(thread, reader(locale)), acknowledgeUrl: thread.endedAt === null ? ACKNOWLEDGE_URL : null },
     previousIds: [],
     isTest: thread.kind === 'test',
     ...rest,

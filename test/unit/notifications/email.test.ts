@@ -8,7 +8,7 @@ import { escapeHtml, MAX_HTML_BYTES, renderHtml } from '../../../server/outbound
 import { judgeSmtpError } from '../../../server/outbound/notifications/channels/email/judge-error.ts';
 import { mailOf } from '../../../server/outbound/notifications/channels/email/mail.ts';
 import type { SendResult } from '../../../server/outbound/notifications/channels/types.ts';
-import { agentAway, endOf, FIRST_AT, HOSTILE_NAMES, messageOf, named, storm, viewOf } from '../../harness/notify/views.ts';
+import { ACKNOWLEDGE_URL, agentAway, endOf, FIRST_AT, HOSTILE_NAMES, messageOf, named, storm, viewOf } from '../../harness/notify/views.ts';
 
 const FROM = { name: 'Signalbox', address: 'alerts@example.com' };
 const SMTP: SmtpSettings = { host: 'mail.example.com', port: 587, implicitTls: false, user: null, passwordFile: null, from: FROM };
@@ -164,6 +164,7 @@ describe('a mail', () => {
       '- and 802 more',
       '',
       `Open in Signalbox: ${storm().url}`,
+      `I take it over: ${ACKNOWLEDGE_URL}`,
       '',
       '-- ',
       'You get this because a notification group of the team Northwind names you.',
@@ -184,7 +185,11 @@ describe('the HTML of a mail', () => {
     expect(Buffer.byteLength(mail)).toBeLessThan(10_000);
     expect(mail).not.toMatch(/<table|<img|<script|<link|url\(|@import|src=/i);
     expect(mail).toContain('prefers-color-scheme:dark');
-    expect(mail.match(/href="[^"]*"/g)).toEqual([`href="${storm().url}"`, 'href="https://signalbox.example.com/unsubscribe/abc"']);
+    expect(mail.match(/href="[^"]*"/g)).toEqual([
+      `href="${storm().url}"`,
+      `href="${ACKNOWLEDGE_URL}"`,
+      'href="https://signalbox.example.com/unsubscribe/abc"',
+    ]);
   });
 
   test('is below its limit with the longest names there are', () => {

@@ -17,13 +17,17 @@ export interface PlainOptions {
 const GAP = '\n';
 
 export function plainText(text: Text, { budget, measure, title, withUrl }: PlainOptions): string {
-  const url = withUrl ? ['', text.url] : [];
+  const url = withUrl ? ['', text.url, ...acknowledgeLine(text)] : [];
   // The link and the first sentence always have their place: subjects, sentences and names have limits of their own.
   const sentences = [...(title === undefined ? [] : [title]), text.first, ...text.lines];
   const above = withinBudget(sentences, budget - measureAll(url, measure), measure);
   const left = budget - measureAll([...above, ...url], measure) - measure(GAP);
   const rows = above.length < sentences.length ? [] : fitRows(text, left, (row) => measure(`• ${row}${GAP}`));
   return [...above, ...(rows.length === 0 ? [] : ['', ...rows.map((row) => `• ${row}`)]), ...url].join(GAP);
+}
+
+function acknowledgeLine({ acknowledgeUrl: url, labels }: Text): string[] {
+  return url === null ? [] : [`${labels.acknowledge}: ${url}`];
 }
 
 function withinBudget(lines: readonly string[], budget: number, measure: (text: string) => number): string[] {

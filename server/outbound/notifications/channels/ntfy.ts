@@ -35,6 +35,7 @@ export class NtfyChannel implements Channel<'ntfy'> {
       // An end is no alarm, whatever has ended.
       priority: text.tone === 'good' ? PRIORITY.info : PRIORITY[thread.severity],
       click: text.url,
+      ...(text.acknowledgeUrl === null ? {} : { actions: [{ action: 'view', label: text.labels.acknowledge, url: text.acknowledgeUrl }] }),
       sequence_id: thread.id,
     };
     const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };

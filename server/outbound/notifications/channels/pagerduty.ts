@@ -64,7 +64,10 @@ export function eventOf({ id, thread, text, isTest }: OutgoingMessage): Record<s
     },
     client: 'Signalbox',
     client_url: text.url,
-    links: [{ href: text.url, text: text.labels.open }],
+    links: [
+      { href: text.url, text: text.labels.open },
+      ...(text.acknowledgeUrl === null ? [] : [{ href: text.acknowledgeUrl, text: text.labels.acknowledge }]),
+    ],
   };
 }
 

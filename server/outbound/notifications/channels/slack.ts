@@ -67,9 +67,14 @@ export function slackBody(text: Text): Record<string, unknown> {
       { type: 'header', text: plain(cutText(text.subject, MAX_HEADER_CHARS), MAX_HEADER_CHARS) },
       { type: 'section', text: plain(sentences, MAX_SECTION_CHARS) },
       ...(rows.length === 0 ? [] : [{ type: 'section', text: plain(rows.map((row) => `• ${row}`).join('\n'), MAX_SECTION_CHARS) }]),
-      { type: 'section', text: { type: 'mrkdwn', text: `<${escapeSlack(text.url)}|${escapeSlack(text.labels.open)}>`, verbatim: true } },
+      { type: 'section', text: { type: 'mrkdwn', text: linksOf(text), verbatim: true } },
     ],
   };
+}
+
+function linksOf({ url, acknowledgeUrl, labels }: Text): string {
+  const link = (to: string, label: string): string => `<${escapeSlack(to)}|${escapeSlack(label)}>`;
+  return [link(url, labels.open), ...(acknowledgeUrl === null ? [] : [link(acknowledgeUrl, labels.acknowledge)])].join('   ');
 }
 
 function plain(text: string, max: number): Record<string, unknown> {

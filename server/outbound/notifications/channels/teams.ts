@@ -66,7 +66,10 @@ export function teamsBody(text: Text): Record<string, unknown> {
             ...text.lines.map((line) => paragraph({ text: line })),
             ...rows.map((row) => paragraph({ text: row })),
           ],
-          actions: [{ type: 'Action.OpenUrl', title: text.labels.open, url: text.url }],
+          actions: [
+            { type: 'Action.OpenUrl', title: text.labels.open, url: text.url },
+            ...(text.acknowledgeUrl === null ? [] : [{ type: 'Action.OpenUrl', title: text.labels.acknowledge, url: text.acknowledgeUrl }]),
+          ],
         },
       },
     ],

@@ -55,6 +55,7 @@ export function webhookBody({ id, thread, text, isTest }: OutgoingMessage): Reco
         acknowledged_by: thread.acknowledgedBy,
         site_time_zone: thread.siteTimeZone,
         url: thread.url,
+        acknowledge_url: text.acknowledgeUrl,
       },
       text: { locale: text.locale, subject: text.subject, first: text.first, lines: text.lines, rows: text.rows, row_count: text.rowCount },
     },

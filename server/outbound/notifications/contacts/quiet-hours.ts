@@ -1,8 +1,14 @@
 import { LocalDays } from '../../../platform/core/local-days.ts';
-import type { QuietHours } from './types.ts';
+import type { Quiet, QuietHours } from './types.ts';
 
 const MINUTE_MS = 60_000;
 const MINUTES_OF_DAY = 1440;
+
+/** Until when a message waits for the end of somebody's quiet hours; null when it does not. Pure. */
+export function heldUntil(quiet: Quiet | null, severity: string, now: number): number | null {
+  if (quiet === null || (severity === 'critical' && quiet.hours.criticalBreaksThrough)) return null;
+  return quietUntil(quiet.hours, quiet.timeZone, now);
+}
 
 /**
  * When a person's quiet hours that contain `now` end, by the clock on the wall; null outside of them. Pure.

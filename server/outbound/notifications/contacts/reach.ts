@@ -1,5 +1,5 @@
 import type { ChannelName } from '../channels/types.ts';
-import type { Contact, ContactChannel, Person } from './types.ts';
+import type { Contact, ContactChannel, Person, Quiet } from './types.ts';
 import { CONTACT_CHANNELS } from './types.ts';
 
 /** Whom a group reaches, and why not the others. Pure. */
@@ -28,6 +28,8 @@ export interface Reached {
   owner: { type: 'contact'; contact: Contact } | { type: 'target'; id: string };
   addressKey: string;
   shown: string;
+  /** When a person is not to be disturbed there; null: never. */
+  quiet: Quiet | null;
 }
 
 export interface Missed {
@@ -93,7 +95,12 @@ function ofPerson(entry: Entry & { type: 'person' }, person: Person | undefined,
     owner: { type: 'contact', contact },
     addressKey: contact.addressKey,
     shown: contact.shown,
+    quiet: quietOf(person, contact.channel),
   }));
+}
+
+function quietOf({ settings: { quiet, timeZone } }: Person, channel: ContactChannel): Quiet | null {
+  return quiet === null || channel === 'email' ? null : { hours: quiet, timeZone: timeZone ?? 'UTC' };
 }
 
 /** The interface calls it push. */
@@ -118,7 +125,7 @@ function ofTarget(entry: Entry & { type: 'target' }, target: TargetState | undef
   const { id, channel, addressKey, shown } = target;
   if (target.verifiedAt === null) return [{ entry, channel, reason: 'unverified', shown }];
   if (target.offReason !== null) return [{ entry, channel, reason: 'off', shown }];
-  return [{ entry, channel, owner: { type: 'target', id }, addressKey, shown }];
+  return [{ entry, channel, owner: { type: 'target', id }, addressKey, shown, quiet: null }];
 }
 
 export function isContactChannel(name: string): name is ContactChannel {

@@ -73,6 +73,11 @@ export class ContactsService {
     return person;
   }
 
+  /** Whether somebody is an active member. */
+  async isMember({ teamId, userId }: Owner): Promise<boolean> {
+    return (await selectPeople(this.#deps.storage.db, teamId, [userId], this.view)).has(userId);
+  }
+
   /** The person's addresses, for the person alone: not masked. */
   async listOwn(owner: Owner): Promise<{ contact: Contact; address: ContactAddress }[]> {
     const { contacts } = await this.person(owner);

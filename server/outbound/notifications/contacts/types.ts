@@ -44,6 +44,13 @@ export interface QuietHours {
   criticalBreaksThrough: boolean;
 }
 
+/** When a person's own channels are silent. Mail does not wake anybody. */
+export interface Quiet {
+  hours: QuietHours;
+  /** IANA name. */
+  timeZone: string;
+}
+
 /** A person with everything that decides how they are reached. */
 export interface Person {
   id: string;

@@ -60,6 +60,21 @@ export function confirmedPage(): Page {
   return { status: 200, html: page('Confirmed', '<p>Notifications can now be sent to this address. You may close this page.</p>') };
 }
 
+/** @param taker who has it already; null for nobody */
+export function acknowledgePage({ subject, taker }: { subject: string; taker: string | null }): Page {
+  const has = taker === null ? '' : `<p>${strong(taker)} has taken this over.</p>\n`;
+  const text = `<p>${strong(subject)}</p>\n${has}<p>Take it over, and nobody is reminded of it any more. You all hear when it is over.</p>`;
+  return { status: 200, html: page('Take over', `${text}\n${button('acknowledge', 'yes', 'I take it over')}`) };
+}
+
+export function acknowledgedPage({ subject }: { subject: string }): Page {
+  return { status: 200, html: page('You have taken this over', `<p>${strong(subject)}</p>\n<p>You may close this page.</p>`) };
+}
+
+export function overPage({ subject }: { subject: string }): Page {
+  return { status: 200, html: page('This is over', `<p>${strong(subject)}</p>\n<p>There is nothing to do.</p>`) };
+}
+
 export function uselessPage(): Page {
   return {
     status: 404,

@@ -6,7 +6,8 @@ import { identifyCaller } from '../../../platform/http/authentication.ts';
 import { limitRequests } from '../../../platform/http/rate-limit.ts';
 import type { RateLimit } from '../../../platform/http/rate-limit.ts';
 import { CONFIRM_PATH } from '../contacts/service.ts';
-import { UNSUBSCRIBE_PATH } from './links.ts';
+import type { AcknowledgeVisits } from './acknowledging.ts';
+import { ACKNOWLEDGE_PATH, UNSUBSCRIBE_PATH } from './links.ts';
 import type { Page } from './pages.ts';
 import type { MessageVisits } from './service.ts';
 
@@ -17,6 +18,7 @@ const tokenParams = z.object({ token: z.string().max(2000) });
 
 export interface MessageLinkDeps {
   messageVisits: MessageVisits;
+  acknowledgeVisits: AcknowledgeVisits;
   rateLimit: RateLimit;
 }
 
@@ -24,7 +26,7 @@ export interface MessageLinkDeps {
  * Pages behind the links of messages, for readers who are not signed in. The token is the secret, so forms need no other proof: who can
  * forge one holds the token already.
  */
-export async function messageLinkRoutes(app: App, { messageVisits: visits, rateLimit }: MessageLinkDeps): Promise<void> {
+export async function messageLinkRoutes(app: App, { messageVisits: visits, acknowledgeVisits, rateLimit }: MessageLinkDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
   await limitRequests(app, rateLimit);
   app.removeAllContentTypeParsers();
@@ -41,6 +43,12 @@ export async function messageLinkRoutes(app: App, { messageVisits: visits, rateL
   );
   app.post(`${UNSUBSCRIBE_PATH}/:token`, { schema }, async (request, reply) =>
     answer(reply, await visits.unsubscribe(request.params.token, scopeOf(request.body))),
+  );
+  app.get(`${ACKNOWLEDGE_PATH}/:token`, { schema }, async (request, reply) =>
+    answer(reply, await acknowledgeVisits.show(request.params.token)),
+  );
+  app.post(`${ACKNOWLEDGE_PATH}/:token`, { schema }, async (request, reply) =>
+    answer(reply, await acknowledgeVisits.acknowledge(request.params.token)),
   );
   app.get(`${CONFIRM_PATH}/:token`, { schema }, async (request, reply) => answer(reply, await visits.showConfirm(request.params.token)));
   app.post(`${CONFIRM_PATH}/:token`, { schema }, async (request, reply) => answer(reply, await visits.confirm(request.params.token)));

@@ -2,6 +2,7 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Address } from '../channels/types.ts';
 import type { GroupAddresses, GroupEntries } from '../contacts/addresses.ts';
 import type { Entry, Reached } from '../contacts/reach.ts';
+import type { Quiet } from '../contacts/types.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Reader } from '../texts/types.ts';
 import type { PlannedMessage, Recipient } from './writing/plan.ts';
@@ -17,6 +18,8 @@ export interface Destination {
   address: Address;
   /** Undefined for an address of the team. A person who has chosen no time zone reads the site's. */
   reader?: Pick<Reader, 'locale'> & { timeZone: string | null };
+  /** When the person is not to be disturbed there; null: never. */
+  quiet?: Quiet | null;
   /** For mails to people. */
   unsubscribeUrl?: string;
 }
@@ -53,12 +56,12 @@ export class ProvedAddresses implements AddressBook {
   async plan(tx: DbOrTx, teamId: string, occasions: readonly Occasion[]): Promise<PlannedMessage[][]> {
     const reaches = await this.#addresses.addressesOfAll(tx, teamId, occasions);
     return reaches.map(({ reached, missed }) => [
-      ...reached.map(({ entry, channel, owner, addressKey, shown }): PlannedMessage => {
+      ...reached.map(({ entry, channel, owner, addressKey, shown, quiet }): PlannedMessage => {
         const bucket = BY_ACCOUNT.has(channel) ? channel : `${channel}:${addressKey}`;
-        return { recipient: recipientOf(entry, channel), addressId: idOf(owner), bucket, reason: null, shown };
+        return { recipient: recipientOf(entry, channel), addressId: idOf(owner), bucket, quiet, reason: null, shown };
       }),
       ...missed.map(({ entry, channel, reason, shown }): PlannedMessage => {
-        return { recipient: recipientOf(entry, channel), addressId: null, bucket: '', reason, shown };
+        return { recipient: recipientOf(entry, channel), addressId: null, bucket: '', quiet: null, reason, shown };
       }),
     ]);
   }
@@ -83,7 +86,7 @@ export class ProvedAddresses implements AddressBook {
     if (type === 'target') return { address };
     const reader = await this.#addresses.readerOf(db, teamId, id);
     const unsubscribeUrl = this.#links.unsubscribeUrl({ teamId, userId: id, groupId, topicIds: topicIds.slice(0, MOST_TOPICS_IN_LINK) });
-    return { address, unsubscribeUrl, ...(reader && { reader }) };
+    return { address, quiet: first.quiet, unsubscribeUrl, ...(reader && { reader }) };
   }
 }
 

@@ -25,8 +25,11 @@ export const ATTEMPTS_MS: readonly number[] = [
 /** Random part of a wait, half of it in either direction, so that providers that failed together are not asked together. */
 const JITTER = 0.2;
 
-/** Latest time of an attempt from now, milliseconds: a provider may ask for a longer pause, up to the life of the message. */
-export const LONGEST_WAIT_MS = EXPIRES_AFTER_MS;
+/** The longest quiet hours, in the night in which the clocks are set back. */
+const LONGEST_HOLD_MS = 25 * 60 * MINUTE;
+
+/** Latest time of an attempt from now, milliseconds: after quiet hours, and when a provider asks for a pause for the life of the message. */
+export const LONGEST_WAIT_MS = LONGEST_HOLD_MS + EXPIRES_AFTER_MS;
 
 /** Time of the next attempt. @param attempts made so far; `random` from 0 to below 1 */
 export function nextAttemptAt({ attempts, now, random }: { attempts: number; now: number; random: number }): number {

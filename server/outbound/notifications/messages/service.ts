@@ -4,10 +4,13 @@ import type { Log } from '../../../platform/core/log.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
+import type { MessageLinks } from '../leaving/links.ts';
 import type { Channels } from '../channels/set.ts';
 import { MessageSender } from './sending/sender.ts';
 import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
+import { writeText } from '../texts/write.ts';
+import { readView } from './view/read.ts';
 import { writeMessages } from './writing/write.ts';
 
 export interface MessagesDeps {
@@ -16,6 +19,7 @@ export interface MessagesDeps {
   log: Log;
   addresses: AddressBook;
   channels: Channels;
+  links: Pick<MessageLinks, 'acknowledgeUrl'>;
   publicUrl: string;
   rules?: SenderRules;
   random?: () => number;
@@ -39,6 +43,16 @@ export class MessagesService {
   /** Stores the messages of revisions, in the transaction that decides them. */
   write(tx: Tx, teamId: string, revisions: readonly Revision[], now: number): Promise<void> {
     return writeMessages(this.#deps, tx, teamId, revisions, now);
+  }
+
+  /** What a thread is about, for the page behind a link. Undefined when it is gone. */
+  async describe(teamId: string, threadId: string): Promise<{ subject: string; isOpen: boolean; taker: string | null } | undefined> {
+    const { storage, clock, publicUrl } = this.#deps;
+    const message = { team_id: teamId, thread_id: threadId, revision: 0 };
+    const view = await readView(storage.db, message, { kind: 'open', publicUrl, now: clock.now() });
+    if (!view) return undefined;
+    const { subject } = writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' });
+    return { subject, isOpen: view.endedAt === null, taker: view.acknowledgedBy };
   }
 
   /** Messages may be due. */

@@ -8,6 +8,8 @@ export type AttemptRow = Selectable<MessageAttemptsTable>;
 export const MESSAGE_STATES = [
   /** Due, or waiting for its next attempt. */
   'pending',
+  /** It waits for the end of the person's quiet hours. */
+  'held',
   /** The provider took it. */
   'sent',
   /** Not sent by a decision: `reason`. */
@@ -27,6 +29,8 @@ export const WITHHELD_REASONS = [
   'silenced',
   /** It was over before it was to be told. */
   'over_before_told',
+  /** It was over before the person's quiet hours were. */
+  'over_in_quiet_hours',
   /** The person has no address for this channel. */
   'no_address',
   /** Nobody has proved that the address is theirs. */
@@ -41,6 +45,9 @@ export const WITHHELD_REASONS = [
   'acknowledged',
 ] as const;
 export type WithheldReason = (typeof WITHHELD_REASONS)[number];
+
+/** Why a message is held. */
+export const QUIET_HOURS = 'quiet_hours';
 
 /** Given up after the time in which an alert is of use. */
 export const EXPIRED = 'expired';

@@ -15,7 +15,7 @@ export interface Catalogue {
   prefixes: Record<Exclude<MessageKind, 'acknowledged'> | 'flapping' | 'quiet' | 'stays_open', string>;
   takenOver(person: string): string;
   tones: Record<Tone, string>;
-  labels: { open: string; unsubscribe: string; reason(team: string): string };
+  labels: { open: string; acknowledge: string; unsubscribe: string; reason(team: string): string };
 
   /** States. */
   faults: Record<FaultType, string>;

@@ -29,6 +29,7 @@ export const de: Catalogue = {
   tones: { critical: 'Kritisch', warning: 'Warnung', info: 'Hinweis', good: 'Vorbei' },
   labels: {
     open: 'In Signalbox öffnen',
+    acknowledge: 'Ich kümmere mich darum',
     unsubscribe: 'Abbestellen',
     reason: (team) => `Sie erhalten diese Nachricht, weil Sie in einer Benachrichtigungsgruppe des Teams ${team} stehen.`,
   },

@@ -27,6 +27,7 @@ export const en: Catalogue = {
   tones: { critical: 'Critical', warning: 'Warning', info: 'Information', good: 'Over' },
   labels: {
     open: 'Open in Signalbox',
+    acknowledge: 'I take it over',
     unsubscribe: 'Unsubscribe',
     reason: (team) => `You get this because a notification group of the team ${team} names you.`,
   },

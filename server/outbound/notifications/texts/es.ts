@@ -32,6 +32,7 @@ export const es: Catalogue = {
   tones: { critical: 'Crítico', warning: 'Aviso', info: 'Información', good: 'Resuelto' },
   labels: {
     open: 'Abrir en Signalbox',
+    acknowledge: 'Me encargo yo',
     unsubscribe: 'Darse de baja',
     reason: (team) => `Recibe este mensaje porque figura en un grupo de notificaciones del equipo ${team}.`,
   },

@@ -124,6 +124,8 @@ export interface Text {
   /** Records in all; those that are not in `rows` are summed up as "and 802 more". */
   rowCount: number;
   url: string;
+  /** Page on which the reader takes the thread over; null when there is nothing to take over. */
+  acknowledgeUrl: string | null;
   /** The subject taken apart, for formats with fields of their own: "agent away", "Depot Madrid", "since 08:31". */
   parts: { what: string; where: string; when: string };
   /** The parts of the layout. */
@@ -134,6 +136,7 @@ export interface Labels {
   /** Of the tone: "Critical", "Over" */
   tone: string;
   open: string;
+  acknowledge: string;
   unsubscribe: string;
   /** Why the reader gets this: "You get this because … of the team Depot." */
   reason: string;

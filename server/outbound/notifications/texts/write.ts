@@ -27,10 +27,12 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     rows,
     rowCount: count,
     url: view.url,
+    acknowledgeUrl: null,
     parts: partsOf(view, story, words, zones),
     labels: {
       tone: words.tones[tone],
       open: words.labels.open,
+      acknowledge: words.labels.acknowledge,
       unsubscribe: words.labels.unsubscribe,
       reason: words.labels.reason(cleanName(view.team)),
     },

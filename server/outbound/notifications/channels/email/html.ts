@@ -55,10 +55,16 @@ export function renderHtml({ text, unsubscribeUrl }: HtmlMail): string {
     rows.length === 0 ? '' : list(rows),
     `<p style="margin:22px 0 0"><a class="button" href="${escapeHtml(text.url)}" style="display:inline-block;background:#1d2939;color:#ffffff;`,
     `text-decoration:none;font-size:15px;font-weight:600;padding:11px 18px;border-radius:4px">${escapeHtml(labels.open)}</a></p>`,
+    text.acknowledgeUrl === null ? '' : acknowledgeLink(text.acknowledgeUrl, labels.acknowledge),
     `</div>`,
     footer(labels.reason, labels.unsubscribe, unsubscribeUrl),
     `</div></body></html>`,
   ].join('\n');
+}
+
+function acknowledgeLink(url: string, label: string): string {
+  const style = 'color:inherit;font-size:15px;font-weight:600';
+  return `<p style="margin:16px 0 0"><a href="${escapeHtml(url)}" style="${style}">${escapeHtml(label)}</a></p>`;
 }
 
 /** Bytes of markup around one row, rounded up. */

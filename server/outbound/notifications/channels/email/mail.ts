@@ -65,6 +65,7 @@ function plainText(text: Text, unsubscribeUrl: string | undefined): string {
     ...(rows.length === 0 ? [] : ['', ...rows.map((row) => `- ${row}`)]),
     '',
     `${text.labels.open}: ${text.url}`,
+    ...(text.acknowledgeUrl === null ? [] : [`${text.labels.acknowledge}: ${text.acknowledgeUrl}`]),
     '',
     '-- ',
     text.labels.reason,

@@ -68,7 +68,8 @@ export class WebPushChannel implements Channel<'web_push'> {
 /** What the console's service worker shows. */
 export function pushPayload({ text, thread }: OutgoingMessage): Record<string, unknown> {
   const rows = fitRows(text, ROWS_BUDGET_BYTES, (row) => Buffer.byteLength(JSON.stringify(row)) + 1);
-  return { title: text.subject, lines: text.lines, rows, tone: text.tone, url: text.url, tag: thread.id, locale: text.locale };
+  const links = { url: text.url, acknowledge_url: text.acknowledgeUrl };
+  return { title: text.subject, lines: text.lines, rows, tone: text.tone, ...links, tag: thread.id, locale: text.locale };
 }
 
 /** 201, or 202 without storage; 404 and 410: the person has unsubscribed, or the browser has forgotten it. */

@@ -2,13 +2,16 @@ import type { Clock } from '../../../../platform/core/clock.ts';
 import type { Log } from '../../../../platform/core/log.ts';
 import type { Storage } from '../../../../platform/storage/db.ts';
 import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
+import type { AcknowledgeLink, MessageLinks } from '../../leaving/links.ts';
+import type { ThreadView } from '../../texts/types.ts';
 import { writeText } from '../../texts/write.ts';
 import type { AddressBook, Destination } from '../addresses.ts';
 import { stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
-import { nextAttemptAt } from '../schedule.ts';
-import { EXPIRED } from '../types.ts';
+import { EXPIRES_AFTER_MS, nextAttemptAt } from '../schedule.ts';
+import { heldUntil } from '../../contacts/quiet-hours.ts';
+import { EXPIRED, QUIET_HOURS } from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import { readView } from '../view/read.ts';
 import { kindFor } from './knowledge.ts';
@@ -24,11 +27,15 @@ export interface DeliverDeps {
   addresses: AddressBook;
   channels: Channels;
   rules: SenderRules;
+  links: Pick<MessageLinks, 'acknowledgeUrl'>;
   /** Of the console, without a slash at the end. */
   publicUrl: string;
   /** From 0 to below 1, to spread retries. */
   random: () => number;
 }
+
+/** Somebody waits for a test, and has chosen the time of a summary. */
+const NEVER_HELD = new Set(['test', 'digest']);
 
 /** One attempt at a claimed message, with its record. The text is written now: it says what is true now. @throws a storage error */
 export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
@@ -51,6 +58,17 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const outgoing = await write(message, found, deps, now);
   // The thread went with its group.
   if (!outgoing) return;
+  const { kind, severity } = outgoing.thread;
+  const until = NEVER_HELD.has(message.kind) ? null : heldUntil(found.quiet ?? null, severity, now);
+  if (until !== null) {
+    await settle({ state: 'held', reason: QUIET_HOURS, dueAt: until, expiresAt: until + EXPIRES_AFTER_MS, attempts });
+    return;
+  }
+  // What began and ended while the person slept is no message any more.
+  if (message.state === 'held' && kind === 'was_away') {
+    await settle({ state: 'withheld', reason: 'over_in_quiet_hours', attempts, now });
+    return;
+  }
   const started = performance.now();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.rules.deadlineMs)]);
   const result = await sendTo(deps.channels, outgoing, found.address, signal);
@@ -63,7 +81,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
 async function write(
   message: ClaimedMessage,
   { reader, unsubscribeUrl }: Destination,
-  { storage, publicUrl }: DeliverDeps,
+  { storage, links, publicUrl }: DeliverDeps,
   now: number,
 ): Promise<OutgoingMessage | undefined> {
   const earlier = await selectEarlier(storage.db, message);
@@ -71,15 +89,26 @@ async function write(
   if (!view) return undefined;
   const sent = earlier.filter(({ state }) => state === 'sent');
   const providerRef = sent[0]?.provider_ref ?? undefined;
+  const text = writeText(view, { locale: reader?.locale ?? 'en', timeZone: reader?.timeZone ?? view.siteTimeZone ?? 'UTC' });
   return {
     id: message.id,
     thread: view,
-    text: writeText(view, { locale: reader?.locale ?? 'en', timeZone: reader?.timeZone ?? view.siteTimeZone ?? 'UTC' }),
+    text: { ...text, acknowledgeUrl: canTakeOver(view) ? links.acknowledgeUrl(linkOf(message), now) : null },
     previousIds: sent.map(({ id }) => id),
     isTest: message.kind === 'test',
     ...(providerRef === undefined ? {} : { providerRef }),
     ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
   };
+}
+
+/** What is over, or has no end, or what somebody has taken over, needs nobody. */
+function canTakeOver({ kind, openCount, endedAt, acknowledgedBy }: ThreadView): boolean {
+  const isCall = kind !== 'test' && kind !== 'digest' && kind !== 'acknowledged';
+  return isCall && endedAt === null && openCount > 0 && acknowledgedBy === null;
+}
+
+function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, thread_id: threadId }: ClaimedMessage): AcknowledgeLink {
+  return { teamId, reader: { kind: type === 'target' ? 'target' : 'user', id }, threadId };
 }
 
 async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadId }: ClaimedMessage, { db }: Storage): Promise<string[]> {

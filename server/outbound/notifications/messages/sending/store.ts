@@ -26,8 +26,8 @@ function isFree(eb: Where, now: number): Expression<SqlBool> {
   return eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]);
 }
 
-/** An earlier message to the same person is being sent: the order is kept. */
-function hasEarlier(eb: Where): Expression<SqlBool> {
+/** An earlier message to the same person is being sent: the order is kept. One that is held waits for nothing but the morning. */
+function hasEarlier(eb: Where, now: number): Expression<SqlBool> {
   return eb.exists(
     eb
       .selectFrom('messages as earlier')
@@ -36,7 +36,9 @@ function hasEarlier(eb: Where): Expression<SqlBool> {
       .whereRef('earlier.recipient_id', '=', 'messages.recipient_id')
       .whereRef('earlier.channel', '=', 'messages.channel')
       .whereRef('earlier.revision', '<', 'messages.revision')
-      .where('earlier.state', '=', 'pending'),
+      .where((e) =>
+        e.or([e('earlier.state', '=', 'pending'), e.and([e('earlier.state', '=', 'held'), e('earlier.claimed_until', '>', now)])]),
+      ),
   );
 }
 
@@ -51,7 +53,7 @@ export async function selectDueMessages(
     .where('team_id', '=', teamId)
     .where('due_at', '<=', now)
     .where((eb) => isFree(eb, now))
-    .where((eb) => eb.not(hasEarlier(eb)));
+    .where((eb) => eb.not(hasEarlier(eb, now)));
   if (busyBuckets.length > 0) messages = messages.where('bucket', 'not in', busyBuckets);
   return messages.orderBy('due_at').orderBy('id').limit(limit).execute();
 }
@@ -92,21 +94,13 @@ export async function postpone(db: DbOrTx, ids: readonly string[], until: number
 export type Settlement =
   | { state: 'sent'; ref: string | null; attempts: number; now: number }
   | { state: 'failed' | 'withheld' | 'superseded'; reason: string | null; attempts: number; now: number }
-  | { state: 'pending'; dueAt: number; attempts: number };
+  | { state: 'pending'; dueAt: number; attempts: number }
+  | { state: 'held'; reason: string; dueAt: number; expiresAt: number; attempts: number };
 
 /** Stores the result of a claimed message. @returns false when the claim has expired and another process has it */
 export async function settleMessage(db: DbOrTx, message: ClaimedMessage, settlement: Settlement): Promise<boolean> {
   const free = { claim: null, claimed_until: null, attempts: settlement.attempts };
-  const values =
-    settlement.state === 'pending'
-      ? { ...free, due_at: settlement.dueAt }
-      : {
-          ...free,
-          state: settlement.state,
-          due_at: null,
-          settled_at: settlement.now,
-          ...(settlement.state === 'sent' ? { provider_ref: settlement.ref } : { reason: settlement.reason }),
-        };
+  const values = { ...free, ...valuesOf(settlement) };
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set(values)
@@ -115,6 +109,19 @@ export async function settleMessage(db: DbOrTx, message: ClaimedMessage, settlem
     .where('claim', '=', message.claim)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+function valuesOf(settlement: Settlement) {
+  switch (settlement.state) {
+    case 'pending':
+      return { state: 'pending', reason: null, due_at: settlement.dueAt };
+    case 'held':
+      return { state: 'held', reason: settlement.reason, due_at: settlement.dueAt, expires_at: settlement.expiresAt };
+    case 'sent':
+      return { state: 'sent', reason: null, due_at: null, settled_at: settlement.now, provider_ref: settlement.ref };
+    default:
+      return { state: settlement.state, reason: settlement.reason, due_at: null, settled_at: settlement.now };
+  }
 }
 
 /** Releases the claim of a message that was not sent. */
@@ -130,7 +137,10 @@ export async function releaseMessage(db: DbOrTx, { id, team_id: teamId, claim }:
 
 /** Whether a newer message of the thread waits for the same person. */
 export async function hasNewer(db: DbOrTx, message: MessageRow): Promise<boolean> {
-  const row = await sameThread(db, message).where('revision', '>', message.revision).where('state', '=', 'pending').executeTakeFirst();
+  const row = await sameThread(db, message)
+    .where('revision', '>', message.revision)
+    .where('state', 'in', ['pending', 'held'])
+    .executeTakeFirst();
   return row !== undefined;
 }
 

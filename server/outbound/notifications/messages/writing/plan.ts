@@ -1,3 +1,5 @@
+import type { Quiet } from '../../contacts/types.ts';
+
 /** Who gets a message of a group, by which channel, and who does not. */
 
 export interface Recipient {
@@ -12,6 +14,8 @@ export interface PlannedMessage {
   addressId: string | null;
   /** Messages of one bucket share a rate; empty for those that are not sent. */
   bucket: string;
+  /** When the person is not to be disturbed by it. */
+  quiet: Quiet | null;
   /** Why it is not sent; null when it is. */
   reason: string | null;
   /** The address, as others see it; null without one. */

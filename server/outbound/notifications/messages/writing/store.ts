@@ -19,7 +19,7 @@ export async function supersede(
     .where('team_id', '=', teamId)
     .where('thread_id', '=', threadId)
     .where('group_id', 'in', groups)
-    .where('state', '=', 'pending')
+    .where('state', 'in', ['pending', 'held'])
     .where('revision', '<', revision)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
     .execute();

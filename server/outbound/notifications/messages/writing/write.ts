@@ -3,6 +3,8 @@ import type { Tx } from '../../../../platform/storage/db.ts';
 import { escalatedTo } from '../../threads/telling/care.ts';
 import type { Revision } from '../../threads/types.ts';
 import type { AddressBook } from '../addresses.ts';
+import { heldUntil } from '../../contacts/quiet-hours.ts';
+import { QUIET_HOURS } from '../types.ts';
 import type { Channels } from '../../channels/set.ts';
 import type { ChannelName } from '../../channels/types.ts';
 import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
@@ -82,10 +84,15 @@ interface Writing {
   now: number;
 }
 
-function rowOf({ recipient, bucket, addressId, reason, shown }: PlannedMessage, { revision, groupId, teamId, channels, now }: Writing) {
+function rowOf(
+  { recipient, bucket, addressId, quiet, reason, shown }: PlannedMessage,
+  { revision, groupId, teamId, channels, now }: Writing,
+) {
   const { thread, kind, withheld } = revision;
   const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
   const isSent = why === null;
+  const held = isSent && kind !== 'test' ? heldUntil(quiet, thread.severity, now) : null;
+  const dueAt = held ?? now;
   return {
     id: newId(now),
     team_id: teamId,
@@ -98,12 +105,12 @@ function rowOf({ recipient, bucket, addressId, reason, shown }: PlannedMessage, 
     channel: recipient.channel,
     address: shown,
     address_id: isSent ? addressId : null,
-    state: isSent ? 'pending' : 'withheld',
-    reason: why,
+    state: held !== null ? 'held' : isSent ? 'pending' : 'withheld',
+    reason: held === null ? why : QUIET_HOURS,
     bucket: isSent ? bucket : '',
     attempts: 0,
-    due_at: isSent ? now : null,
-    expires_at: isSent ? now + (kind === 'test' ? TEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS) : null,
+    due_at: isSent ? dueAt : null,
+    expires_at: isSent ? dueAt + (kind === 'test' ? TEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS) : null,
     claim: null,
     claimed_until: null,
     provider_ref: null,
