@@ -1,11 +1,12 @@
 import { createRouter } from '@tanstack/react-router';
 import { fleetRoutes } from './pages/fleet/routes.ts';
+import { notificationRoutes } from './pages/notifications/routes.ts';
 import { settingsRoutes } from './pages/settings/routes.ts';
 import { workRoutes } from './pages/work/routes.ts';
 import { terminalRoutes } from './pages/terminals/routes.ts';
 import { root } from './root-route.ts';
 
-const tree = root.addChildren([...fleetRoutes, ...workRoutes, ...settingsRoutes, ...terminalRoutes]);
+const tree = root.addChildren([...fleetRoutes, ...workRoutes, ...settingsRoutes, ...notificationRoutes, ...terminalRoutes]);
 
 export function createAppRouter() {
   return createRouter({ routeTree: tree, scrollRestoration: true, parseSearch, stringifySearch });

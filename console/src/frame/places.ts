@@ -20,5 +20,8 @@ export const PLACES = [
     { name: 'Faults', link: linkOptions({ to: '/faults', search: {}, activeOptions: { includeSearch: false } }) },
     { name: 'Devices', link: linkOptions({ to: '/devices', search: {}, activeOptions: { includeSearch: false } }) },
   ],
-  [{ name: 'Settings', link: linkOptions({ to: '/settings' }) }],
+  [
+    { name: 'Notifications', link: linkOptions({ to: '/notifications' }) },
+    { name: 'Settings', link: linkOptions({ to: '/settings' }) },
+  ],
 ] as const;

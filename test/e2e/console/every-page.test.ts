@@ -287,6 +287,7 @@ async function fill({ caller, server }: World): Promise<Values> {
   await create('/api/clients', { name: HTML, kind: 'web', role: 'viewer', redirect_uris: ['https://app.example.net/callback'] });
   const site = await create('/api/sites', { name: HTML });
   await create('/api/enrol-tokens', { site_id: site['id'] });
+  const groupId = await fillNotifications(create, routerId);
   const { body: agents } = await caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
   return {
     routerId,
@@ -295,9 +296,28 @@ async function fill({ caller, server }: World): Promise<Values> {
     jobId: job['job_id']!,
     campaignId: campaign['id']!,
     forwardId: forward['id']!,
+    groupId,
     terminalId: await leaveTerminals(server.url, caller, routerId),
     pair: backups.join('..'),
   };
+}
+
+/** Groups with every part, channels, topics, schedules and silences. @returns the id of a group */
+async function fillNotifications(
+  create: (path: string, content: object) => Promise<Record<string, string>>,
+  routerId: string,
+): Promise<string> {
+  const windows = [{ day: 'monday', from: 1320, to: 360 }];
+  const schedule = await create('/api/schedules', { name: HTML, time_zone: 'Europe/Madrid', windows });
+  const topic = await create('/api/topics', { name: HTML, events: ['fault.*', 'job.failed'] });
+  const address = { url: 'https://hooks.slack.com/services/T0/B0/hostile' };
+  const target = await create('/api/notification-targets', { name: HTML, channel: 'slack', address });
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  await create('/api/silences', { router_id: routerId, until, reason: HTML });
+  await create('/api/groups', { name: 'Empty' });
+  const parts = { topics: [topic['id']], targets: [target['id']], schedule_id: schedule['id'], mute: 'schedule-active' };
+  const group = await create('/api/groups', { name: HTML, ...parts });
+  return group['id']!;
 }
 
 /** One that has ended, with a recording, and one that is open. @returns the id of the first */

@@ -4,21 +4,35 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { Sign } from '../../../parts/sign.tsx';
+import { useMay } from '../../../session/use-may.ts';
+import { Silenced } from './silenced.tsx';
 
 /** Of each kind, so many are shown; the tabs have all. */
 const MOST = 5;
 
 /** What is open at this router now: faults, forwards, terminals, jobs that have not ended. */
-export function OpenHere({ routerId }: { routerId: string }) {
+export function OpenHere({ routerId, siteId }: { routerId: string; siteId: string | null }) {
   const { data: faults } = useRecord('faults', 'listTeamFaults', { query: { router_id: routerId, status: 'open', limit: MOST } });
   const { data: forwards } = useRecord('forwards', 'listTeamForwards', { query: { router_id: routerId, status: 'open', limit: MOST } });
   const { data: jobs } = useRecord('jobs', 'listTeamJobs', { query: { router_id: routerId, status: ['pending', 'running'], limit: MOST } });
   const { data: terminals } = useRecord('terminals', 'listTerminals', { query: { router_id: routerId, status: 'open', limit: MOST } });
   const openerOf = useOpeners();
+  const maySilence = useMay('operator');
   if (!faults || !forwards || !jobs || !terminals) return null;
   const count = faults.length + forwards.length + jobs.length + terminals.length;
   return (
-    <Section title="Open here" small={count === 0 ? undefined : said(faults.length, forwards.length, terminals.length, jobs.length)}>
+    <Section
+      title="Open here"
+      small={count === 0 ? undefined : said(faults.length, forwards.length, terminals.length, jobs.length)}
+      aside={
+        maySilence ? (
+          <AppLink href={`/notifications/silences?router=${routerId}`} className="hand">
+            Silence notifications
+          </AppLink>
+        ) : undefined
+      }
+    >
+      <Silenced routerId={routerId} siteId={siteId} />
       {count === 0 ? <p className="empty">No fault, no forward, no terminal, no job that waits or runs.</p> : null}
       {faults.map(({ id, message, created_at: at }) => (
         <Open key={id} kind="fault" href={`/routers/${routerId}/faults`} name={message} more={`since ${shortTime(at)}`} />

@@ -38,7 +38,7 @@ export function StoryPage() {
         <History routerId={routerId} hours={SPANS[span]} />
         <div>
           <Next router={router} story={story} />
-          <OpenHere routerId={routerId} />
+          <OpenHere routerId={routerId} siteId={router.site_id} />
         </div>
         <Facts router={router} />
       </div>

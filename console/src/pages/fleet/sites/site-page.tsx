@@ -16,6 +16,7 @@ import { BOARD } from '../../../rails/shapes.ts';
 import type { Size } from '../../../rails/shapes.ts';
 import { RailPicture } from '../../../rails/rail-picture.tsx';
 import { useMay } from '../../../session/use-may.ts';
+import { Silenced } from '../router/silenced.tsx';
 import { DayRails } from '../routers/row.tsx';
 import { inOrder, wordFor } from '../routers/search.ts';
 import { Share } from './share.tsx';
@@ -37,6 +38,7 @@ export function SitePage() {
   const rails = useManyRails(routers, now);
   const [asked, setAsked] = useState<'change' | 'remove'>();
   const mayChange = useMay('admin');
+  const maySilence = useMay('operator');
   const navigate = useNavigate();
   if (!site) return error ? <MissingRecord error={error} what="site" /> : <Reading />;
   const answering = routers.filter(({ state }) => state === 'answering').length;
@@ -47,18 +49,17 @@ export function SitePage() {
         title={site.name}
         sentence={<Share routers={routers.length} answering={answering} />}
         actions={
-          mayChange ? (
+          maySilence ? (
             <>
-              <button type="button" className="btn danger" onClick={() => setAsked('remove')}>
-                Remove
-              </button>
-              <button type="button" className="btn" onClick={() => setAsked('change')}>
-                Change
-              </button>
+              <AppLink href={`/notifications/silences?site=${siteId}`} className="btn">
+                Silence
+              </AppLink>
+              {mayChange ? <Actions onAsk={setAsked} /> : null}
             </>
           ) : undefined
         }
       />
+      <Silenced siteId={siteId} />
       {routers.length === 0 ? null : <RailPicture rails={rails} size={LARGE} />}
       <Section
         title="Routers"
@@ -97,6 +98,19 @@ export function SitePage() {
           <p>Its {routers.length === 1 ? 'router stays' : `${routers.length} routers stay`} in your team, without a site.</p>
         </Confirm>
       ) : null}
+    </>
+  );
+}
+
+function Actions({ onAsk }: { onAsk: (asked: 'change' | 'remove') => void }) {
+  return (
+    <>
+      <button type="button" className="btn danger" onClick={() => onAsk('remove')}>
+        Remove
+      </button>
+      <button type="button" className="btn" onClick={() => onAsk('change')}>
+        Change
+      </button>
     </>
   );
 }

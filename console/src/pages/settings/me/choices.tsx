@@ -4,6 +4,7 @@ import type { Chosen } from '../../../data/preferences.ts';
 import { onThemeChange, themeChoice } from '../../../look/theme.ts';
 import type { ThemeChoice } from '../../../look/theme.ts';
 import { sentenceOf } from '../../../parts/reading.tsx';
+import { zonesWith } from '../../../parts/zone-field.tsx';
 
 const THEMES: readonly { value: ThemeChoice; name: string }[] = [
   { value: 'system', name: 'As the system says' },
@@ -51,9 +52,4 @@ export function Choices() {
       </p>
     </>
   );
-}
-
-/** The zones that this browser lists, and the chosen one: browsers have different names for some. */
-function zonesWith(chosen: string): string[] {
-  return [...new Set(['UTC', ...(chosen === '' ? [] : [chosen]), ...Intl.supportedValuesOf('timeZone')])];
 }

@@ -7,6 +7,7 @@ import { Section } from '../../../parts/section.tsx';
 import { useSession } from '../../../session/use-session.ts';
 import { WHAT_ENDS } from '../words.ts';
 import { Choices } from './choices.tsx';
+import { MeTabs } from './me-tabs.tsx';
 import { Password } from './password.tsx';
 
 /** What each role may do, to the person who has it. */
@@ -22,6 +23,7 @@ export function MePage() {
   const session = useSession();
   return (
     <>
+      <MeTabs />
       <PageHead
         title={me.email ?? me.id}
         note={`In ${me.team.name} you are ${me.role === 'viewer' ? 'a' : 'an'} ${me.role}: ${MAY[me.role]}.`}

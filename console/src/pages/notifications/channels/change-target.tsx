@@ -1,0 +1,48 @@
+import { useState } from 'react';
+import type { NotificationTarget } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { CheckField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { GROUPS, TARGETS } from '../directory.ts';
+import { addressOf, isComplete } from './address-fields.ts';
+import type { TypedAddress } from './address-fields.ts';
+import { AddressInputs, addressFieldNames } from './address-inputs.tsx';
+
+interface Props {
+  target: NotificationTarget;
+  onClose: () => void;
+  /** It has a new address, which must be proved. */
+  onMoved: (target: NotificationTarget) => void;
+}
+
+export function ChangeTarget({ target, onClose, onMoved }: Props) {
+  const [name, setName] = useState(target.name);
+  const [isMoved, setMoved] = useState(false);
+  const [typed, setTyped] = useState<TypedAddress>({});
+  const write = useWrite('changeNotificationTarget', [TARGETS, GROUPS]);
+  return (
+    <Dialog title={`Change ${target.name}`} onClose={onClose}>
+      <WriteForm
+        write={write}
+        input={() => ({
+          path: { target_id: target.id },
+          body: { name: name.trim(), ...(isMoved ? { address: addressOf(target.channel, typed) } : {}) },
+        })}
+        action="Save"
+        fields={['name', ...addressFieldNames(target.channel)]}
+        isReady={name.trim() !== '' && (!isMoved || isComplete(target.channel, typed))}
+        onCancel={onClose}
+        onDone={({ data }) => (isMoved ? onMoved(data) : onClose())}
+      >
+        <TextField label="Name" name="name" value={name} onChange={setName} state={write.state} input={{ autoComplete: 'off' }} />
+        <CheckField
+          label="Give it another address. Nothing is sent there until it is proved"
+          isChecked={isMoved}
+          onChange={(isOn) => setMoved(isOn)}
+        />
+        {isMoved ? <AddressInputs channel={target.channel} typed={typed} onChange={setTyped} state={write.state} /> : null}
+      </WriteForm>
+    </Dialog>
+  );
+}

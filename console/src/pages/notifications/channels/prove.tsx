@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import type { Input, SentCode } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Outcome, TextField } from '../../../parts/form.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { sendErrorWords } from '../words.ts';
+
+type Sending = 'sendTargetCode' | 'sendContactCode';
+type Verifying = 'verifyTarget' | 'verifyContact';
+
+interface Props<S extends Sending, V extends Verifying> {
+  title: string;
+  send: { operation: S; input: Input<S> };
+  verify: { operation: V; inputOf: (code: string) => Input<V> };
+  stale: readonly string[];
+  /** A mail has a link, which proves; other messages have digits, which are typed in here. */
+  by?: 'digits' | 'link';
+  onClose: () => void;
+  /** What is sent where. */
+  children: React.ReactNode;
+}
+
+/** Sends a code, says whether the receiver took it, and takes what was read there. */
+export function Prove<S extends Sending, V extends Verifying>(props: Props<S, V>) {
+  const { title, send, verify, stale, by = 'digits', onClose, children } = props;
+  const what = by === 'link' ? 'link' : 'code';
+  const sending = useWrite(send.operation, []);
+  const [sent, setSent] = useState<SentCode>();
+  const take = async (answer: Promise<unknown>): Promise<void> => {
+    const done = (await answer) as { data: SentCode } | undefined;
+    if (done !== undefined) setSent(done.data);
+  };
+  const isSending = sending.state.kind === 'sending';
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p className="prose">{children}</p>
+      <p className="prose" role="status">
+        {isSending ? 'It is being sent; the receiver has 15 seconds to take it.' : sent === undefined ? null : <Sent sent={sent} by={by} />}
+      </p>
+      <Outcome state={sending.state} onLookAgain={() => void take(sending.lookAgain())} />
+      {sent?.sent && by === 'digits' ? <Code verify={verify} stale={stale} onClose={onClose} /> : null}
+      <div className="form-acts">
+        <button
+          type="button"
+          className={sent?.sent ? 'btn quiet' : 'btn main-act'}
+          disabled={isSending}
+          onClick={() => void take(sending.send(send.input))}
+        >
+          {sent === undefined ? `Send the ${what}` : `Send another ${what}`}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Sent({ sent: { sent, error, detail, expires_at: until }, by }: { sent: SentCode; by: 'digits' | 'link' }) {
+  if (sent)
+    return (
+      <>
+        Sent. {by === 'link' ? 'Open the link in the mail and press the button there,' : 'The code can be used'} until <Moment at={until} />
+        .
+      </>
+    );
+  return (
+    <>
+      <b className="c-not">Not sent:</b> {sendErrorWords(error ?? '')}.{detail === null || detail === '' ? '' : ` It says: ${detail}`}
+    </>
+  );
+}
+
+function Code<V extends Verifying>({ verify, stale, onClose }: Pick<Props<Sending, V>, 'verify' | 'stale' | 'onClose'>) {
+  const [code, setCode] = useState('');
+  const write = useWrite(verify.operation, stale);
+  return (
+    <WriteForm
+      write={write}
+      input={() => verify.inputOf(code.trim())}
+      action="Prove it"
+      fields={['code']}
+      isReady={code.trim() !== ''}
+      onDone={onClose}
+    >
+      <TextField
+        label="The six digits"
+        name="code"
+        value={code}
+        onChange={setCode}
+        state={write.state}
+        input={{ inputMode: 'numeric', autoComplete: 'one-time-code' }}
+      />
+    </WriteForm>
+  );
+}

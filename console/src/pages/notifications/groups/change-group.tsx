@@ -1,0 +1,124 @@
+import { useState } from 'react';
+import type { NotificationGroup, NotificationGroupChange } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import type { WriteState } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { CheckList } from '../check-list.tsx';
+import { GROUPS } from '../directory.ts';
+import type { Names } from '../sentence.ts';
+import { eventsWords } from '../topics/kinds.ts';
+import { offWords, targetName } from '../words.ts';
+import { EscalationFields } from './escalation-fields.tsx';
+import { PeopleFields } from './people-fields.tsx';
+import { TimesFields } from './times-fields.tsx';
+
+export type Asked = 'name' | 'people' | 'targets' | 'topics' | 'sites' | 'times' | 'escalation';
+
+/** What the fields of one part are given. */
+export interface PartProps {
+  group: NotificationGroup;
+  names: Names;
+  /** What is changed so far; the rest of the group stays as it is. */
+  draft: NotificationGroupChange;
+  onChange: (draft: NotificationGroupChange) => void;
+  state: WriteState;
+}
+
+const TITLES: Record<Asked, string> = {
+  name: 'Rename',
+  people: 'People of',
+  targets: 'Channels of',
+  topics: 'What is told by',
+  sites: 'Sites of',
+  times: 'Times of',
+  escalation: 'If nobody acknowledges what is told by',
+};
+
+const FIELDS: Record<Asked, readonly string[]> = {
+  name: ['name'],
+  people: [],
+  targets: [],
+  topics: [],
+  sites: [],
+  times: ['schedule_id'],
+  escalation: ['escalate_after_minutes', 'escalate_to'],
+};
+
+interface Props {
+  what: Asked;
+  group: NotificationGroup;
+  names: Names;
+  onClose: () => void;
+}
+
+/** Changes one part of a group. */
+export function ChangeGroup({ what, group, names, onClose }: Props) {
+  const [draft, setDraft] = useState<NotificationGroupChange>({});
+  const write = useWrite('updateNotificationGroup', [GROUPS]);
+  const part = { group, names, draft, onChange: setDraft, state: write.state };
+  return (
+    <Dialog title={`${TITLES[what]} ${group.name}`} onClose={onClose}>
+      <WriteForm
+        write={write}
+        input={() => ({ path: { group: group.id }, body: draft })}
+        action="Save"
+        fields={FIELDS[what]}
+        onCancel={onClose}
+        onDone={onClose}
+      >
+        <Fields what={what} {...part} />
+      </WriteForm>
+    </Dialog>
+  );
+}
+
+function Fields({ what, ...part }: PartProps & { what: Asked }) {
+  const { group, names, draft, onChange, state } = part;
+  switch (what) {
+    case 'name':
+      return <TextField label="Name" name="name" value={draft.name ?? group.name} onChange={(name) => onChange({ name })} state={state} />;
+    case 'people':
+      return <PeopleFields {...part} />;
+    case 'targets':
+      return (
+        <CheckList
+          legend="Channels of the team"
+          options={[...names.targets.values()].map((target) => ({
+            id: target.id,
+            name: targetName(target),
+            hint: target.verified_at === null ? 'not proved yet' : target.off_reason === null ? target.shown : offWords(target.off_reason),
+            text: target.name,
+          }))}
+          chosen={draft.targets ?? group.targets}
+          onChange={(targets) => onChange({ targets: [...targets] })}
+          empty="The team has no channels. Add one under Channels."
+        />
+      );
+    case 'topics':
+      return (
+        <CheckList
+          legend="Topics"
+          options={[...names.topics.values()].map(({ id, name, events }) => ({ id, name, hint: eventsWords(events), text: name }))}
+          chosen={draft.topics ?? group.topics}
+          onChange={(topics) => onChange({ topics: [...topics] })}
+          empty="The team has no topics. Make one under Topics."
+        />
+      );
+    case 'sites':
+      return (
+        <CheckList
+          legend="Only these sites; none of them stands for everywhere"
+          options={[...names.sites.values()].map(({ id, name }) => ({ id, name, text: name }))}
+          chosen={draft.sites ?? group.sites}
+          onChange={(sites) => onChange({ sites: [...sites] })}
+          empty="The team has no sites: the group is told of every router."
+        />
+      );
+    case 'times':
+      return <TimesFields {...part} />;
+    case 'escalation':
+      return <EscalationFields {...part} />;
+  }
+}

@@ -1,0 +1,37 @@
+import { SelectField, TextField } from '../../../parts/form.tsx';
+import { numberOf } from '../../../parts/number-of.ts';
+import type { PartProps } from './change-group.tsx';
+
+/** Who is told when nobody acknowledges. */
+export function EscalationFields({ group, names, draft, onChange, state }: PartProps) {
+  const { escalate_to: to = group.escalate_to, escalate_after_minutes: minutes = group.escalate_after_minutes } = draft;
+  const others = [...names.groups.values()].filter(({ id }) => id !== group.id);
+  return (
+    <>
+      <SelectField
+        label="Tell"
+        name="escalate_to"
+        value={to ?? ''}
+        onChange={(id) =>
+          onChange(
+            id === '' ? { escalate_to: null, escalate_after_minutes: null } : { escalate_to: id, escalate_after_minutes: minutes ?? 15 },
+          )
+        }
+        options={[{ value: '', name: 'nobody else' }, ...others.map(({ id, name }) => ({ value: id, name }))]}
+        hint={others.length === 0 ? 'The team has no other group.' : 'At most 5 groups follow each other, and none twice.'}
+        state={state}
+      />
+      {to === null ? null : (
+        <TextField
+          label="After minutes without an acknowledgement"
+          name="escalate_after_minutes"
+          hint="1 to 1,440"
+          value={minutes === null ? '' : String(minutes)}
+          onChange={(text) => onChange({ escalate_to: to, escalate_after_minutes: numberOf(text) })}
+          input={{ inputMode: 'numeric', required: true }}
+          state={state}
+        />
+      )}
+    </>
+  );
+}

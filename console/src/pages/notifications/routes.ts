@@ -1,0 +1,51 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { root } from '../../root-route.ts';
+import { readSilencesSearch } from './silences/search.ts';
+
+const notifications = createRoute({
+  getParentRoute: () => root,
+  path: '/notifications',
+  beforeLoad: ({ location }) => {
+    if (location.pathname === '/notifications') redirect({ to: '/notifications/groups', replace: true, throw: true });
+  },
+});
+const groups = createRoute({
+  getParentRoute: () => notifications,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('./groups/groups-page.tsx'), 'GroupsPage'),
+});
+const group = createRoute({
+  getParentRoute: () => notifications,
+  path: '/groups/$groupId',
+  component: lazyRouteComponent(() => import('./groups/group-page.tsx'), 'GroupPage'),
+});
+const channels = createRoute({
+  getParentRoute: () => notifications,
+  path: '/channels',
+  component: lazyRouteComponent(() => import('./channels/channels-page.tsx'), 'ChannelsPage'),
+});
+const topics = createRoute({
+  getParentRoute: () => notifications,
+  path: '/topics',
+  component: lazyRouteComponent(() => import('./topics/topics-page.tsx'), 'TopicsPage'),
+});
+const schedules = createRoute({
+  getParentRoute: () => notifications,
+  path: '/schedules',
+  component: lazyRouteComponent(() => import('./schedules/schedules-page.tsx'), 'SchedulesPage'),
+});
+const silences = createRoute({
+  getParentRoute: () => notifications,
+  path: '/silences',
+  component: lazyRouteComponent(() => import('./silences/silences-page.tsx'), 'SilencesPage'),
+  validateSearch: readSilencesSearch,
+});
+
+const own = createRoute({
+  getParentRoute: () => root,
+  path: '/me/notifications',
+  component: lazyRouteComponent(() => import('./own/own-page.tsx'), 'OwnNotificationsPage'),
+});
+
+/** Who is told of what, where, when, and by which way. */
+export const notificationRoutes = [notifications.addChildren([groups, group, channels, topics, schedules, silences]), own] as const;

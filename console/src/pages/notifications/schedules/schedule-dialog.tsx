@@ -1,0 +1,66 @@
+import { useState } from 'react';
+import type { Schedule } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { ZoneField } from '../../../parts/zone-field.tsx';
+import { GROUPS } from '../directory.ts';
+import { hoursOf, weekWords, windowsOf } from '../week.ts';
+import type { Hours } from '../week.ts';
+import { HoursFields } from './hours-fields.tsx';
+import { WeekGrid } from './week-grid.tsx';
+
+const OFFICE: Hours = { days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'], from: 480, to: 1080 };
+
+/** Makes a schedule, or changes one. */
+export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {
+  const [name, setName] = useState(schedule?.name ?? '');
+  const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [hours, setHours] = useState<readonly Hours[]>(schedule ? hoursOf(schedule.windows) : [OFFICE]);
+  const stale = ['schedules', GROUPS];
+  const create = useWrite('createSchedule', stale);
+  const change = useWrite('changeSchedule', stale);
+  const { state } = schedule ? change : create;
+  const windows = windowsOf(hours);
+  const body = () => ({ name: name.trim(), time_zone: zone, windows });
+  const shared = {
+    action: schedule ? 'Save' : 'Make the schedule',
+    fields: ['name', 'time_zone'],
+    isReady: name.trim() !== '',
+    onCancel: onClose,
+    onDone: onClose,
+  };
+  const inputs = (
+    <>
+      <TextField
+        label="Name"
+        name="name"
+        hint="Office hours, Night shift"
+        value={name}
+        onChange={setName}
+        state={state}
+        input={{ autoComplete: 'off' }}
+      />
+      <ZoneField label="Time zone" name="time_zone" value={zone} onChange={setZone} state={state} />
+      <HoursFields hours={hours} onChange={setHours} />
+      <p className="hint" role="status">
+        {windows.length === 0 ? 'Without a time it is never in force.' : weekWords(windows)}
+      </p>
+      <WeekGrid windows={windows} />
+    </>
+  );
+  return (
+    <Dialog title={schedule ? `Change ${schedule.name}` : 'Make a schedule'} onClose={onClose}>
+      {schedule ? (
+        <WriteForm write={change} input={() => ({ path: { schedule_id: schedule.id }, body: body() })} {...shared}>
+          {inputs}
+        </WriteForm>
+      ) : (
+        <WriteForm write={create} input={() => ({ body: body() })} {...shared}>
+          {inputs}
+        </WriteForm>
+      )}
+    </Dialog>
+  );
+}

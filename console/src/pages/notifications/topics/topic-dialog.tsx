@@ -1,0 +1,105 @@
+import { useState } from 'react';
+import type { Topic } from '../../../../../client/browser.ts';
+import { useWrite } from '../../../data/use-write.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { CheckField, TextField } from '../../../parts/form.tsx';
+import { WriteForm } from '../../../parts/write-form.tsx';
+import { GROUPS } from '../directory.ts';
+import { EVERYTHING, SORTS, covers, isKnown } from './kinds.ts';
+
+/** Makes a topic, or changes one. */
+export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => void }) {
+  const [name, setName] = useState(topic?.name ?? '');
+  const [events, setEvents] = useState<readonly string[]>(topic?.events ?? []);
+  const [others, setOthers] = useState((topic?.events ?? []).filter((event) => !isKnown(event)).join(' '));
+  const stale = ['topics', GROUPS];
+  const create = useWrite('createTopic', stale);
+  const change = useWrite('changeTopic', stale);
+  const body = () => ({ name: name.trim(), events: [...events.filter(isKnown), ...others.split(/[\s,]+/).filter((one) => one !== '')] });
+  const { state } = topic ? change : create;
+  const shared = {
+    action: topic ? 'Save' : 'Make the topic',
+    fields: ['name', 'events'],
+    isReady: name.trim() !== '',
+    onCancel: onClose,
+    onDone: onClose,
+  };
+  const inputs = (
+    <>
+      <TextField label="Name" name="name" value={name} onChange={setName} state={state} input={{ autoComplete: 'off' }} />
+      <CheckField
+        label="Everything that can happen"
+        isChecked={events.includes(EVERYTHING)}
+        onChange={(isOn) => setEvents(isOn ? [EVERYTHING] : [])}
+      />
+      {events.includes(EVERYTHING) ? null : <Kinds events={events} onChange={setEvents} />}
+      <TextField
+        label="Others"
+        name="events"
+        hint="Kinds that are not listed, as a program names them: fault.*"
+        value={others}
+        onChange={setOthers}
+        state={state}
+        input={{ autoComplete: 'off', spellCheck: false }}
+      />
+    </>
+  );
+  return (
+    <Dialog title={topic ? `Change ${topic.name}` : 'Make a topic'} onClose={onClose}>
+      {topic ? (
+        <WriteForm write={change} input={() => ({ path: { topic_id: topic.id }, body: body() })} {...shared}>
+          {inputs}
+        </WriteForm>
+      ) : (
+        <WriteForm write={create} input={() => ({ body: body() })} {...shared}>
+          {inputs}
+        </WriteForm>
+      )}
+    </Dialog>
+  );
+}
+
+interface KindsProps {
+  events: readonly string[];
+  onChange: (events: readonly string[]) => void;
+}
+
+/** Every kind that this page knows, sort by sort. */
+function Kinds({ events, onChange }: KindsProps) {
+  const toggle = (event: string, isOn: boolean): void => onChange(isOn ? [...events, event] : events.filter((one) => !covers(one, event)));
+  return (
+    <div className="kinds">
+      {SORTS.map(({ name, all, kinds }) => (
+        <fieldset key={all} className="check-list">
+          <legend>{name}</legend>
+          <div className="check-rows">
+            {kinds.length > 1 ? (
+              <label>
+                <input
+                  type="checkbox"
+                  checked={events.includes(all)}
+                  onChange={({ target }) => {
+                    const rest = events.filter((one) => !covers(all, one));
+                    onChange(target.checked ? [...rest, all] : rest);
+                  }}
+                />
+                <span>all of them, also those to come</span>
+              </label>
+            ) : null}
+            {kinds.map(({ kind, words }) => (
+              <label key={kind}>
+                <input
+                  type="checkbox"
+                  checked={events.some((event) => covers(event, kind))}
+                  disabled={kinds.length > 1 && events.includes(all)}
+                  onChange={({ target }) => toggle(kind, target.checked)}
+                />
+                <span>{words}</span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  );
+}

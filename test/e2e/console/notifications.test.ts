@@ -1,0 +1,289 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { addUser } from '../../harness/identity/sign-in.ts';
+import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
+import type { World } from '../../harness/world.ts';
+
+/** Who is told of what, where, when and by which way, as people set it up in the console. */
+
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+  /** Stands for every receiver: webhooks, and Telegram. */
+  let receiver: WebhookReceiver;
+  let folder: string;
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.start();
+    folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-notify-'));
+    await writeFile(path.join(folder, 'telegram'), '123:secret');
+    world = await startConsoleWorld({
+      routers: [{ identity: 'edge-1' }],
+      server: {
+        SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000',
+        SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true',
+        SIGNALBOX_TELEGRAM_TOKEN_FILE: path.join(folder, 'telegram'),
+        SIGNALBOX_TELEGRAM_URL: receiver.url,
+      },
+    });
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+    await receiver?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  const dialog = () => page.getByRole('dialog');
+  const press = (name: string | RegExp) => dialog().getByRole('button', { name }).click();
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+  const closed = () => dialog().waitFor({ state: 'detached' });
+  const make = async (at: string, content: object): Promise<{ id: string }> => {
+    const { status, body } = await world.caller.call<{ data?: { id: string }; id?: string }>('POST', at, content);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body.data ?? { id: body.id! };
+  };
+  /** The digits of the message that arrived last. */
+  const digits = (): string => /\b\d{6}\b/.exec(receiver.received.at(-1)!.body)![0];
+
+  describe('groups', () => {
+    it('says what would be there, makes a group, and each part of it is changed on its page', async () => {
+      const { id: topic } = await make('/api/topics', { name: 'Outages', events: ['fault.router_offline', 'fault.agent_offline'] });
+      const { id: site } = await make('/api/sites', { name: 'Depot Madrid' });
+      await make('/api/schedules', {
+        name: 'Office hours',
+        time_zone: 'Europe/Madrid',
+        windows: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'].map((day) => ({ day, from: 480, to: 1080 })),
+      });
+      await visit.signIn('admin', '/notifications');
+      await page.getByText('Nobody is told of anything.').waitFor();
+      await button('Make a group').click();
+      await dialog().getByLabel('Name').fill('On call');
+      await dialog().getByLabel('Outages').check();
+      await press('Make the group');
+      await page.getByRole('heading', { name: 'On call' }).waitFor();
+      await page.getByText('admin@example.org is told of Outages everywhere, at any time.').waitFor();
+      await page.getByText('reaches nobody').waitFor();
+      await row('admin@example.org').getByText('not proved').waitFor();
+
+      await button('Change sites').click();
+      await dialog().getByLabel('Depot Madrid').check();
+      await press('Save');
+      await closed();
+      await button('Change times').click();
+      await dialog().getByLabel('Only in the times of a schedule').check();
+      await press('Save');
+      await closed();
+      await button('Change people').click();
+      await dialog().getByLabel('Person').selectOption('operator@example.org');
+      await dialog().getByLabel('How').selectOption('by Telegram');
+      await press('Add');
+      await press('Save');
+      await closed();
+      await page
+        .getByText(
+          'admin@example.org and operator@example.org (by Telegram) are told of Outages at Depot Madrid, Mondays to Fridays 08:00–18:00 (Europe/Madrid).',
+        )
+        .waitFor();
+      await row('operator@example.org').getByText('no address', { exact: true }).waitFor();
+
+      const { body } = await world.caller.call<{ data: object[] }>('GET', '/api/groups');
+      expect(body.data).toMatchObject([{ name: 'On call', topics: [topic], sites: [site], mute: 'schedule-active' }]);
+
+      await button('Rename').click();
+      await dialog().getByLabel('Name').fill('Day shift');
+      await press('Save');
+      await page.getByRole('heading', { name: 'Day shift' }).waitFor();
+      await button('Remove').click();
+      await press('Remove the group');
+      await page.getByText('Nobody is told of anything.').waitFor();
+    });
+
+    it('lets another group follow when nobody acknowledges, and refuses a loop beside the field', async () => {
+      const { id: first } = await make('/api/groups', { name: 'First' });
+      const { id: second } = await make('/api/groups', { name: 'Second', escalate_to: first, escalate_after_minutes: 5 });
+      await visit.signIn('admin', `/notifications/groups/${second}`);
+      await page.getByText('If nobody acknowledges within 5 minutes, First is told.').waitFor();
+      await visit.goto(`/notifications/groups/${first}`);
+      await page.getByRole('region').or(page.locator('section')).filter({ hasText: 'If nobody acknowledges' }).getByRole('button').click();
+      await dialog().getByLabel('Tell').selectOption('Second');
+      await press('Save');
+      await dialog().locator('.c-not').first().waitFor();
+      expect(await dialog().getByLabel('Tell').getAttribute('aria-invalid')).toBe('true');
+      visit.forgiveFailedRequests();
+      for (const id of [second, first]) await world.caller.call('DELETE', `/api/groups/${id}`);
+    });
+
+    it('shows a viewer the same, without anything to press', async () => {
+      const { id } = await make('/api/groups', { name: 'Seen' });
+      await visit.signIn('viewer', '/notifications/groups');
+      await page.getByRole('link', { name: 'Seen', exact: true }).click();
+      await page.getByText('It names nobody').waitFor();
+      expect(await page.locator('main').getByRole('button').count()).toBe(0);
+      await world.caller.call('DELETE', `/api/groups/${id}`);
+    });
+  });
+
+  describe('channels', () => {
+    it('adds a webhook, proves it by the code that arrived there, and a group reaches it', async () => {
+      receiver.reply = 204;
+      await visit.signIn('admin', '/notifications/channels');
+      await page.getByText('No channel yet.').waitFor();
+      await button('Add a channel').click();
+      await dialog().getByLabel('Kind').selectOption('webhook');
+      await dialog().getByLabel('Address').fill(`${receiver.url}/noc`);
+      await dialog().getByLabel('Name').fill('Ticket system');
+      await press('Add and prove it');
+      await press('Send the code');
+      await dialog().getByText('Sent. The code can be used until').waitFor();
+      await dialog().getByLabel('The six digits').fill('000000');
+      await press('Prove it');
+      await dialog().getByText('is not the code that was sent').waitFor();
+      await dialog().getByLabel('The six digits').fill(digits());
+      await press('Prove it');
+      await closed();
+      await row('Ticket system').getByText('proved').waitFor();
+      expect(await row('Ticket system').innerText()).not.toContain('/noc');
+
+      const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/notification-targets');
+      const { id } = await make('/api/groups', { name: 'Robots', targets: body.data.map((target) => target.id) });
+      await visit.goto(`/notifications/groups/${id}`);
+      await row('webhook Ticket system').getByText('reached').waitFor();
+      await visit.goto('/notifications/channels');
+      await row('Ticket system').getByRole('button', { name: 'Remove' }).click();
+      await dialog().getByText('It is taken out of Robots').waitFor();
+      await press('Remove the channel');
+      await page.getByText('No channel yet.').waitFor();
+      await world.caller.call('DELETE', `/api/groups/${id}`);
+      visit.forgiveFailedRequests();
+    });
+
+    it("says why a receiver did not take the code, in the receiver's words, and why an address is refused", async () => {
+      receiver.reply = (response) => response.writeHead(403).end('no such token');
+      await visit.signIn('admin', '/notifications/channels');
+      await button('Add a channel').click();
+      await dialog().getByLabel('Kind').selectOption('webhook');
+      await dialog().getByLabel('Address').fill('http://10.0.0.1/x');
+      await dialog().getByLabel('Name').fill('Refusing');
+      await press('Add and prove it');
+      await dialog().locator('.hint.c-not').filter({ hasText: 'https://' }).waitFor();
+      await dialog().getByLabel('Address').fill(`${receiver.url}/refusing`);
+      await press('Add and prove it');
+      await press('Send the code');
+      await dialog().getByText('Not sent: it refused the key or token.').waitFor();
+      await page.keyboard.press('Escape');
+      await row('Refusing').getByText('not proved').waitFor();
+      await row('Refusing').getByRole('button', { name: 'Remove' }).click();
+      await press('Remove the channel');
+      await page.getByText('No channel yet.').waitFor();
+      visit.forgiveFailedRequests();
+    });
+  });
+
+  it('makes topics of kinds in words, and schedules of days and hours', async () => {
+    await visit.signIn('admin', '/notifications/topics');
+    await button('Make a topic').click();
+    await dialog().getByLabel('Name').fill('Jobs that went wrong');
+    await dialog().getByLabel('a job has failed').check();
+    await dialog().getByLabel('nobody knows what became of a job').check();
+    await press('Make the topic');
+    await row('Jobs that went wrong').getByText('a job has failed, nobody knows what became of a job').waitFor();
+    await button('Change Jobs that went wrong').click();
+    await dialog().getByRole('group', { name: 'Jobs' }).getByLabel('all of them, also those to come').check();
+    await press('Save');
+    await row('Jobs that went wrong').getByText('everything about jobs').waitFor();
+
+    await visit.goto('/notifications/schedules');
+    await button('Make a schedule').click();
+    await dialog().getByLabel('Name').fill('Night shift');
+    await dialog().getByLabel('Time zone').selectOption('Europe/Berlin');
+    await dialog().getByLabel('saturday').check();
+    await dialog().getByLabel('From').fill('22:00');
+    await dialog().getByLabel('to', { exact: true }).fill('06:00');
+    await dialog().getByText('Mondays to Saturdays 22:00–06:00 the next day').waitFor();
+    await press('Make the schedule');
+    await closed();
+    await page.getByText('Mondays to Saturdays 22:00–06:00 the next day (Europe/Berlin).').waitFor();
+    const { body } = await world.caller.call<{ data: { name: string; windows: object[] }[] }>('GET', '/api/schedules');
+    const made = body.data.find(({ name }) => name === 'Night shift')!;
+    expect(made.windows).toHaveLength(6);
+    expect(made.windows[5]).toEqual({ day: 'saturday', from: 1320, to: 360 });
+  });
+
+  it('silences a router from its page, shows it there, and ends the silence early', async () => {
+    await visit.signIn('operator', '/routers');
+    await page.getByRole('link', { name: 'edge-1' }).first().click();
+    await page.getByRole('link', { name: 'Silence notifications' }).click();
+    await dialog().getByLabel('Why').fill('Change of the core switch');
+    await dialog().getByLabel('For').selectOption('an hour');
+    await press('Silence it');
+    await closed();
+    await row('Change of the core switch').getByText('silent now').waitFor();
+    await row('Change of the core switch').getByRole('link', { name: 'edge-1' }).click();
+    await page.getByText('Silenced until').waitFor();
+    await page.goBack();
+    await button('End the silence: Change of the core switch').click();
+    await press('End it');
+    await page.getByText('Nothing is silenced.').waitFor();
+  });
+
+  describe('own addresses', () => {
+    it('adds one, proves it by the digits that arrived, switches it off and on, and removes it', async () => {
+      await addUser(world, 'ada@example.org', 'viewer');
+      receiver.reply = (response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true,"result":{"message_id":7}}');
+      await visit.signInAs('ada@example.org', '/me/notifications');
+      await row('ada@example.org').getByText('not proved').waitFor();
+      await button('Add an address').click();
+      await dialog().getByLabel('Kind').selectOption('Telegram');
+      await dialog().getByLabel('Number of your chat with the bot').fill('4711');
+      await press('Add and prove it');
+      await press('Send the code');
+      await dialog()
+        .getByLabel('The six digits')
+        .fill(await waitUntil('the code arrives', async () => digits()));
+      await press('Prove it');
+      await closed();
+      await row('4711').getByText('proved').waitFor();
+      await row('4711').getByRole('button', { name: 'Switch off' }).click();
+      await row('4711').getByText('by you').waitFor();
+      await row('4711').getByRole('button', { name: 'Switch on' }).click();
+      await row('4711').getByText('proved').waitFor();
+      await page.getByLabel('Groups tell you by').selectOption('Telegram');
+      await page.getByLabel('Language of messages').selectOption('Español');
+      await page.getByLabel('Your time zone').selectOption('Pacific/Auckland');
+      await page.getByLabel(/^Quiet hours/).check();
+      await page.getByLabel('From').fill('21:30');
+      await button('Save').click();
+      await page.getByText('Saved.').waitFor();
+      await page.reload();
+      await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30');
+      expect(await page.getByLabel('Your time zone').inputValue()).toBe('Pacific/Auckland');
+      await row('4711').getByRole('button', { name: 'Remove' }).click();
+      await press('Remove the address');
+      await row('4711').waitFor({ state: 'detached' });
+    });
+
+    it('says so when the control plane has no account for a channel', async () => {
+      await visit.signIn('viewer', '/me/notifications');
+      await row('viewer@example.org').getByRole('button', { name: 'Prove' }).click();
+      await press('Send the link');
+      await dialog().getByText('this control plane cannot send by email').waitFor();
+      visit.forgiveFailedRequests();
+    });
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import type { NotificationGroup, ScheduleWindow } from '../../../client/index.ts';
+import { addressOf, isComplete } from '../../../console/src/pages/notifications/channels/address-fields.ts';
+import { groupSentence, whyNobody } from '../../../console/src/pages/notifications/sentence.ts';
+import type { Names } from '../../../console/src/pages/notifications/sentence.ts';
+import { EMPTY_SILENCE, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
+import { SORTS, covers, eventsWords } from '../../../console/src/pages/notifications/topics/kinds.ts';
+import { coverOf, hoursOf, minuteOf, weekWords, windowsOf } from '../../../console/src/pages/notifications/week.ts';
+import { listed, targetName } from '../../../console/src/pages/notifications/words.ts';
+import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
+import { OTHER_NOTICE_KINDS } from '../../../server/platform/notices/types.ts';
+
+const office = (from = 480, to = 1080): ScheduleWindow[] =>
+  (['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const).map((day) => ({ day, from, to }));
+
+describe('a week in words', () => {
+  it.each<[string, ScheduleWindow[]]>([
+    ['never', []],
+    ['Mondays to Fridays 08:00–18:00', office()],
+    ['every day all day', [...office(0, 1440), { day: 'saturday', from: 0, to: 1440 }, { day: 'sunday', from: 0, to: 1440 }]],
+    ['Mondays to Fridays 22:00–06:00 the next day', office(1320, 360)],
+    ['Mondays to Fridays 18:00–24:00', office(1080, 1440)],
+    ['Mondays to Fridays 08:00–18:00, Saturdays 09:00–12:00', [{ day: 'saturday', from: 540, to: 720 }, ...office()]],
+    [
+      'Mondays, Wednesdays, Saturdays and Sundays 08:00–09:00',
+      (['sunday', 'monday', 'saturday', 'wednesday'] as const).map((day) => ({ day, from: 480, to: 540 })),
+    ],
+  ])('%s', (words, windows) => {
+    expect(weekWords(windows)).toBe(words);
+  });
+
+  it('keeps every window when it is taken apart for a form and put together again', () => {
+    const windows: ScheduleWindow[] = [...office(), { day: 'friday', from: 1200, to: 60 }];
+    expect(windowsOf(hoursOf(windows))).toEqual(windows);
+  });
+
+  it('covers two days with a window over midnight, also from Sunday to Monday', () => {
+    const night: ScheduleWindow[] = [{ day: 'sunday', from: 1320, to: 360 }];
+    expect(coverOf(night, 'sunday')).toEqual([{ from: 1320, to: 1440 }]);
+    expect(coverOf(night, 'monday')).toEqual([{ from: 0, to: 360 }]);
+    expect(coverOf(night, 'tuesday')).toEqual([]);
+  });
+
+  it('reads a time of day, and nothing else', () => {
+    expect([minuteOf('07:30'), minuteOf('00:00'), minuteOf(''), minuteOf('soon')]).toEqual([450, 0, undefined, undefined]);
+  });
+});
+
+describe('a group as a sentence', () => {
+  const base: NotificationGroup = {
+    id: 'g',
+    name: 'On call',
+    schedule_id: null,
+    mute: 'never',
+    recipients: [],
+    notifiables: [],
+    topics: [],
+    sites: [],
+    targets: [],
+    escalate_after_minutes: null,
+    escalate_to: null,
+    created_at: '',
+    updated_at: '',
+    muted_now: false,
+    reaches: 1,
+  };
+  const record = <T extends object>(id: string, more: T) => new Map([[id, { id, ...more }]]);
+  const names = {
+    members: record('anna', { email: 'anna@example.org' }),
+    targets: record('noc', { name: '#noc', channel: 'slack' }),
+    topics: record('outages', { name: 'Outages', events: [] }),
+    sites: record('madrid', { name: 'Depot Madrid' }),
+    schedules: record('office', { name: 'Office', time_zone: 'Europe/Madrid', windows: office() }),
+    groups: record('boss', { name: 'Management' }),
+  } as unknown as Names;
+  const said = (changes: Partial<NotificationGroup>): string =>
+    groupSentence({ ...base, ...changes }, names)
+      .map(({ text }) => text)
+      .join('');
+
+  it.each<[string, Partial<NotificationGroup>]>([
+    [
+      'anna@example.org and Slack #noc are told of Outages at Depot Madrid, Mondays to Fridays 08:00–18:00 (Europe/Madrid).',
+      { recipients: ['anna'], targets: ['noc'], topics: ['outages'], sites: ['madrid'], schedule_id: 'office', mute: 'schedule-active' },
+    ],
+    [
+      'anna@example.org (by text message) is told of Outages everywhere, except Mondays to Fridays 08:00–18:00 (Europe/Madrid).',
+      { notifiables: [{ id: 'anna', channel: 'sms' }], topics: ['outages'], schedule_id: 'office', mute: 'schedule-inactive' },
+    ],
+    [
+      'anna@example.org (also by Telegram) is told of Outages everywhere, at any time. If nobody acknowledges within 15 minutes, Management is told.',
+      {
+        recipients: ['anna'],
+        notifiables: [{ id: 'anna', channel: 'telegram' }],
+        topics: ['outages'],
+        escalate_after_minutes: 15,
+        escalate_to: 'boss',
+      },
+    ],
+    ['Nobody is told of anything everywhere, at any time.', {}],
+    [
+      'anna@example.org is told of Outages everywhere, but it is muted until an administrator ends that.',
+      { recipients: ['anna'], topics: ['outages'], mute: 'always' },
+    ],
+    // Without its schedule nothing is muted (docs/information.md).
+    ['Slack #noc is told of Outages everywhere, at any time.', { targets: ['noc'], topics: ['outages'], mute: 'schedule-active' }],
+  ])('%s', (sentence, changes) => {
+    expect(said(changes)).toBe(sentence);
+  });
+
+  it('says what keeps it from telling anybody, and nothing when it does', () => {
+    expect(whyNobody(base)).toContain('add people');
+    expect(whyNobody({ ...base, recipients: ['anna'] })).toContain('choose topics');
+    expect(whyNobody({ ...base, recipients: ['anna'], topics: ['outages'], reaches: 0 })).toContain('proved');
+    expect(whyNobody({ ...base, recipients: ['anna'], topics: ['outages'] })).toBeUndefined();
+  });
+
+  it('names a few and counts the rest', () => {
+    expect(listed(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 more');
+    expect(listed(['a', 'b', 'c', 'd'])).toBe('a, b, c and d');
+    expect(targetName({ name: 'Slack #noc', channel: 'slack' })).toBe('Slack #noc');
+  });
+});
+
+describe('topics', () => {
+  it('have words for every kind that the control plane tells of', () => {
+    const known = new Set(SORTS.flatMap(({ kinds }) => kinds.map(({ kind }) => kind)));
+    const kinds = [...Object.keys(FAULT_SEVERITY).map((type) => `fault.${type}`), ...OTHER_NOTICE_KINDS];
+    expect([...known].sort()).toEqual(kinds.sort());
+  });
+
+  it('say what they are about; what is not known stays as it is', () => {
+    expect(eventsWords(['fault.router_offline', 'job.*', 'brand.new'])).toBe('a router does not answer, everything about jobs, brand.new');
+    expect(eventsWords(['*'])).toBe('everything');
+    expect([covers('fault.*', 'fault.voltage'), covers('*', 'x'), covers('job.failed', 'job.expired')]).toEqual([true, true, false]);
+  });
+});
+
+describe('forms', () => {
+  it('send only the fields of a channel, and wait for those that it needs', () => {
+    const typed = { url: ' https://ntfy.example.net ', topic: 'noc', routing_key: 'left from another channel' };
+    expect(addressOf('ntfy', typed)).toEqual({ url: 'https://ntfy.example.net', topic: 'noc' });
+    expect([isComplete('ntfy', typed), isComplete('ntfy', { url: 'x' }), isComplete('gotify', { url: 'x' })]).toEqual([true, false, false]);
+    expect(addressOf('pagerduty', { routing_key: 'k' })).toEqual({ routing_key: 'k', region: 'us' });
+  });
+
+  it('silence what was chosen, to the whole minute, so that the same input is the same request', () => {
+    const draft = { ...EMPTY_SILENCE, routerId: 'r', siteId: 's', reason: ' work ', length: '60' } as const;
+    const now = Date.parse('2026-11-23T08:00:10Z');
+    expect(silenceOf(draft, now)).toEqual({ router_id: 'r', until: '2026-11-23T09:01:00.000Z', reason: 'work' });
+    expect(silenceOf(draft, now + 20_000)).toEqual(silenceOf(draft, now));
+    expect(silenceOf({ ...draft, scope: 'site' }, now)).toMatchObject({ site_id: 's' });
+    expect(silenceOf({ ...draft, scope: 'router', routerId: '' }, now)).toBeUndefined();
+    expect(silenceOf({ ...draft, scope: 'team', from: 'never' }, now)).toBeUndefined();
+  });
+});
