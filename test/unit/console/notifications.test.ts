@@ -19,6 +19,13 @@ describe('a week in words', () => {
     ['Mondays to Fridays 08:00–18:00', office()],
     ['every day all day', [...office(0, 1440), { day: 'saturday', from: 0, to: 1440 }, { day: 'sunday', from: 0, to: 1440 }]],
     ['Mondays to Fridays 22:00–06:00 the next day', office(1320, 360)],
+    [
+      'Saturdays 09:00–13:00 and 14:00–20:00',
+      [
+        { day: 'saturday', from: 840, to: 1200 },
+        { day: 'saturday', from: 540, to: 780 },
+      ],
+    ],
     ['Mondays to Fridays 18:00–24:00', office(1080, 1440)],
     ['Mondays to Fridays 08:00–18:00, Saturdays 09:00–12:00', [{ day: 'saturday', from: 540, to: 720 }, ...office()]],
     [
@@ -97,7 +104,7 @@ describe('a group as a sentence', () => {
         escalate_to: 'boss',
       },
     ],
-    ['Nobody is told of anything everywhere, at any time.', {}],
+    ['Nobody is told of anything by this group yet.', {}],
     [
       'anna@example.org is told of Outages everywhere, but it is muted until an administrator ends that.',
       { recipients: ['anna'], topics: ['outages'], mute: 'always' },

@@ -26,10 +26,11 @@ const loud = (text: string): Piece => ({ text, look: 'loud' });
 export function groupSentence(group: NotificationGroup, names: Names): Piece[] {
   const who = whoOf(group, names);
   const topics = group.topics.map((id) => names.topics.get(id)?.name ?? 'a removed topic');
+  if (who.length + topics.length === 0) return [loud('Nobody'), plain(' is told of anything by this group yet.')];
   return [
     who.length === 0 ? loud('Nobody') : strong(listed(who)),
     plain(who.length > 1 ? ' are told of ' : ' is told of '),
-    topics.length === 0 ? loud(who.length === 0 ? 'anything' : 'nothing') : strong(listed(topics)),
+    topics.length === 0 ? loud('nothing') : strong(listed(topics)),
     ...placesOf(group, names),
     ...timesOf(group, names),
     plain('.'),
@@ -75,6 +76,6 @@ function escalationOf({ escalate_after_minutes: minutes, escalate_to: to }: Noti
 export function whyNobody({ recipients, notifiables, targets, topics, reaches }: NotificationGroup): string | undefined {
   if (recipients.length + notifiables.length + targets.length === 0) return 'It names nobody: add people or a channel.';
   if (topics.length === 0) return 'It follows no topic, so there is nothing to tell: choose topics.';
-  if (reaches === 0) return 'No address of it is proved and switched on: the table of its page says what each of them lacks.';
+  if (reaches === 0) return 'No address of it is proved and switched on: its page says what each of them lacks.';
   return undefined;
 }

@@ -36,7 +36,8 @@ export function windowsOf(hours: readonly Hours[]): ScheduleWindow[] {
 export function weekWords(windows: readonly ScheduleWindow[]): string {
   const hours = hoursOf(windows);
   if (hours.length === 0) return 'never';
-  return hours.map((one) => `${daysWords(one.days)} ${hoursWords(one)}`).join(', ');
+  const byDays = Map.groupBy(hours, ({ days }) => days.join(' '));
+  return [...byDays.values()].map((same) => `${daysWords(same[0]!.days)} ${same.map(hoursWords).join(' and ')}`).join(', ');
 }
 
 /** With its time zone, without which the hours say little. */

@@ -75,6 +75,19 @@ export function listed(names: readonly string[], most = 4): string {
   return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)!}`;
 }
 
+/** As the beginning of a sentence. */
+export function upper(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+const MISSING: Record<string, string> = {
+  email: 'They have no email address.',
+  sms: 'They have no number for text messages.',
+  whatsapp: 'They have no number for WhatsApp.',
+  telegram: 'They have no chat with the bot.',
+  web_push: 'They have no browser that shows notifications.',
+};
+
 interface ReachWords {
   word: string;
   /** What helps, and who can do it. */
@@ -91,7 +104,7 @@ export function reachWords({ state, channel, user_id: userId }: GroupReach): Rea
       return isPerson
         ? {
             word: 'no address',
-            help: `They have no address for ${channelName(channel)}. Only they can add one, at their name, Notifications.`,
+            help: `${MISSING[channel] ?? `They have no address for ${channelName(channel)}.`} Only they can add one, at their name, Notifications.`,
           }
         : { word: 'no address', help: 'The channel has been removed.' };
     case 'unverified':

@@ -8,7 +8,7 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, TARGETS, listOf, useAll } from '../directory.ts';
-import { channelName, offWords } from '../words.ts';
+import { channelName, offWords, upper } from '../words.ts';
 import { AddTarget } from './add-target.tsx';
 import { ChangeTarget } from './change-target.tsx';
 import { Prove } from './prove.tsx';
@@ -87,14 +87,10 @@ function State({ target: { verified_at: provedAt, off_reason: reason } }: { targ
       </span>{' '}
       {isSound ? <Moment at={provedAt} className="dim" /> : null}
       {isSound ? null : (
-        <span className="dim">{reason === null ? 'Nothing is sent there.' : `${sentence(offWords(reason))}. Prove it again.`}</span>
+        <span className="dim">{reason === null ? 'Nothing is sent there.' : `${upper(offWords(reason))}. Prove it again.`}</span>
       )}
     </>
   );
-}
-
-function sentence(text: string): string {
-  return `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 
 function Actions({ target, onAsk }: { target: NotificationTarget; onAsk: (asked: Asked) => void }) {

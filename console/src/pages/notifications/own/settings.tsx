@@ -74,7 +74,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
   const channels = [...new Set<OwnChannel>(['email', draft.channel, ...contacts.map(({ channel }) => channel)])];
   const { state } = write;
   return (
-    <div className="settings-form">
+    <div className="settings-form own-settings">
       <WriteForm
         write={write}
         input={() => ({ body: bodyOf(draft) })}
@@ -115,7 +115,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
         />
         {draft.isQuiet ? (
           <>
-            <div className="quiet">
+            <div className="from-to">
               <TextField
                 label="From"
                 name="quiet_from"

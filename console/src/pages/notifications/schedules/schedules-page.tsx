@@ -7,7 +7,7 @@ import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, useAll } from '../directory.ts';
 import { scheduleWords } from '../week.ts';
-import { listed } from '../words.ts';
+import { listed, upper } from '../words.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { WeekGrid } from './week-grid.tsx';
 
@@ -70,7 +70,7 @@ function Schedules({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
           <div>
             <h2>{schedule.name}</h2>
             <p>
-              {scheduleWords(schedule)}. <b>{schedule.active_now ? 'Now is in it.' : 'Now is not in it.'}</b>
+              {upper(scheduleWords(schedule))}. <b>{schedule.active_now ? 'In force now.' : 'Not in force now.'}</b>
             </p>
             {groups === undefined ? null : <p className="t2">{usedBy(schedule, groups)}</p>}
           </div>

@@ -103,15 +103,15 @@ function Table({ label, list, onEnd, empty }: TableProps) {
         { title: 'What', width: 'minmax(130px, 1fr)', className: 'el', cell: (silence) => <What silence={silence} /> },
         { title: 'Why', width: 'minmax(150px, 1.6fr)', className: 'wrap', cell: ({ reason }) => reason },
         { title: 'State', width: '110px', cell: (silence) => <State silence={silence} /> },
-        { title: 'From', width: '90px', className: 'num dim', cell: ({ from }) => <Moment at={from} /> },
-        { title: 'Until', width: '90px', className: 'num', cell: ({ until }) => <Moment at={until} /> },
+        { title: 'From', width: '90px', className: 'dim', cell: ({ from }) => <Moment at={from} /> },
+        { title: 'Until', width: '90px', cell: ({ until }) => <Moment at={until} /> },
         { title: 'By', width: 'minmax(100px, .8fr)', className: 'el dim', isWide: true, cell: ({ created_by: by }) => nameOf(by) },
         ...(onEnd === undefined
           ? []
           : [
               {
                 title: 'Actions',
-                width: '60px',
+                width: '70px',
                 className: 'row-acts',
                 cell: (silence: Silence) => (
                   <button type="button" className="btn quiet sm" onClick={() => onEnd(silence)}>
@@ -146,5 +146,5 @@ function State({ silence: { from, until, active_now: isActive } }: { silence: Si
       </span>
     );
   const now = Date.now();
-  return <span className="dim">{Date.parse(until) <= now ? 'ended' : Date.parse(from) > now ? 'waits' : ''}</span>;
+  return <span className="dim">{Date.parse(until) <= now ? 'ended' : Date.parse(from) > now ? 'planned' : ''}</span>;
 }
