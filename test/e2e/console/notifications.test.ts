@@ -117,7 +117,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       const { id: first } = await make('/api/groups', { name: 'First' });
       const { id: second } = await make('/api/groups', { name: 'Second', escalate_to: first, escalate_after_minutes: 5 });
       await visit.signIn('admin', `/notifications/groups/${second}`);
-      await page.getByText('If nobody acknowledges within 5 minutes, First is told.').waitFor();
+      await page.getByText('After 5 minutes, First is told.').waitFor();
       await visit.goto(`/notifications/groups/${first}`);
       await page.getByRole('region').or(page.locator('section')).filter({ hasText: 'If nobody acknowledges' }).getByRole('button').click();
       await dialog().getByLabel('Tell').selectOption('Second');
@@ -132,6 +132,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       const { id } = await make('/api/groups', { name: 'Seen' });
       await visit.signIn('viewer', '/notifications/groups');
       await page.getByRole('link', { name: 'Seen', exact: true }).click();
+      await page.getByRole('heading', { name: 'Seen' }).and(page.locator('h1')).waitFor();
       await page.getByText('It names nobody').waitFor();
       expect(await page.locator('main').getByRole('button').count()).toBe(0);
       await world.caller.call('DELETE', `/api/groups/${id}`);
@@ -253,9 +254,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Number of your chat with the bot').fill('4711');
       await press('Add and prove it');
       await press('Send the code');
-      await dialog()
-        .getByLabel('The six digits')
-        .fill(await waitUntil('the code arrives', async () => digits()));
+      await dialog().getByText('Sent. The code can be used until').waitFor();
+      await dialog().getByLabel('The six digits').fill(digits());
       await press('Prove it');
       await closed();
       await row('4711').getByText('proved').waitFor();

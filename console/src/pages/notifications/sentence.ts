@@ -76,6 +76,6 @@ function escalationOf({ escalate_after_minutes: minutes, escalate_to: to }: Noti
 export function whyNobody({ recipients, notifiables, targets, topics, reaches }: NotificationGroup): string | undefined {
   if (recipients.length + notifiables.length + targets.length === 0) return 'It names nobody: add people or a channel.';
   if (topics.length === 0) return 'It follows no topic, so there is nothing to tell: choose topics.';
-  if (reaches === 0) return 'No address of it is proved and switched on: its page says what each of them lacks.';
+  if (reaches === 0) return 'No address of it is proved and switched on: “Who is told” says what each one lacks.';
   return undefined;
 }

@@ -108,13 +108,10 @@ function Form({ settings }: { settings: NotificationSettings }) {
           hint="Where a group does not name a way itself."
           state={state}
         />
-        <CheckField
-          label="Quiet hours: messages wait until they end"
-          isChecked={draft.isQuiet}
-          onChange={(isQuiet) => change({ isQuiet })}
-        />
+        <CheckField label="Quiet hours, in which messages wait" isChecked={draft.isQuiet} onChange={(isQuiet) => change({ isQuiet })} />
         {draft.isQuiet ? (
           <>
+            <p className="hint c-away">They are kept, and this version does not heed them yet: messages come at once.</p>
             <div className="from-to">
               <TextField
                 label="From"
