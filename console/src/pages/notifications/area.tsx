@@ -6,6 +6,8 @@ import { Tabs } from '../../parts/tabs.tsx';
 
 const PARTS = [
   { name: 'Groups', link: linkOptions({ to: '/notifications/groups' }) },
+  { name: 'Threads', link: linkOptions({ to: '/notifications/threads', search: {} }) },
+  { name: 'Log', link: linkOptions({ to: '/notifications/log', search: {} }) },
   { name: 'Channels', link: linkOptions({ to: '/notifications/channels' }) },
   { name: 'Topics', link: linkOptions({ to: '/notifications/topics' }) },
   { name: 'Schedules', link: linkOptions({ to: '/notifications/schedules' }) },
@@ -16,16 +18,18 @@ interface Props {
   name: (typeof PARTS)[number]['name'];
   note: React.ReactNode;
   actions?: React.ReactNode;
+  /** The list scrolls, not the page. */
+  isList?: boolean;
   children: React.ReactNode;
 }
 
 /** One part of the notifications, with the others beside it. */
-export function NotificationsArea({ name, note, actions, children }: Props) {
+export function NotificationsArea({ name, note, actions, isList = false, children }: Props) {
   return (
     <>
       <Tabs label="Notifications" tabs={PARTS} />
       <PageHead title={name} note={note} actions={actions} />
-      <div className="sections">{children}</div>
+      {isList ? children : <div className="sections">{children}</div>}
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
+import { readLogSearch, readThreadsSearch } from './log/search.ts';
 import { readSilencesSearch } from './silences/search.ts';
 
 const notifications = createRoute({
@@ -41,6 +42,23 @@ const silences = createRoute({
   validateSearch: readSilencesSearch,
 });
 
+const threads = createRoute({
+  getParentRoute: () => notifications,
+  path: '/threads',
+  component: lazyRouteComponent(() => import('./log/threads-page.tsx'), 'ThreadsPage'),
+  validateSearch: readThreadsSearch,
+});
+const thread = createRoute({
+  getParentRoute: () => notifications,
+  path: '/threads/$threadId',
+  component: lazyRouteComponent(() => import('./log/thread-page.tsx'), 'ThreadPage'),
+});
+const log = createRoute({
+  getParentRoute: () => notifications,
+  path: '/log',
+  component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
+  validateSearch: readLogSearch,
+});
 const own = createRoute({
   getParentRoute: () => root,
   path: '/me/notifications',
@@ -48,4 +66,7 @@ const own = createRoute({
 });
 
 /** Who is told of what, where, when, and by which way. */
-export const notificationRoutes = [notifications.addChildren([groups, group, channels, topics, schedules, silences]), own] as const;
+export const notificationRoutes = [
+  notifications.addChildren([groups, group, threads, thread, log, channels, topics, schedules, silences]),
+  own,
+] as const;

@@ -1,0 +1,82 @@
+import { Link } from '@tanstack/react-router';
+import type { Notification } from '../../../../../client/browser.ts';
+import { Moment } from '../../../parts/moment.tsx';
+import type { Column } from '../../../parts/record-table.tsx';
+import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
+import type { Names } from '../sentence.ts';
+import { channelName } from '../words.ts';
+import { kindWords, stateWords } from './words.ts';
+
+/** Who was told: a person by name, or a channel of the team. */
+export function receiverOf({ user_id: userId, target }: Notification, names: Names | undefined): string {
+  if (userId !== null) return names?.members.get(userId)?.email ?? 'somebody who has left';
+  return target ?? 'a removed channel';
+}
+
+export function whoColumn(names: Names | undefined): Column<Notification> {
+  return {
+    title: 'To',
+    width: 'minmax(140px, 1fr)',
+    className: 'el',
+    cell: (message) => (
+      <span title={message.address ?? undefined}>
+        <b>{receiverOf(message, names)}</b> <span className="dim">by {channelName(message.channel)}</span>
+      </span>
+    ),
+  };
+}
+
+export const STATE_COLUMN: Column<Notification> = {
+  title: 'State',
+  width: 'minmax(190px, 1.4fr)',
+  className: 'wrap',
+  cell: (message) => <MessageState message={message} />,
+};
+
+export const SUBJECT_COLUMN: Column<Notification> = {
+  title: 'Message',
+  width: 'minmax(180px, 2fr)',
+  className: 'el',
+  cell: ({ subject, thread_id: threadId }) => (
+    <Link to="/notifications/threads/$threadId" params={{ threadId }} className="hand" title={subject}>
+      {subject}
+    </Link>
+  ),
+};
+
+export const KIND_COLUMN: Column<Notification> = {
+  title: 'Kind',
+  width: '90px',
+  className: 'dim',
+  isWide: true,
+  cell: ({ kind }) => kindWords(kind),
+};
+
+export const TIME_COLUMN: Column<Notification> = {
+  title: 'When',
+  width: '80px',
+  className: 'dim',
+  cell: ({ settled_at: settled, created_at: created }) => <Moment at={settled ?? created} />,
+};
+
+/** What became of a message, why, and the last words of its provider. */
+export function MessageState({ message }: { message: Notification }) {
+  const { work, word, why } = stateWords(message);
+  const last = message.attempts.at(-1);
+  const detail = message.state === 'sent' || last?.detail === null || last?.detail === undefined ? '' : last.detail;
+  return (
+    <span title={detail === '' ? undefined : detail}>
+      <span className="lamp">
+        <WorkLamp work={work} />
+        <span className={work === 'done' || work === 'skipped' ? 'dim' : `${workClass(work)} b`}>{word}</span>
+      </span>
+      {why === '' ? null : <span className="dim">, {why}</span>}
+      {detail === '' ? null : <span className="dim">: {detail}</span>}
+      {message.state === 'pending' && message.next_attempt_at !== null && message.attempts.length > 0 ? (
+        <span className="dim">
+          , again <Moment at={message.next_attempt_at} />
+        </span>
+      ) : null}
+    </span>
+  );
+}

@@ -1,0 +1,127 @@
+import '../../settings/settings.css';
+import '../notifications.css';
+import { Link, useParams } from '@tanstack/react-router';
+import type { Notification, NotificationThreadWithItems } from '../../../../../client/browser.ts';
+import { useList } from '../../../data/use-list.ts';
+import { useNames as useActorNames } from '../../../data/use-names.ts';
+import { useRecord } from '../../../data/use-record.ts';
+import { AppLink } from '../../../parts/app-link.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
+import { Moment } from '../../../parts/moment.tsx';
+import { PageHead } from '../../../parts/page-head.tsx';
+import { Reading } from '../../../parts/reading.tsx';
+import { Section } from '../../../parts/section.tsx';
+import { ShortTable } from '../../../parts/short-table.tsx';
+import { useNames } from '../directory.ts';
+import { eventWords } from '../topics/kinds.ts';
+import { upper } from '../words.ts';
+import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
+import { ThreadState } from './threads-page.tsx';
+import { MESSAGES, THREADS, useReread } from './use-reread.ts';
+
+/** One thread: what is in it, and everybody who was told of it or not, with the reason. */
+export function ThreadPage() {
+  const { threadId } = useParams({ from: '/notifications/threads/$threadId' });
+  const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId } });
+  useReread();
+  if (!thread) return error ? <MissingRecord error={error} what="thread" /> : <Reading />;
+  return (
+    <>
+      <PageHead crumb={<Link to="/notifications/threads">Threads</Link>} title={thread.subject} note={<Story thread={thread} />} />
+      <div className="sections">
+        <Section title="Who was told" small="newest first">
+          <Messages threadId={threadId} />
+        </Section>
+        <Section title="What is in it" small={countOf(thread)}>
+          <Items thread={thread} />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Story({ thread }: { thread: NotificationThreadWithItems }) {
+  const actor = useActorNames();
+  const { opened_at: opened, closed_at: closed, told_at: told, acknowledged_at: taken, parent_id: parent } = thread;
+  return (
+    <>
+      <ThreadState thread={thread} /> for the group{' '}
+      <Link to="/notifications/groups/$groupId" params={{ groupId: thread.group_id }} className="under">
+        {thread.group}
+      </Link>
+      . Began <Moment at={opened} />
+      {closed === null ? '' : ', over '}
+      <Moment at={closed} />, {told === null ? 'never told' : 'told last '}
+      <Moment at={told} />
+      {taken === null ? '' : `, taken over by ${actor(thread.acknowledged_by)} `}
+      <Moment at={taken} />.{' '}
+      {parent === null ? null : (
+        <Link to="/notifications/threads/$threadId" params={{ threadId: parent }} className="under">
+          The thread that tells of it
+        </Link>
+      )}
+    </>
+  );
+}
+
+function countOf({ open_count: open, item_count: all, items }: NotificationThreadWithItems): string {
+  const records = all === 1 ? 'one record' : `${all} records`;
+  return `${records}${open > 0 && open < all ? `, ${open} open` : ''}${items.length < all ? `, the first ${items.length} shown` : ''}`;
+}
+
+function Messages({ threadId }: { threadId: string }) {
+  const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: threadId }, query: { limit: 100 } });
+  const { names } = useNames();
+  return (
+    <ShortTable<Notification>
+      label="Messages"
+      list={list}
+      keyOf={({ id }) => id}
+      columns={[
+        whoColumn(names),
+        { ...SUBJECT_COLUMN, cell: ({ subject }) => <span title={subject}>{subject}</span> },
+        KIND_COLUMN,
+        TIME_COLUMN,
+        STATE_COLUMN,
+      ]}
+      empty="Nobody yet: it waits until nothing new has come for a few seconds, or the group is muted."
+    />
+  );
+}
+
+function Items({ thread: { items } }: { thread: NotificationThreadWithItems }) {
+  if (items.length === 0) return <p className="empty">Nothing is kept of it any more.</p>;
+  return (
+    <ul className="names">
+      {items.map((item) => (
+        <li key={item.id}>
+          <Name item={item} />{' '}
+          <span className="dim">
+            {item.detail === '' ? upper(eventWords(item.kind)) : item.detail}, <Moment at={item.opened_at} />
+            {item.closed_at === null ? '' : ' to '}
+            <Moment at={item.closed_at} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type Item = NotificationThreadWithItems['items'][number];
+
+function Name({ item }: { item: Item }) {
+  const href = hrefOf(item);
+  if (href === undefined) return <b>{item.name}</b>;
+  return (
+    <AppLink href={href} className="b id">
+      {item.name}
+    </AppLink>
+  );
+}
+
+function hrefOf({ id, type, router_id: routerId, agent_id: agentId, site_id: siteId }: Item): string | undefined {
+  if (type === 'thread') return `/notifications/threads/${id}`;
+  if (routerId !== null) return `/routers/${routerId}`;
+  if (agentId !== null) return `/agents/${agentId}`;
+  return siteId === null ? undefined : `/sites/${siteId}`;
+}

@@ -1,0 +1,83 @@
+import type { Notification, NotificationThread } from '../../../../../client/browser.ts';
+import type { Work } from '../../../parts/work.ts';
+import { sendErrorWords } from '../words.ts';
+
+const REASONS: Record<string, string> = {
+  muted: 'the group was muted',
+  silenced: 'a silence covered it',
+  quiet_hours: 'it waited for the end of their quiet hours',
+  over_before_told: 'it was over before it was to be told',
+  in_other_thread: 'another thread told of it',
+  flapping: 'it comes and goes, which was told already',
+  no_address: 'they have no address for this channel',
+  unverified: 'the address is not proved',
+  off: 'the address is switched off',
+  unsubscribed: 'they have left this',
+  duplicate: 'another line of the group leads to the same address',
+  channel_unavailable: 'the operator has not configured this channel',
+  acknowledged: 'somebody had taken it over',
+  expired: 'six hours of attempts have failed',
+  no_group: 'no group follows it',
+};
+
+/** Why a message was not sent: the stable words of docs/notifications.md, otherwise what went wrong with the last attempt. */
+export function reasonWords(reason: string): string {
+  return REASONS[reason] ?? sendErrorWords(reason);
+}
+
+interface StateWords {
+  work: Work;
+  word: string;
+  why: string;
+}
+
+/** What became of a message, as a lamp shows it. */
+export function stateWords({ state, reason, attempts }: Pick<Notification, 'state' | 'reason' | 'attempts'>): StateWords {
+  const last = attempts.at(-1);
+  const why = reason === null ? '' : reasonWords(reason);
+  switch (state) {
+    case 'sent':
+      return { work: 'done', word: 'sent', why: '' };
+    case 'pending':
+      return { work: 'waiting', word: 'waits', why: last?.error ? `tried ${times(attempts.length)}: ${sendErrorWords(last.error)}` : why };
+    case 'withheld':
+      return { work: 'skipped', word: 'not sent', why };
+    case 'superseded':
+      return { work: 'skipped', word: 'replaced', why: 'a newer message says more' };
+    case 'failed':
+      return { work: 'failed', word: 'given up', why };
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}
+
+const KINDS: Record<string, string> = {
+  open: 'opening',
+  update: 'change',
+  resolve: 'end',
+  reminder: 'reminder',
+  still_open: 'still open',
+  was_away: 'was away',
+  digest: 'digest',
+  escalation: 'escalation',
+  acknowledged: 'taken over',
+  test: 'test',
+};
+
+export function kindWords(kind: string): string {
+  return KINDS[kind] ?? kind.replaceAll('_', ' ');
+}
+
+/** How a thread is now, as a lamp shows it. */
+export function threadState({ state, acknowledged_at: taken, flapping, muted, parent_id: parent }: NotificationThread): StateWords {
+  if (state === 'closed') return { work: 'done', word: 'over', why: '' };
+  const why = [
+    ...(taken === null ? [] : ['taken over']),
+    ...(flapping ? ['comes and goes'] : []),
+    ...(muted ? ['the group is muted'] : []),
+    ...(parent === null ? [] : ['told by another thread']),
+  ];
+  return { work: taken === null ? 'failed' : 'running', word: 'open', why: why.join(', ') };
+}
