@@ -276,6 +276,7 @@ async function fill({ caller, server }: World): Promise<Values> {
   const script = { description: HTML, script: `:put "${HTML}"`, make_backup: false, express_execute: true, needs_acknowledgement: true };
   const job = await create(`/api/asynchronous/${routerId}`, script);
   const campaign = await create('/api/campaigns', { router_ids: [routerId], ...script });
+  const groupId = await fillNotifications(create, routerId);
   const forward = await create(`/api/routers/${routerId}/transient-forwarding`, {
     expire_after_minutes: 10,
     dst_port: 80,
@@ -287,7 +288,6 @@ async function fill({ caller, server }: World): Promise<Values> {
   await create('/api/clients', { name: HTML, kind: 'web', role: 'viewer', redirect_uris: ['https://app.example.net/callback'] });
   const site = await create('/api/sites', { name: HTML });
   await create('/api/enrol-tokens', { site_id: site['id'] });
-  const groupId = await fillNotifications(create, routerId);
   const { body: agents } = await caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
   return {
     routerId,
@@ -297,6 +297,7 @@ async function fill({ caller, server }: World): Promise<Values> {
     campaignId: campaign['id']!,
     forwardId: forward['id']!,
     groupId,
+    threadId: await threadOf(caller, groupId),
     terminalId: await leaveTerminals(server.url, caller, routerId),
     pair: backups.join('..'),
   };
@@ -309,15 +310,24 @@ async function fillNotifications(
 ): Promise<string> {
   const windows = [{ day: 'monday', from: 1320, to: 360 }];
   const schedule = await create('/api/schedules', { name: HTML, time_zone: 'Europe/Madrid', windows });
-  const topic = await create('/api/topics', { name: HTML, events: ['fault.*', 'job.failed'] });
+  const topic = await create('/api/topics', { name: HTML, events: ['fault.*', 'forward.created'] });
   const address = { url: 'https://hooks.slack.com/services/T0/B0/hostile' };
   const target = await create('/api/notification-targets', { name: HTML, channel: 'slack', address });
   const until = new Date(Date.now() + 3_600_000).toISOString();
   await create('/api/silences', { router_id: routerId, until, reason: HTML });
   await create('/api/groups', { name: 'Empty' });
-  const parts = { topics: [topic['id']], targets: [target['id']], schedule_id: schedule['id'], mute: 'schedule-active' };
-  const group = await create('/api/groups', { name: HTML, ...parts });
+  const parts = { topics: [topic['id']], targets: [target['id']], schedule_id: schedule['id'] };
+  await create('/api/groups', { name: 'Muted', ...parts, mute: 'always' });
+  const group = await create('/api/groups', { name: HTML, ...parts, mute: 'never' });
   return group['id']!;
+}
+
+/** The forward, as the group sees it. */
+function threadOf(caller: Caller, groupId: string): Promise<string> {
+  return waitUntil('the group has a thread with a message', async () => {
+    const { body } = await caller.call<{ data: { id: string; thread_id: string }[] }>('GET', `/api/notifications?group_id=${groupId}`);
+    return body.data[0]?.thread_id;
+  });
 }
 
 /** One that has ended, with a recording, and one that is open. @returns the id of the first */

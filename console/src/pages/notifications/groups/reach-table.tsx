@@ -59,12 +59,12 @@ function State({ line }: { line: GroupReach }) {
       </span>{' '}
       <span className="dim">{help}</span>{' '}
       {line.user_id === me.id && !isQuiet ? (
-        <Link to="/me/notifications" className="hand">
+        <Link to="/me/notifications" className="hand under">
           My addresses
         </Link>
       ) : null}
       {line.target_id !== null && !isQuiet ? (
-        <Link to="/notifications/channels" className="hand">
+        <Link to="/notifications/channels" className="hand under">
           Channels
         </Link>
       ) : null}

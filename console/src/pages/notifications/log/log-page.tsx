@@ -7,6 +7,7 @@ import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
 import { targetName } from '../words.ts';
 import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
+import { readLogSearch } from './search.ts';
 import type { LogSearch, MessageState } from './search.ts';
 import { MESSAGES, useReread } from './use-reread.ts';
 
@@ -64,7 +65,7 @@ function Filter({ names, count, isExact }: { names: Names | undefined; count: nu
   const { state = '', to = '', group = '' } = useSearch({ from: '/notifications/log' });
   const navigate = useNavigate({ from: '/notifications/log' });
   const change = (changed: Partial<Record<keyof LogSearch, string>>): void =>
-    void navigate({ search: readable({ state, to, group, ...changed }), replace: true });
+    void navigate({ search: readLogSearch({ state, to, group, ...changed }), replace: true });
   const receivers = [
     ...[...(names?.members.values() ?? [])].map(({ id, email }) => ({ value: id, name: email })),
     ...[...(names?.targets.values() ?? [])].map((target) => ({ value: target.id, name: targetName(target) })),
@@ -85,10 +86,6 @@ function Filter({ names, count, isExact }: { names: Names | undefined; count: nu
       </span>
     </div>
   );
-}
-
-function readable(typed: Record<keyof LogSearch, string>): LogSearch {
-  return Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== '')) as LogSearch;
 }
 
 interface ChoiceProps {

@@ -1,0 +1,104 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
+import type { World } from '../../harness/world.ts';
+
+/** Who was told of what, and why somebody was not. */
+
+describe.skipIf(isChromiumMissing)('in Chromium', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+  let receiver: WebhookReceiver;
+  let groupId: string;
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.start();
+    world = await startConsoleWorld({
+      routers: [{ identity: 'edge-1' }],
+      server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000', SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true' },
+    });
+    browser = await launchChromium();
+    groupId = await makeGroup();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+    await receiver?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world);
+    page = visit.page;
+  });
+  afterEach(() => visit.end());
+
+  const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+  const ask = async (method: string, at: string, content?: object): Promise<{ id: string }> => {
+    const { status, body } = await world.caller.call<{ data?: { id: string }; id?: string }>(method, at, content);
+    expect(status, `${at} ${JSON.stringify(body)}`).toBe(200);
+    return body.data ?? { id: body.id! };
+  };
+
+  /** A proved webhook, and a person who has not proved anything. */
+  async function makeGroup(): Promise<string> {
+    const address = { url: `${receiver.url}/tickets` };
+    const { id: target } = await ask('POST', '/api/notification-targets', { name: 'Tickets', channel: 'webhook', address });
+    await ask('POST', `/api/notification-targets/${target}/send-code`);
+    const code = /\b\d{6}\b/.exec(receiver.received.at(-1)!.body)![0];
+    await ask('POST', `/api/notification-targets/${target}/verify`, { code });
+    const { id: topic } = await ask('POST', '/api/topics', { name: 'Forwards', events: ['forward.created'] });
+    const { body } = await world.caller.call<{ data: { id: string; email: string }[] }>('GET', '/api/members');
+    const { id: viewer } = body.data.find(({ email }) => email === 'viewer@example.org')!;
+    const { id } = await ask('POST', '/api/groups', { name: 'On call', targets: [target], recipients: [viewer], topics: [topic] });
+    return id;
+  }
+
+  async function openForward(): Promise<void> {
+    const routerId = await waitUntil('the router is listed', async () => (await world.routerIds())[0]);
+    await ask('POST', `/api/routers/${routerId}/transient-forwarding`, {
+      expire_after_minutes: 10,
+      dst_port: 80,
+      dst_address: '127.0.0.1',
+      allow_from: '127.0.0.1',
+    });
+  }
+
+  it('says what would be there before anything has happened', async () => {
+    await visit.signIn('viewer', '/notifications/log');
+    await page.getByText('Nothing has happened that a group is told of.').waitFor();
+    await visit.goto('/notifications/threads');
+    await page.getByText('Nothing is open that a group follows.').waitFor();
+  });
+
+  it('lists what was sent and what was not, with the reason, and filters it by its address', async () => {
+    await openForward();
+    await waitUntil('the webhook is told', async () => receiver.received.some(({ type }) => type.startsWith('notification.open')));
+    await visit.signIn('viewer', '/notifications/log');
+    await row('Tickets').getByText('sent', { exact: true }).waitFor();
+    await row('viewer@example.org').getByText('not sent').waitFor();
+    await row('viewer@example.org').getByText('the address is not proved').waitFor();
+    await page.getByLabel('State').selectOption('not sent by a decision');
+    await row('Tickets').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?state=withheld');
+    await page.reload();
+    await row('viewer@example.org').waitFor();
+    await page.getByLabel('To', { exact: true }).selectOption('webhook Tickets');
+    await page.getByText('No message matches.').waitFor();
+  });
+
+  it('shows a thread: what is in it, and everybody who was told or not', async () => {
+    await visit.signIn('viewer', `/notifications/log?group=${groupId}`);
+    await row('Tickets').getByRole('link').click();
+    await page.getByRole('heading', { name: 'Who was told' }).waitFor();
+    await row('Tickets').getByText('sent', { exact: true }).waitFor();
+    await row('viewer@example.org').getByText('the address is not proved').waitFor();
+    await page.getByText('for the group').getByRole('link', { name: 'On call' }).click();
+    await page.getByRole('heading', { name: 'On call' }).waitFor();
+    await visit.goto('/notifications/threads?state=all');
+    await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
+  });
+});
