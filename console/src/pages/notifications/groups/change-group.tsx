@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { NotificationGroup, NotificationGroupChange } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
-import type { WriteState } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -11,20 +10,11 @@ import type { Names } from '../sentence.ts';
 import { eventsWords } from '../topics/kinds.ts';
 import { offWords, targetName } from '../words.ts';
 import { EscalationFields } from './escalation-fields.tsx';
+import type { PartProps } from './part-props.ts';
 import { PeopleFields } from './people-fields.tsx';
 import { TimesFields } from './times-fields.tsx';
 
 export type Asked = 'name' | 'people' | 'targets' | 'topics' | 'sites' | 'times' | 'escalation';
-
-/** What the fields of one part are given. */
-export interface PartProps {
-  group: NotificationGroup;
-  names: Names;
-  /** What is changed so far; the rest of the group stays as it is. */
-  draft: NotificationGroupChange;
-  onChange: (draft: NotificationGroupChange) => void;
-  state: WriteState;
-}
 
 const TITLES: Record<Asked, string> = {
   name: 'Rename',

@@ -1,6 +1,6 @@
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { numberOf } from '../../../parts/number-of.ts';
-import type { PartProps } from './change-group.tsx';
+import type { PartProps } from './part-props.ts';
 
 /** Who is told when nobody acknowledges. */
 export function EscalationFields({ group, names, draft, onChange, state }: PartProps) {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { channelName } from '../words.ts';
-import type { PartProps } from './change-group.tsx';
+import type { PartProps } from './part-props.ts';
 
 type Channel = NotificationGroup['notifiables'][number]['channel'];
 

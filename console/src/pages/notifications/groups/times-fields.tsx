@@ -1,7 +1,7 @@
 import { SelectField } from '../../../parts/form.tsx';
 import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { scheduleWords } from '../week.ts';
-import type { PartProps } from './change-group.tsx';
+import type { PartProps } from './part-props.ts';
 
 type Mute = NotificationGroup['mute'];
 
