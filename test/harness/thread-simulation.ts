@@ -10,6 +10,9 @@ import type { ItemRow, NoticeRow, Revision, ThreadRow } from '../../server/outbo
 export const TEAM = 'team';
 export const GROUP = 'group';
 
+/** Passes at one time: everything that is due is told in the first, and what that brings about in the next ones. */
+const MOST_TURNS = 20;
+
 export interface Fact {
   kind?: string;
   phase: 'open' | 'resolve' | 'info';
@@ -59,6 +62,27 @@ export class ThreadSimulation {
     return this.said.filter(({ withheld }) => withheld === null).map(({ kind, key }) => `${kind} ${key}`);
   }
 
+  get isAllClosed(): boolean {
+    return [...this.threads.values()].every(({ closed_at: end }) => end !== null);
+  }
+
+  /** Open, and nobody was told: neither of it nor of what stands for it. */
+  get untold(): ThreadRow[] {
+    const isTold = ({ parent_id: id, told_open: told }: ThreadRow): boolean => {
+      const parent = id === null ? undefined : this.threads.get(id);
+      return told === 1 || (parent?.state === 'open' && isTold(parent));
+    };
+    return [...this.threads.values()].filter((thread) => thread.state === 'open' && !isTold(thread));
+  }
+
+  /** Somebody mutes the group, or ends the mute. */
+  mute(isMuted: boolean): void {
+    this.listener = { ...this.listener, mute: isMuted ? 'always' : 'never' };
+    if (isMuted) return;
+    for (const thread of this.threads.values())
+      if (thread.muted === 1) this.threads.set(thread.id, { ...thread, flush_at: Math.min(thread.flush_at ?? Infinity, this.now) });
+  }
+
   at(router: string, siteId: string | null, agentId: string | null = null): void {
     this.places.set(router, { siteId, sites: siteId === null ? [] : [siteId], agentId });
   }
@@ -82,6 +106,10 @@ export class ThreadSimulation {
     };
     const routed = routeNotices(notices, known);
     for (const thread of [...routed.added, ...routed.changed]) this.threads.set(thread.id, thread);
+    this.#release(
+      routed.changed.filter(({ key, state }) => key.startsWith('agent:') && state === 'ended').map(({ id }) => id),
+      'open_again',
+    );
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
     if (![...routed.added, ...routed.changed].some(({ pending }) => pending === 'open')) return;
     const waiting = [...this.threads.values()].filter(
@@ -109,9 +137,11 @@ export class ThreadSimulation {
   /** Time goes by, and what is due is told at its time. */
   pass(ms: number): void {
     const end = this.now + ms;
-    for (let turns = 0; turns < 100_000; turns += 1) {
+    for (let turns = 0; ; turns += 1) {
       const due = Math.min(...[...this.threads.values()].map(({ flush_at: at }) => at ?? Infinity));
       if (due > end) break;
+      if (due > this.now) turns = 0;
+      if (turns > MOST_TURNS) throw new Error('telling does not end');
       this.now = Math.max(this.now, due);
       this.tell();
     }
@@ -135,13 +165,13 @@ export class ThreadSimulation {
       teamId: TEAM,
       groupId: GROUP,
       due,
-      standIns: all.filter((thread) => isStandIn(thread) && thread.closed_at === null),
+      parents: all.filter((thread) => (isStandIn(thread) || thread.key.startsWith('agent:')) && thread.closed_at === null),
       children,
       agents: this.agents,
       newId: () => this.#nextId(),
     });
     for (const thread of [...result.added, ...result.changed]) this.threads.set(thread.id, thread);
-    for (const { parentId, how } of result.released) this.#release(parentId, how);
+    this.#release(result.released, 'as_told');
     for (const { thread, kind, withheld } of result.revisions)
       this.said.push({
         at: this.now,
@@ -158,15 +188,16 @@ export class ThreadSimulation {
     return (this.silenced.get(key) ?? 0) > this.now;
   }
 
-  #release(parentId: string, how: 'open_again' | 'as_told'): void {
+  #release(parents: readonly string[], how: 'open_again' | 'as_told'): void {
     const { now } = this;
-    for (const thread of [...this.threads.values()].filter(({ parent_id: parent }) => parent === parentId)) {
+    for (const thread of [...this.threads.values()].filter(({ parent_id: parent }) => parent !== null && parents.includes(parent))) {
+      const { pending, open_count: count, flush_at: flushAt } = thread;
       const next: Partial<ThreadRow> =
         thread.state !== 'open'
-          ? { flush_at: now + FLAP_WINDOW_MS, pending: null }
+          ? { flush_at: pending === null ? now + FLAP_WINDOW_MS : flushAt }
           : how === 'open_again'
-            ? { pending: 'open', pending_since: now, flush_at: now + this.afterAgentMs, told_open: 0 }
-            : { pending: null, told_open: 1, told_at: now, flush_at: now };
+            ? { pending: 'open', pending_since: null, flush_at: now + this.afterAgentMs, told_open: 0 }
+            : { pending: null, flapping_since: null, told_open: 1, told_at: now, told_count: count, flush_at: now };
       this.threads.set(thread.id, { ...thread, ...next, parent_id: null });
     }
   }

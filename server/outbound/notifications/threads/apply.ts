@@ -64,7 +64,7 @@ function begin(thread: ThreadRow, at: number, now: number): ThreadRow {
     ? { ...open, pending: null, pending_since: null, flush_at: lookAt(open, thread.told_at ?? now) }
     : { ...open, first_at: at };
   if (openings.length >= FLAP_OPENINGS)
-    return { ...begun, told_open: 0, flapping_since: now, pending: 'flapping', pending_since: now, flush_at: now + OPENING.quietMs };
+    return { ...begun, flapping_since: now, pending: 'flapping', pending_since: now, flush_at: now + OPENING.quietMs };
   if (neverEnded) return begun;
   const wasToldBefore = openings.length > 1 && thread.told_at !== null;
   return wait({ ...begun, ...FRESH }, 'open', wasToldBefore ? AGAIN : OPENING, now);

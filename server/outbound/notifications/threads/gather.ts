@@ -52,6 +52,20 @@ export function isSuspect(awayAgents: number, allAgents: number): boolean {
   return awayAgents >= SUSPECT_AGENTS && awayAgents * 2 > allAgents;
 }
 
+/**
+ * The open thread that stands for this one: its agent that is away, its site, or a storm. What is silenced counts in none but its cause.
+ * @param find a thread of the group by its key
+ */
+export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | undefined, isSilenced = false): ThreadRow | undefined {
+  const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
+  const keys = [
+    ...(isOfRouter && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []),
+    ...(isOfRouter && thread.site_id !== null && !isSilenced ? [siteKey(thread.site_id, thread.kind)] : []),
+    ...(isSilenced ? [] : [stormKey(thread.group_id)]),
+  ];
+  return keys.map(find).find((parent) => parent?.state === 'open');
+}
+
 /** Has no records of its own: it stands for a site, a storm, or agents that were lost all at once. */
 export function isStandIn({ kind }: Pick<ThreadRow, 'kind'>): boolean {
   return kind === 'site' || kind === 'storm' || kind === 'contact_lost';

@@ -12,7 +12,7 @@ import { selectListeners, selectTeamsToRoute } from './routing/store.ts';
 import { muteOf } from './telling/moment.ts';
 import { hasLongSilenced, makeLongSilencedDue, makeMutedDue, selectDueTeams, selectMutedGroups, selectNextDue } from './telling/store.ts';
 import { tellSome } from './telling/tell.ts';
-import type { TellRules, WriteMessages } from './telling/tell.ts';
+import type { WriteMessages } from './telling/tell.ts';
 import type { ThreadRow } from './types.ts';
 
 /** The look that finds what no hint told: facts of another process, mutes that somebody ended. */
@@ -23,11 +23,16 @@ const GATHER_MS = 200;
 const MISSED_EVERY_MS = 10 * 60_000;
 const MISSED_AT_ONCE = 500;
 
+export interface ThreadRules {
+  /** Routers whose agent is back have so long to answer before they are told, milliseconds. */
+  afterAgentMs: number;
+}
+
 export interface ThreadsDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  rules: TellRules;
+  rules: ThreadRules;
   campaignOf: CampaignOf;
   /** Stores messages in the transaction that decides them. */
   writeMessages: WriteMessages;
@@ -103,13 +108,13 @@ export class ThreadsService {
     await this.#endMissed();
     await this.#endMutes();
     await this.#endSilences();
+    const { writeMessages, rules, campaignOf } = this.#deps;
     await this.#forEachTeam(selectTeamsToRoute, (teamId) =>
-      storage.writes.write((tx) => routeSome(tx, teamId, this.#deps.campaignOf, clock.now())),
+      storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs: rules.afterAgentMs }, clock.now())),
     );
-    const { writeMessages, rules } = this.#deps;
     await this.#forEachTeam(
       (db) => selectDueTeams(db, clock.now()),
-      (teamId) => storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, rules, clock.now())),
+      (teamId) => storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now())),
     );
     this.#deps.onMessages();
   }

@@ -1,7 +1,7 @@
 import { applyNotice, wait } from '../apply.ts';
 import { destinationOf, isFor } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
-import { agentKey, isStandIn, siteKey, stormKey } from '../gather.ts';
+import { agentKey, isStandIn, parentOf, siteKey, stormKey } from '../gather.ts';
 import { ENDING, OPENING } from '../timing.ts';
 import { newThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
@@ -89,23 +89,16 @@ class Batch {
   /** What opens while another thread of the group stands for it, or ends there, is told by that thread; what is silenced is told by none. */
   #underParent(thread: ThreadRow, before: ThreadRow, isSilenced: boolean): ThreadRow {
     const { now } = this.#known;
-    const isOpening = thread.state === 'open' && before.state !== 'open';
-    const parent = thread.parent_id === null && isOpening ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
+    // What was told is told to its end by itself.
+    const isNew = thread.state === 'open' && before.state !== 'open' && before.told_open === 0 && before.flapping_since === null;
+    const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
     if (!parent || parent.state !== 'open') return thread;
     if (isStandIn(parent)) this.#put(wait(parent, parent.pending ?? 'update', ENDING, now));
     return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null };
   }
 
   #parentFor(thread: ThreadRow, isSilenced: boolean): ThreadRow | undefined {
-    const inGroup = (key: string): ThreadRow | undefined => {
-      const parent = this.#threads.get(`${thread.group_id} ${key}`);
-      return parent?.state === 'open' ? parent : undefined;
-    };
-    const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
-    const cause = isOfRouter && thread.agent_id !== null ? inGroup(agentKey(thread.agent_id)) : undefined;
-    if (isSilenced) return cause;
-    const site = isOfRouter && thread.site_id !== null ? inGroup(siteKey(thread.site_id, thread.kind)) : undefined;
-    return cause ?? site ?? inGroup(stormKey(thread.group_id));
+    return parentOf(thread, (key) => this.#threads.get(`${thread.group_id} ${key}`), isSilenced);
   }
 
   #byId(id: string | null): ThreadRow | undefined {
@@ -151,8 +144,11 @@ export function settleTogether(opening: readonly ThreadRow[], now: number): Thre
   const byGroup = new Map<string, ThreadRow[]>();
   for (const thread of opening) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
   return [...byGroup.values()].flatMap((threads) => {
-    // One that opens again waits longer, on its own.
-    const waiting = threads.filter(({ flush_at: at }) => at !== null && at <= now + OPENING.mostMs);
+    // One that opens again, or that is held back, waits longer and on its own; it must not end the wait of the others in its last seconds.
+    const waiting = threads.filter(
+      ({ flush_at: at, pending_since: since }) =>
+        at !== null && at <= now + OPENING.mostMs && since !== null && since >= now - OPENING.mostMs,
+    );
     const first = Math.min(...waiting.map(({ pending_since: since }) => since ?? now));
     const flushAt = Math.min(now + OPENING.quietMs, first + OPENING.mostMs);
     return waiting.filter(({ flush_at: at }) => at !== flushAt).map((thread) => ({ ...thread, flush_at: flushAt }));

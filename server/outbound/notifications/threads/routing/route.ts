@@ -2,6 +2,8 @@ import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
 import type { CampaignOf } from '../match.ts';
 import type { ThreadRow } from '../types.ts';
+import { releaseToOpen } from '../telling/store.ts';
+import { FLAP_WINDOW_MS } from '../timing.ts';
 import { keysOf, routeNotices, settleTogether } from './batch.ts';
 import {
   insertThreads,
@@ -25,7 +27,12 @@ export const ROUTED_AT_ONCE = 500;
  * Gives the next notices of a team to the threads of its groups, and marks them, in the same transaction: a crash repeats nothing and loses
  * nothing. @returns how many notices it took
  */
-export async function routeSome(tx: Tx, teamId: string, campaignOf: CampaignOf, now: number): Promise<number> {
+export async function routeSome(
+  tx: Tx,
+  teamId: string,
+  { campaignOf, afterAgentMs }: { campaignOf: CampaignOf; afterAgentMs: number },
+  now: number,
+): Promise<number> {
   // Two processes take turns.
   await lockTeam(tx, teamId);
   const notices = await selectUnrouted(tx, teamId, ROUTED_AT_ONCE);
@@ -52,11 +59,17 @@ export async function routeSome(tx: Tx, teamId: string, campaignOf: CampaignOf, 
   // Parents first: threads refer to them.
   await insertThreads(tx, routed.added);
   for (const thread of routed.changed) await updateThread(tx, thread);
+  // Routers whose agent is back are told if they still do not answer after a while.
+  await releaseToOpen(tx, teamId, endedAgents(routed.changed), { openAt: now + afterAgentMs, closeAt: now + FLAP_WINDOW_MS });
   await upsertItems(tx, routed.items);
   await settle(tx, teamId, [...routed.added, ...routed.changed], now);
   const ids = notices.map(({ id }) => id);
   await markRouted(tx, teamId, ids, now);
   return notices.length;
+}
+
+function endedAgents(threads: readonly ThreadRow[]): string[] {
+  return threads.filter(({ key, state }) => key.startsWith('agent:') && state === 'ended').map(({ id }) => id);
 }
 
 async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now: number): Promise<void> {

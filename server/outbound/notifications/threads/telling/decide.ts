@@ -39,7 +39,7 @@ function open(due: ThreadRow, { now, hold, chain }: Moment): Told {
   return tell(watch(told, chain, now), wasHeldBack(due) ? 'still_open' : 'open', now);
 }
 
-function heldBack(thread: ThreadRow, { reason, until }: Hold): ThreadRow {
+export function heldBack(thread: ThreadRow, { reason, until }: Hold): ThreadRow {
   const silencedUntil = reason === 'silenced' ? until : null;
   return { ...thread, muted: reason === 'muted' ? 1 : 0, silenced_until: silencedUntil, flush_at: until };
 }
@@ -52,16 +52,15 @@ export function wasHeldBack({ muted, silenced_until: silencedUntil }: ThreadRow)
 function flapping(due: ThreadRow, { now, hold }: Moment): Told {
   const wait = due.state === 'open' ? STAYS_OPEN_MS : STAYS_QUIET_MS;
   const waiting = { ...due, pending: 'steady', pending_since: now, flush_at: now + wait };
-  return hold ? withhold(waiting, 'update', hold.reason) : tell(waiting, 'update', now);
+  return hold ? withhold(waiting, 'update', hold.reason) : tell({ ...waiting, told_open: 1 }, 'update', now);
 }
 
 /** It stays open, or quiet. That is an opening or an end like any other. */
 function steady(due: ThreadRow, moment: Moment): Told {
-  const wasTold = due.told_at !== null && due.flapping_since !== null && due.told_at >= due.flapping_since;
   const calm = { ...due, flapping_since: null };
   if (due.state === 'open') return open({ ...calm, pending: 'open' }, moment);
   const ended = rest({ ...calm, told_open: 0, openings: '[]' }, moment.now);
-  return wasTold ? tell(ended, 'resolve', moment.now) : withhold(ended, 'resolve', 'over_before_told');
+  return due.told_open === 1 ? tell(ended, 'resolve', moment.now) : withhold(ended, 'resolve', 'over_before_told');
 }
 
 /** Nothing new: somebody has to be reminded, or the time is over in which it might have come back. */

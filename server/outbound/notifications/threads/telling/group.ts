@@ -1,9 +1,10 @@
-import { gatherSites, isStandIn, isStorm, isSuspect, rollup, stormKey } from '../gather.ts';
+import { gatherSites, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
+import { wait } from '../apply.ts';
 import { FRESH, newThread } from '../new-thread.ts';
 import { ENDING, SUSPECT_MS } from '../timing.ts';
 import type { ThreadRow } from '../types.ts';
 import { care, earliest, isCareDue, lookAt, watch } from './care.ts';
-import { decide, rest, wasHeldBack } from './decide.ts';
+import { decide, heldBack, rest, wasHeldBack } from './decide.ts';
 import type { Moment } from './moment.ts';
 import { GroupResult } from './result.ts';
 import { tell } from './told.ts';
@@ -15,8 +16,8 @@ export interface GroupState extends Moment {
   groupId: string;
   /** Due. Of those that another stands for, only the ones that stand for others themselves. */
   due: readonly ThreadRow[];
-  /** All threads of the group that stand for others, also ended ones that can open again. */
-  standIns: readonly ThreadRow[];
+  /** All threads of the group that stand for others, also ended ones that can open again, and the agents of the due ones. */
+  parents: readonly ThreadRow[];
   /** For the due ones of them: threads in them, and how many of those are open. */
   children: ReadonlyMap<string, { open: number; all: number; severity: string }>;
   /** Due threads that a silence covers, with its end. */
@@ -28,16 +29,18 @@ export interface GroupState extends Moment {
 
 export function tellGroup(state: GroupState): GroupResult {
   const result = new GroupResult();
-  const openings = state.due.filter((thread) => thread.pending === 'open' && !isStandIn(thread) && !state.silenced.has(thread.id));
+  const openings = state.due.filter(
+    (thread) => thread.pending === 'open' && thread.told_open === 0 && !isStandIn(thread) && !state.silenced.has(thread.id),
+  );
   const gathered = state.hold ? new Set<string>() : gatherOpenings(state, openings, result);
-  for (const thread of state.due) {
-    if (gathered.has(thread.id)) continue;
-    if (isStandIn(thread) && thread.state === 'open') rollUp(state, result.of(thread), result);
-    else {
-      result.tell(decide(thread, momentFor(state, thread)));
-      const hasEnded = thread.pending === 'end' || thread.pending === 'over';
-      if (hasEnded && thread.key.startsWith('agent:')) result.released.push({ parentId: thread.id, how: 'open_again' });
-    }
+  // Sites before the storm that stands for them.
+  for (const due of state.due.toSorted((one, other) => Number(one.parent_id === null) - Number(other.parent_id === null))) {
+    if (gathered.has(due.id)) continue;
+    if (!isStandIn(due)) result.tell(decide(due, momentFor(state, due)));
+    // What others have changed in this pass was not counted: it is due again.
+    else if (result.has(due)) continue;
+    else if (due.state === 'open') rollUp(state, due, result);
+    else result.tell(decide(due, momentFor(state, due)));
   }
   return result;
 }
@@ -49,7 +52,8 @@ function momentFor({ now, hold, chain, silenced }: GroupState, { id }: ThreadRow
 }
 
 /** @returns the threads that are told by another, or held back */
-function gatherOpenings(state: GroupState, openings: readonly ThreadRow[], result: GroupResult): Set<string> {
+function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: GroupResult): Set<string> {
+  const openings = due.filter((thread) => !joinParent(state, thread, result));
   const { sites, others } = gatherSites(openings);
   const agents = others.filter(({ key }) => key.startsWith('agent:'));
   const isLostAtOnce = isSuspect(agents.length, state.agents);
@@ -66,7 +70,22 @@ function gatherOpenings(state: GroupState, openings: readonly ThreadRow[], resul
     const kind = isLostAtOnce && held.length === 0 && all.length === agents.length ? 'contact_lost' : 'storm';
     announce(standFor(state, { key: stormKey(state.groupId), kind, siteId: null }, all, result), all, state, result);
   } else for (const site of siteThreads) announce(site, sites.get(site.key)!, state, result);
-  return new Set([...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
+  const joined = due.filter((thread) => !openings.includes(thread));
+  return new Set([...joined, ...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
+}
+
+/** What waited while another thread opened that stands for it goes under that one. @returns false when there is none */
+function joinParent({ parents, now }: GroupState, thread: ThreadRow, result: GroupResult): boolean {
+  const parent = parentOf(thread, (key) => parents.find((one) => one.key === key));
+  if (!parent || parent.id === thread.id) return false;
+  result.put(under(parent, thread));
+  const waiting = result.of(parent);
+  if (isStandIn(parent)) result.put(wait(waiting, waiting.pending ?? 'update', ENDING, now));
+  return true;
+}
+
+function under(parent: ThreadRow, thread: ThreadRow): ThreadRow {
+  return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null, muted: 0, silenced_until: null };
 }
 
 function heldUntil(thread: ThreadRow, now: number): number {
@@ -75,12 +94,12 @@ function heldUntil(thread: ThreadRow, now: number): number {
 
 /** Puts threads under one that stands for them. */
 function standFor(
-  { teamId, groupId, standIns, newId, now }: GroupState,
+  { teamId, groupId, parents, newId, now }: GroupState,
   { key, kind, siteId }: { key: string; kind: string; siteId: string | null },
   threads: readonly ThreadRow[],
   result: GroupResult,
 ): ThreadRow {
-  const known = standIns.find((thread) => thread.key === key);
+  const known = parents.find((thread) => thread.key === key);
   const parent: ThreadRow = {
     ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })),
     kind,
@@ -94,20 +113,13 @@ function standFor(
     pending: null,
     pending_since: null,
     flush_at: null,
+    muted: 0,
+    silenced_until: null,
     ...FRESH,
   };
   if (known) result.put(parent);
   else result.add(parent);
-  for (const thread of threads)
-    result.put({
-      ...result.of(thread),
-      parent_id: parent.id,
-      pending: null,
-      pending_since: null,
-      flush_at: null,
-      muted: 0,
-      silenced_until: null,
-    });
+  for (const thread of threads) result.put(under(parent, result.of(thread)));
   return parent;
 }
 
@@ -123,35 +135,33 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
   const { open, all, severity } = state.children.get(thread.id) ?? { open: 0, all: 0, severity: thread.severity };
   const counted = { ...thread, open_count: open, item_count: all, severity };
   const look = lookAt(counted, thread.told_at ?? now);
-  const quiet = { ...counted, pending: null, pending_since: null, flush_at: look };
+  const quiet = { ...counted, pending: null, pending_since: null, flush_at: look, muted: 0 as const };
   if (thread.parent_id !== null) {
     // A storm stands for this site.
-    result.put(
-      open > 0 ? { ...quiet, flush_at: null } : rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null }, now),
-    );
-    if (open > 0) return;
-    result.released.push({ parentId: thread.id, how: 'as_told' });
-    const storm = state.standIns.find(({ id }) => id === thread.parent_id);
-    if (storm) {
-      const waiting = result.of(storm);
-      result.put({ ...waiting, pending: 'update', pending_since: waiting.pending_since ?? now, flush_at: now + ENDING.quietMs });
+    if (open > 0) {
+      result.put({ ...quiet, flush_at: null });
+      return;
     }
+    result.put(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null }, now));
+    result.released.push(thread.id);
+    const storm = state.parents.find(({ id }) => id === thread.parent_id);
+    if (storm) result.put(wait(result.of(storm), 'update', ENDING, now));
     return;
   }
   const next = rollup(counted, open, now);
   if (next.kind === 'end') {
     result.tell(tell(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0 }, now), 'resolve', now));
-    result.released.push({ parentId: thread.id, how: 'as_told' });
+    result.released.push(thread.id);
   } else if (isCareDue(counted, now)) {
     result.tell(care(hold ? counted : quiet, moment));
   } else if (next.kind === 'update' && !hold) {
     result.tell(tell({ ...quiet, flush_at: lookAt(counted, now) }, 'update', now));
+  } else if (hold) {
+    // The number is told when the mute or the silence ends.
+    result.put({ ...heldBack(counted, hold), pending: 'update' });
   } else {
-    // While it is held back, the number is told at the end of that.
-    const until = hold ? hold.until : next.kind === 'wait' ? next.until : null;
-    const silencedUntil = hold?.reason === 'silenced' ? hold.until : null;
-    if (until === null) result.put({ ...quiet, flush_at: hold ? null : look });
-    else result.put({ ...counted, pending: 'update', silenced_until: silencedUntil, flush_at: hold ? until : earliest(until, look) });
+    const until = next.kind === 'wait' ? next.until : null;
+    result.put(until === null ? quiet : { ...quiet, pending: 'update', flush_at: earliest(until, look) });
   }
 }
 

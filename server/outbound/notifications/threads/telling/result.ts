@@ -1,18 +1,13 @@
 import type { Revision, ThreadRow } from '../types.ts';
 import type { Told } from './told.ts';
 
-/** Threads whose parent is gone. `open_again`: what is still open is told on its own; `as_told`: it counts as told. */
-export interface Release {
-  parentId: string;
-  how: 'open_again' | 'as_told';
-}
-
 /** What a group's pass has to store. A thread that is put twice is stored as it was put last. */
 export class GroupResult {
   readonly #added = new Set<string>();
   readonly #threads = new Map<string, ThreadRow>();
   readonly revisions: Revision[] = [];
-  readonly released: Release[] = [];
+  /** Parents that are over; what is still open in them counts as told. */
+  readonly released: string[] = [];
 
   get added(): ThreadRow[] {
     return [...this.#threads.values()].filter(({ id }) => this.#added.has(id));
@@ -34,6 +29,10 @@ export class GroupResult {
   tell({ thread, revisions }: Told): void {
     this.put(thread);
     this.revisions.push(...revisions);
+  }
+
+  has({ id }: ThreadRow): boolean {
+    return this.#threads.has(id);
   }
 
   /** As it is now. */

@@ -1,7 +1,8 @@
+import type { ExpressionBuilder } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import type { Schema } from '../../../../platform/storage/schema.ts';
 import type { ThreadRow } from '../types.ts';
-import type { Release } from './result.ts';
 
 export { selectEscalations } from '../../groups/escalation/store.ts';
 export { selectSilenced } from '../../silences/store.ts';
@@ -34,6 +35,28 @@ export async function selectDue(db: DbOrTx, teamId: string, now: number, limit: 
     .orderBy('id')
     .limit(limit)
     .execute();
+}
+
+/** Agents that are away, as the groups of a team see them, by the keys of their threads. */
+export async function selectAgentThreads(
+  db: DbOrTx,
+  teamId: string,
+  groupIds: readonly string[],
+  keys: readonly string[],
+): Promise<ThreadRow[]> {
+  const threads: ThreadRow[] = [];
+  for (const chunk of inChunks(keys))
+    threads.push(
+      ...(await db
+        .selectFrom('threads')
+        .selectAll()
+        .where('team_id', '=', teamId)
+        .where('group_id', 'in', groupIds)
+        .where('key', 'in', chunk)
+        .where('closed_at', 'is', null)
+        .execute()),
+    );
+  return threads;
 }
 
 /** Threads of these groups that stand for others and can still change. */
@@ -82,23 +105,45 @@ export async function countAgents(db: DbOrTx, teamId: string): Promise<number> {
   return count;
 }
 
-/** @param times when what opens again is due, and when what has ended is closed */
-export async function release(
+/** Parents are gone: what is open in them is told on its own at `openAt` if it is still open then, what has ended is closed at `closeAt`. */
+export async function releaseToOpen(
   db: DbOrTx,
   teamId: string,
-  { parentId, how }: Release,
-  { now, openAt, closeAt }: { now: number; openAt: number; closeAt: number },
+  parentIds: readonly string[],
+  { openAt, closeAt }: { openAt: number; closeAt: number },
 ): Promise<void> {
-  const children = () => db.updateTable('threads').where('team_id', '=', teamId).where('parent_id', '=', parentId);
-  await children().set({ parent_id: null, flush_at: closeAt, pending: null }).where('state', '<>', 'open').execute();
-  await children()
-    .set(
-      how === 'open_again'
-        ? { parent_id: null, pending: 'open', pending_since: now, flush_at: openAt, told_open: 0 }
-        : { parent_id: null, pending: null, told_open: 1, told_at: now, flush_at: now },
-    )
-    .where('state', '=', 'open')
-    .execute();
+  const open = { parent_id: null, pending: 'open', pending_since: null, flush_at: openAt, told_open: 0 as const };
+  for (const chunk of inChunks(parentIds)) {
+    await releaseEnded(db, teamId, chunk, closeAt);
+    await childrenOf(db, teamId, chunk).set(open).where('state', '=', 'open').execute();
+  }
+}
+
+/** Parents are over: what is still open in them counts as told, what has ended is closed at `closeAt`. */
+export async function releaseAsTold(
+  db: DbOrTx,
+  teamId: string,
+  parentIds: readonly string[],
+  { now, closeAt }: { now: number; closeAt: number },
+): Promise<void> {
+  const told = { parent_id: null, pending: null, flapping_since: null, told_open: 1 as const, told_at: now };
+  for (const chunk of inChunks(parentIds)) {
+    await releaseEnded(db, teamId, chunk, closeAt);
+    // Somebody has to be reminded of them: that is decided next.
+    const set = (eb: ExpressionBuilder<Schema, 'threads'>) => ({ ...told, told_count: eb.ref('open_count'), flush_at: now });
+    await childrenOf(db, teamId, chunk).set(set).where('state', '=', 'open').execute();
+  }
+}
+
+/** What has something to tell of its own keeps its time. */
+async function releaseEnded(db: DbOrTx, teamId: string, parentIds: readonly string[], closeAt: number): Promise<void> {
+  const ended = () => childrenOf(db, teamId, parentIds).where('state', '<>', 'open');
+  await ended().set({ flush_at: closeAt }).where('pending', 'is', null).execute();
+  await ended().set({ parent_id: null }).execute();
+}
+
+function childrenOf(db: DbOrTx, teamId: string, parentIds: readonly string[]) {
+  return db.updateTable('threads').where('team_id', '=', teamId).where('parent_id', 'in', parentIds);
 }
 
 /** Groups whose threads wait for the end of a mute. */

@@ -1,13 +1,22 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
-import { isStandIn } from '../gather.ts';
+import { agentKey, isStandIn } from '../gather.ts';
 import { insertThreads, lockTeam, selectListeners, updateThread } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
 import { tellGroup } from './group.ts';
 import { chainOf, momentOf } from './moment.ts';
 import type { Fact } from './store.ts';
-import { countAgents, release, selectChildren, selectDue, selectEscalations, selectSilenced, selectStandIns } from './store.ts';
+import {
+  countAgents,
+  releaseAsTold,
+  selectAgentThreads,
+  selectChildren,
+  selectDue,
+  selectEscalations,
+  selectSilenced,
+  selectStandIns,
+} from './store.ts';
 
 /** Threads of one transaction. */
 const TOLD_AT_ONCE = 500;
@@ -15,22 +24,19 @@ const TOLD_AT_ONCE = 500;
 /** Stores the messages of revisions, in the transaction that decides them. */
 export type WriteMessages = (tx: Tx, teamId: string, revisions: readonly Revision[], now: number) => Promise<void>;
 
-export interface TellRules {
-  /** Routers whose agent is back have so long to answer before they are told, milliseconds. */
-  afterAgentMs: number;
-}
-
 /**
  * Decides what the due threads of a team tell, and stores it with its messages in the same transaction. @returns how many threads were due
  */
-export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { afterAgentMs }: TellRules, now: number): Promise<number> {
+export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now: number): Promise<number> {
   await lockTeam(tx, teamId);
   const due = await selectDue(tx, teamId, now, TOLD_AT_ONCE);
   if (due.length === 0) return 0;
   const listeners = new Map((await selectListeners(tx, teamId)).map((listener) => [listener.id, listener]));
   const byGroup = new Map<string, ThreadRow[]>();
   for (const thread of due) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
-  const standIns = await selectStandIns(tx, teamId, [...byGroup.keys()]);
+  const groupIds = [...byGroup.keys()];
+  const agentKeys = [...new Set(due.flatMap(({ pending, agent_id: id }) => (pending === 'open' && id !== null ? [agentKey(id)] : [])))];
+  const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
   const children = await selectChildren(
     tx,
     teamId,
@@ -46,7 +52,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { a
       teamId,
       groupId,
       due: threads,
-      standIns: standIns.filter((thread) => thread.group_id === groupId),
+      parents: parents.filter((thread) => thread.group_id === groupId),
       children,
       silenced,
       agents,
@@ -54,8 +60,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, { a
     });
     await insertThreads(tx, result.added);
     for (const thread of result.changed) await updateThread(tx, thread);
-    for (const released of result.released)
-      await release(tx, teamId, released, { now, openAt: now + afterAgentMs, closeAt: now + FLAP_WINDOW_MS });
+    await releaseAsTold(tx, teamId, result.released, { now, closeAt: now + FLAP_WINDOW_MS });
     revisions.push(...result.revisions);
   }
   await write(tx, teamId, revisions, now);
