@@ -16,6 +16,7 @@ import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
 import type { Device, DeviceFilter, DeviceScope, ListedDevice } from './types.ts';
+import { compareWithStored, markUnreported } from './whole-report/store.ts';
 
 /** How often the last-seen times are stored; memory holds the exact ones. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
@@ -101,8 +102,8 @@ export class DevicesService {
       const { scope, added } = await storage.writes.write(async (tx) => {
         // Read inside the transaction: the router may move to another site at any time.
         const here = await store.selectDeviceScope(tx, connection.teamId, routerId);
-        const admitted = await this.#limits.admit(tx, here, sighted);
-        return { scope: here, added: await this.#storeReport(tx, here, report, admitted) };
+        const isWhole = report.kind === 'full' && report.first && report.last;
+        return { scope: here, added: await (isWhole ? this.#storeWhole(tx, here, sighted) : this.#storeReport(tx, here, report, sighted)) };
       });
       this.#limits.added(scope, added);
     } catch (error) {
@@ -178,11 +179,23 @@ export class DevicesService {
   async #storeReport(tx: Tx, scope: DeviceScope, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {
     const now = this.#deps.clock.now();
     const isFull = report.kind === 'full';
+    const admitted = await this.#limits.admit(tx, scope, sighted);
     if (isFull && report.first) await store.beginReport(tx, scope);
-    const added = await store.upsertSighted(tx, scope, sighted, now);
+    const added = await store.upsertSighted(tx, scope, admitted, now);
     await store.markGone(tx, scope, report.gone, now);
     if (isFull && report.last) await store.endReport(tx, scope, !this.#damaged.has(scope.routerId));
     if (!isFull || report.last) await store.confirmReports(tx, [{ routerId: scope.routerId, at: now }]);
+    return added;
+  }
+
+  /** Only what differs from what is stored. @returns how many devices are new */
+  async #storeWhole(tx: Tx, scope: DeviceScope, sighted: readonly store.SightedDevice[]): Promise<number> {
+    const now = this.#deps.clock.now();
+    await store.adoptFromRouter(tx, scope);
+    const { changed, gone } = await compareWithStored(tx, scope, sighted);
+    const added = await store.upsertSighted(tx, scope, await this.#limits.admit(tx, scope, changed), now);
+    await markUnreported(tx, scope, gone);
+    await store.confirmReports(tx, [{ routerId: scope.routerId, at: now }]);
     return added;
   }
 

@@ -20,7 +20,7 @@ export interface SightedDevice {
 }
 
 /** A MAC address is one device at a site, or behind its router where that stands in no site. */
-const scopeId = ({ siteId, routerId }: DeviceScope): string => siteId ?? routerId;
+export const scopeId = ({ siteId, routerId }: DeviceScope): string => siteId ?? routerId;
 
 /** The scope of a router's sightings. @throws Kysely's NoResultError when the team has no such router */
 export async function selectDeviceScope(db: DbOrTx, teamId: string, routerId: string): Promise<DeviceScope> {
@@ -162,7 +162,7 @@ export async function beginReport(db: DbOrTx, scope: DeviceScope): Promise<void>
 }
 
 /** A router that moved into a site takes its devices with it. */
-async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: DeviceScope): Promise<void> {
+export async function adoptFromRouter(db: DbOrTx, { teamId, routerId, siteId }: DeviceScope): Promise<void> {
   if (siteId === null) return;
   await db
     .updateTable('devices')
