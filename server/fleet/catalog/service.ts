@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../platform/core/errors.ts';
 import { agreedFacts, findCandidates } from './matching.ts';
 import { readProducts } from './products.ts';
@@ -6,6 +7,9 @@ import type { Product, ProductFacts, RouterNames } from './types.ts';
 
 /** The catalogue shipped with the program; see README.md in this folder. */
 const SHIPPED = new URL('mikrotik-products.csv', import.meta.url);
+
+/** Names of routers whose facts are remembered: MikroTik makes some 600 products, and agents may say anything. About 1 kB each. */
+const REMEMBERED = 1000;
 
 export interface CatalogOptions {
   /** An operator's CSV file that adds products or overrides facts. */
@@ -18,6 +22,8 @@ export interface CatalogOptions {
 export class CatalogService {
   readonly #products: readonly Product[];
   readonly #imagesUrl: string | undefined;
+  /** A search goes through all products, and a fleet has few models. */
+  readonly #described = new LRUCache<string, ProductFacts>({ max: REMEMBERED });
 
   constructor(products: readonly Product[], imagesUrl?: string) {
     this.#products = products;
@@ -26,6 +32,15 @@ export class CatalogService {
 
   /** The facts on which all matching products agree; null for the others. */
   describe(router: RouterNames): ProductFacts {
+    const key = JSON.stringify([router.model, router.boardName]);
+    const known = this.#described.get(key);
+    if (known) return known;
+    const facts = this.#find(router);
+    this.#described.set(key, facts);
+    return facts;
+  }
+
+  #find(router: RouterNames): ProductFacts {
     const facts = agreedFacts(findCandidates(this.#products, router));
     return {
       ...facts,
