@@ -7,6 +7,7 @@ import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { AgentsTable } from '../../platform/storage/schema-routers.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import type { Agent, KnownEpoch } from './types.ts';
 
 function toAgent(row: Omit<Selectable<AgentsTable>, 'secret_hash'>): Agent {
@@ -67,7 +68,11 @@ export interface AgentCredential {
 
 /** By ids alone: an agent's credential names no team. */
 export async function selectAgentCredentials(db: DbOrTx, agentIds: readonly string[]): Promise<Map<string, AgentCredential>> {
-  const rows = await db.selectFrom('agents').select(['id', 'team_id', 'secret_hash', 'revoked_at']).where('id', 'in', agentIds).execute();
+  const rows = await db
+    .selectFrom('agents')
+    .select(['id', 'team_id', 'secret_hash', 'revoked_at'])
+    .where('id', 'in', padded(agentIds))
+    .execute();
   return new Map(rows.map((row) => [row.id, { teamId: row.team_id, secretHash: row.secret_hash, revoked: row.revoked_at !== null }]));
 }
 
@@ -147,7 +152,7 @@ export interface NewConnection {
  * assign an epoch twice. @returns by agent; without those that are unknown or revoked, or whose credential differs
  */
 export async function raiseEpochs(db: DbOrTx, connections: readonly NewConnection[]): Promise<Map<string, KnownEpoch>> {
-  const rows = connections.map(({ agentId, credential, version, lastEpoch }) => {
+  const rows = padded(connections).map(({ agentId, credential, version, lastEpoch }) => {
     const seen = Math.min(lastEpoch, HIGHEST_BELIEVED);
     return sql`(cast(${agentId} as text), cast(${credential} as text), cast(${storableText(version)} as text), cast(${seen} as bigint))`;
   });
@@ -169,7 +174,7 @@ export interface ConfirmedEpoch {
 
 /** Different agents have stored their epochs on disk. @returns those without a newer epoch that are not revoked */
 export async function confirmEpochs(db: DbOrTx, confirmed: readonly ConfirmedEpoch[]): Promise<Set<string>> {
-  const rows = confirmed.map(
+  const rows = padded(confirmed).map(
     ({ agentId, epoch, journalId, now }) =>
       sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${journalId} as text), cast(${now} as bigint))`,
   );
@@ -190,7 +195,9 @@ export interface EndedEpoch {
 
 /** Tunnels of different agents have ended. Without effect on an agent that has a newer one. */
 export async function recordDisconnects(db: DbOrTx, ended: readonly EndedEpoch[]): Promise<void> {
-  const rows = ended.map(({ agentId, epoch, now }) => sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${now} as bigint))`);
+  const rows = padded(ended).map(
+    ({ agentId, epoch, now }) => sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${now} as bigint))`,
+  );
   await sql`
     with said (agent, said_epoch, at) as (values ${sql.join(rows)})
     update agents set disconnected_at = at from said where id = agent and epoch = said_epoch and confirmed_epoch = said_epoch`.execute(db);

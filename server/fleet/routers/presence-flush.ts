@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
+import { inFewSizes } from '../../platform/core/few-sizes.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -36,7 +37,7 @@ export class PresenceFlush {
     const now = this.#deps.clock.monotonic();
     for (const [routerId, until] of this.#leftOut) if (until <= now) this.#leftOut.delete(routerId);
     const changed = this.#board.takeChanged().filter(({ routerId }) => !this.#leftOut.has(routerId));
-    for (let start = 0; start < changed.length; start += PRESENCE_CHUNK) await this.#store(changed.slice(start, start + PRESENCE_CHUNK));
+    for (const chunk of inFewSizes(changed, PRESENCE_CHUNK)) await this.#store(chunk);
   }
 
   async #store(chunk: ReturnType<PresenceTracker['takeChanged']>): Promise<void> {

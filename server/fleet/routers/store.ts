@@ -2,6 +2,7 @@ import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import { versionKey } from '../../../routeros-text/versions.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import type { Presence, RouterRecord } from './types.ts';
 
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
@@ -59,7 +60,12 @@ export async function selectRoutersOfAgent(db: DbOrTx, teamId: string, agentId: 
 
 /** Every router that is not removed and that one of these agents was the last to have, by agent; also routers that have lost their name there. */
 export async function selectRoutersOfAgents(db: DbOrTx, agentIds: readonly string[]): Promise<Map<string, RouterRecord[]>> {
-  const rows = await db.selectFrom('routers').selectAll().where('agent_id', 'in', agentIds).where('removed_at', 'is', null).execute();
+  const rows = await db
+    .selectFrom('routers')
+    .selectAll()
+    .where('agent_id', 'in', padded(agentIds))
+    .where('removed_at', 'is', null)
+    .execute();
   return Map.groupBy(rows, (router) => router.agent_id);
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { BatchedRows, Counters } from './counters.ts';
 import { dropFromLargest } from './drop-from-largest.ts';
+import { inFewSizes } from './few-sizes.ts';
 import type { Log } from './log.ts';
 import { Periodic } from './periodic.ts';
 import { storeApart } from './store-apart.ts';
@@ -70,12 +71,13 @@ export class RecordWriter<Row extends { id: string }> {
   async #flush(): Promise<void> {
     const rows = [...this.#waiting.values()];
     this.#waiting = new Map();
-    for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
-      const end = start + CHUNK_ROWS;
-      const left = await this.#store(rows.slice(start, end));
+    let stored = 0;
+    for (const chunk of inFewSizes(rows, CHUNK_ROWS)) {
+      stored += chunk.length;
+      const left = await this.#store(chunk);
       if (left.length === 0) continue;
       // The database is unavailable, so the other chunks would fail too.
-      this.#putBack([...left, ...rows.slice(end)]);
+      this.#putBack([...left, ...rows.slice(stored)]);
       return;
     }
   }

@@ -5,6 +5,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { fromJson, inChunks, storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import { RAN_WITHOUT_BEGIN, TAKEN_PARTS } from './types.ts';
 import type { BackupRecord, PartRecord, TakenPart } from './types.ts';
 
@@ -164,7 +165,7 @@ export async function selectWaitingOf(db: DbOrTx, agentIds: readonly string[], n
       .selectFrom('routers')
       .innerJoin('backups', 'backups.router_id', 'routers.id')
       .select('backups.id')
-      .where('routers.agent_id', 'in', chunk)
+      .where('routers.agent_id', 'in', padded(chunk))
       // `|| ''` keeps SQLite from reading all backups of the team, or of the router.
       .where(sql<SqlBool>`(backups.team_id || '') = routers.team_id`)
       .where('backups.due_at', '>', now)

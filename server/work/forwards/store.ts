@@ -7,6 +7,7 @@ import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
 import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { ForwardsTable } from '../../platform/storage/schema-forwards.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import type { PortUse } from './entry/ports.ts';
 import type { ForwardRecord } from './types.ts';
 
@@ -64,7 +65,7 @@ export async function selectEndedEarly(
       .selectFrom('routers')
       .innerJoin('forwards', 'forwards.router_id', 'routers.id')
       .select(['forwards.id', 'routers.team_id as teamId', 'routers.agent_id as agentId'])
-      .where('routers.agent_id', 'in', agentIds)
+      .where('routers.agent_id', 'in', padded(agentIds))
       // `|| ''` keeps SQLite from reading all forwards that the team, or the router, ever had.
       .where(sql<SqlBool>`(forwards.team_id || '') = routers.team_id`)
       .where('forwards.closed_at', 'is not', null)

@@ -6,6 +6,7 @@ import type { Page } from '../../../platform/core/page.ts';
 import { storableText } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
+import { padded } from '../../../platform/storage/padded.ts';
 import type { RouterRecord } from '../types.ts';
 import type { ClaimOfAgent, ListedMove, MoveRecord, WaitingClaim } from './types.ts';
 
@@ -126,7 +127,7 @@ export async function selectClaimers(db: DbOrTx, agentIds: readonly string[]): P
     .selectFrom('router_moves')
     .select('agent_id')
     .distinct()
-    .where('agent_id', 'in', agentIds)
+    .where('agent_id', 'in', padded(agentIds))
     .where('state', '<>', 'refused')
     .execute();
   return new Set(rows.map((row) => row.agent_id));

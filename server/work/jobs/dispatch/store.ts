@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
+import { padded } from '../../../platform/storage/padded.ts';
 import { HELD } from '../state.ts';
 import type { OfferableJob, WaitingRouter } from '../types.ts';
 
@@ -30,7 +31,7 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
         .where(expiresAfter(now))
         .as('express'),
     )
-    .where('routers.agent_id', 'in', agentIds)
+    .where('routers.agent_id', 'in', padded(agentIds))
     .where('routers.agent_router', '<>', '')
     .where(nothingUnderWay())
     .execute();

@@ -4,6 +4,7 @@ import type { JobResult } from '../../../../protocol/index.ts';
 import { storableText, toFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
+import { padded } from '../../../platform/storage/padded.ts';
 import { insertJobEvents, insertJobEvent } from '../outbox/store.ts';
 import type { Note } from '../timeline/notes.ts';
 import { noted } from '../timeline/store.ts';
@@ -245,7 +246,7 @@ export async function selectHeldBefore(db: DbOrTx, reporters: readonly Reporter[
   const rows = await db
     .selectFrom('jobs')
     .select(['id', 'team_id', 'agent_id', 'epoch'])
-    .where('agent_id', 'in', [...new Set(reporters.map(({ agentId }) => agentId))])
+    .where('agent_id', 'in', padded([...new Set(reporters.map(({ agentId }) => agentId))]))
     .where('phase', 'in', HELD)
     .execute();
   const byAgent = Map.groupBy(rows, (row) => row.agent_id);
