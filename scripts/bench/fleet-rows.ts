@@ -97,8 +97,10 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
     const steady = await measureSteady(served, STEADY_MS);
     const rows = queued > 0 ? [] : await workRows(served, api, `${count} agents, ${url.slice(0, 6) === 'sqlite' ? 'sqlite' : 'postgres'}`);
     const stopMs = await served.end();
+    // Their pauses between dials are none of the control plane's business.
+    await fleet?.ask('rest');
     await served.again();
-    const again = await measureConnecting(served, api, { ...size, start: () => Promise.resolve() });
+    const again = await measureConnecting(served, api, { ...size, start: async () => fleet?.ask('dial') });
     const residentBytes = (steady.residentBytes - empty.residentBytes) / count;
     return { measured: { bareMs, first, again, steady: steady.share, residentBytes, stopMs }, rows };
   } finally {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentCounts } from '../../fleet/light-agent.ts';
 import type { Credentials } from '../../fleet/enrol.ts';
-import type { FleetPartOptions } from '../parts/fleet.ts';
+import type { FleetPartOptions, FleetQuestion } from '../parts/fleet.ts';
 import { BenchProcess } from '../processes.ts';
 import type { Served } from './served.ts';
 import { visitWhile } from './visitor.ts';
@@ -37,8 +37,8 @@ export class FleetProcess {
     return new FleetProcess((await BenchProcess.start<null>('fleet', options)).process);
   }
 
-  counts(): Promise<AgentCounts> {
-    return this.#process.ask<AgentCounts>('counts');
+  ask(question: FleetQuestion): Promise<AgentCounts> {
+    return this.#process.ask<AgentCounts>(question);
   }
 
   stop(): Promise<void> {
