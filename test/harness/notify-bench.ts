@@ -35,8 +35,11 @@ const accountAddresses: AddressBook = {
   },
   async open(db, teamId, _by, { id }) {
     const to = (await emailsOf(db, teamId)).get(id);
-    return to === undefined ? { reason: 'no_address' } : { address: { channel: 'email', to } };
+    return to === undefined ? { reason: 'no_address' } : { address: { channel: 'email', to }, addressId: id };
   },
+  otherWay: async () => undefined,
+  switchOff: async () => false,
+  followChat: async () => undefined,
 };
 
 async function emailsOf(db: DbOrTx, teamId: string): Promise<Map<string, string>> {

@@ -17,8 +17,8 @@ export async function insertNotices(tx: DbOrTx, notices: readonly NewNotice[], n
   const heard = new Map<string, boolean>();
   for (const notice of notices) {
     const listener = `${notice.teamId} ${notice.kind}`;
-    const isHeard = heard.get(listener) ?? (await isListening(tx, notice.teamId, notice.kind));
-    heard.set(listener, isHeard);
+    const isHeard = notice.groupId !== undefined || (heard.get(listener) ?? (await isListening(tx, notice.teamId, notice.kind)));
+    if (notice.groupId === undefined) heard.set(listener, isHeard);
     if (isHeard) rows.push(rowOf(notice, now));
   }
   for (const chunk of inChunks(rows)) await tx.insertInto('notices').values(chunk).execute();
@@ -37,7 +37,7 @@ function rowOf(notice: NewNotice, now: number) {
     router_id: notice.routerId ?? null,
     agent_id: notice.agentId ?? null,
     at: notice.at,
-    data: toJson(cut(notice.data ?? {})),
+    data: toJson({ ...cut(notice.data ?? {}), ...(notice.groupId === undefined ? {} : { group_id: notice.groupId }) }),
     stored_at: now,
     routed_at: null,
   };

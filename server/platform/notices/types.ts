@@ -15,6 +15,7 @@ export const OTHER_NOTICE_KINDS = [
   'forward.closed',
   'config.changed',
   'agent.revoked',
+  'delivery.failing',
 ] as const;
 
 export type NoticeKind = (typeof OTHER_NOTICE_KINDS)[number] | `fault.${string}`;
@@ -40,6 +41,8 @@ export interface NewNotice {
   agentId?: string | null;
   /** When it happened, which may be before it was stored. */
   at: number;
+  /** Only this group hears it, whatever it follows. */
+  groupId?: string;
   /** What a message says beyond the names of the records. Text of routers and people, so it is cut where it is written. */
   data?: Readonly<Record<string, string | number | boolean | null>>;
 }

@@ -81,6 +81,8 @@ export interface NotificationTargetsTable {
   address_key: string;
   /** The address without its secrets. */
   shown: string;
+  /** Addresses with the same one share a rate; null: its own. */
+  bucket: string | null;
   /** When somebody typed in the code that was sent there; null before. */
   verified_at: Millis | null;
   /** Why nothing is sent there any more. */
@@ -115,11 +117,13 @@ export interface ContactsTable {
   user_id: Fixed<string>;
   channel: Fixed<string>;
   /** JSON, encrypted. */
-  address: Fixed<string>;
+  address: string;
   /** Keyed hash, to recognise the address. */
-  address_key: Fixed<string>;
+  address_key: string;
   /** What others see of it. */
-  shown: Fixed<string>;
+  shown: string;
+  /** Addresses with the same one share a rate; null: its own. */
+  bucket: string | null;
   /** When the person proved it; null before. */
   verified_at: Millis | null;
   /** Why nothing is sent there: the person's own decision, or a receiver's. */

@@ -1,7 +1,7 @@
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
-import type { Address } from '../channels/types.ts';
+import type { Address, OffReason } from '../channels/types.ts';
 import type { TargetsService } from '../targets/service.ts';
-import { DEFAULT_CHANNEL, reachOf } from './reach.ts';
+import { DEFAULT_CHANNEL, otherWay, reachOf } from './reach.ts';
 import type { Entry, MissedReason, Occasion, Reach, Reached, TargetState } from './reach.ts';
 import type { Locale } from '../texts/types.ts';
 import { readerOf } from './service.ts';
@@ -14,6 +14,12 @@ export interface GroupEntries {
   recipients: readonly string[];
   notifiables: readonly { id: string; channel: string }[];
   targets: readonly string[];
+}
+
+/** A person or target with an address. */
+export interface Holder {
+  type: 'person' | 'target';
+  id: string;
 }
 
 /** Whom messages can reach: the one place that knows people's and the team's addresses. */
@@ -60,6 +66,24 @@ export class GroupAddresses {
   async readerOf(db: DbOrTx, teamId: string, userId: string): Promise<{ locale: Locale; timeZone: string | null } | undefined> {
     const person = (await selectPeople(db, teamId, [userId], this.#contacts.view)).get(userId);
     return person && { locale: readerOf(person).locale, timeZone: person.settings.timeZone };
+  }
+
+  /** Another proved address of a member; undefined for none. @param without channels that are of no use */
+  async otherWay(db: DbOrTx, teamId: string, userId: string, without: readonly string[], occasion: Occasion): Promise<Reached | undefined> {
+    const person = (await selectPeople(db, teamId, [userId], this.#contacts.view)).get(userId);
+    return person && otherWay(person, without, occasion);
+  }
+
+  /** Nothing arrives there any more. Inside a write. @returns false when it is off already */
+  async switchOff(tx: DbOrTx, teamId: string, { type, id }: Holder, addressId: string, reason: OffReason): Promise<boolean> {
+    if (type === 'target') return this.#targets.switchOff(tx, { teamId, id }, reason);
+    return this.#contacts.switchOff(tx, { userId: id, id: addressId }, reason);
+  }
+
+  /** A chat has another number now. */
+  async followChat(teamId: string, { type, id }: Holder, addressId: string, chatId: string): Promise<void> {
+    if (type === 'target') await this.#targets.followChat(teamId, id, chatId);
+    else await this.#contacts.followChat({ teamId, userId: id }, addressId, chatId);
   }
 
   /** The channel of people who have chosen none. */

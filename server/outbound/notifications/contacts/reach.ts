@@ -16,6 +16,7 @@ export interface TargetState {
   id: string;
   channel: ChannelName;
   addressKey: string;
+  bucket: string | null;
   shown: string;
   verifiedAt: number | null;
   offReason: string | null;
@@ -27,6 +28,8 @@ export interface Reached {
   /** Of the person or target: where the message goes. */
   owner: { type: 'contact'; contact: Contact } | { type: 'target'; id: string };
   addressKey: string;
+  /** Messages with the same one share a rate. */
+  bucket: string | null;
   shown: string;
   /** When a person is not to be disturbed there; null: never. */
   quiet: Quiet | null;
@@ -94,6 +97,7 @@ function ofPerson(entry: Entry & { type: 'person' }, person: Person | undefined,
     channel: contact.channel,
     owner: { type: 'contact', contact },
     addressKey: contact.addressKey,
+    bucket: contact.bucket,
     shown: contact.shown,
     quiet: quietOf(person, contact.channel),
   }));
@@ -101,6 +105,15 @@ function ofPerson(entry: Entry & { type: 'person' }, person: Person | undefined,
 
 function quietOf({ settings: { quiet, timeZone } }: Person, channel: ContactChannel): Quiet | null {
   return quiet === null || channel === 'email' ? null : { hours: quiet, timeZone: timeZone ?? 'UTC' };
+}
+
+/** Where else a person is reached: their next proved address by none of these channels, and not of what they have left. */
+export function otherWay(person: Person, without: readonly string[], occasion: Occasion): Reached | undefined {
+  if (hasLeft(person, occasion)) return undefined;
+  const [next] = CONTACT_CHANNELS.filter((channel) => !without.includes(channel)).flatMap((channel) =>
+    ofPerson({ type: 'person', userId: person.id, channel }, person, occasion).filter((one): one is Reached => !('reason' in one)),
+  );
+  return next;
 }
 
 /** The interface calls it push. */
@@ -122,10 +135,10 @@ function hasLeft({ optouts }: Person, { groupId, topicIds }: Occasion): boolean 
 
 function ofTarget(entry: Entry & { type: 'target' }, target: TargetState | undefined): (Reached | Missed)[] {
   if (target === undefined) return [{ entry, channel: '', reason: 'no_address', shown: null }];
-  const { id, channel, addressKey, shown } = target;
+  const { id, channel, addressKey, bucket, shown } = target;
   if (target.verifiedAt === null) return [{ entry, channel, reason: 'unverified', shown }];
   if (target.offReason !== null) return [{ entry, channel, reason: 'off', shown }];
-  return [{ entry, channel, owner: { type: 'target', id }, addressKey, shown, quiet: null }];
+  return [{ entry, channel, owner: { type: 'target', id }, addressKey, bucket, shown, quiet: null }];
 }
 
 export function isContactChannel(name: string): name is ContactChannel {

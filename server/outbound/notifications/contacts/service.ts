@@ -6,9 +6,9 @@ import type { AddressRules } from '../../../platform/core/public-address.ts';
 import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
-import { sendTo } from '../channels/set.ts';
+import { bucketOfAddress, sendTo } from '../channels/set.ts';
 import type { Channels } from '../channels/set.ts';
-import type { SendResult } from '../channels/types.ts';
+import type { OffReason, SendResult } from '../channels/types.ts';
 import { proofMessage } from '../proofs/message.ts';
 import type { AddressProofs } from '../proofs/service.ts';
 import { ADDRESS_PURPOSE } from '../proofs/types.ts';
@@ -22,7 +22,9 @@ import {
   insertContact,
   insertOptout,
   isUnique,
+  isContactOn,
   lockPerson,
+  moveContact,
   selectNames,
   selectPeople,
   setContactState,
@@ -93,7 +95,7 @@ export class ContactsService {
     channel: ContactChannel,
     given: { address?: string | undefined; subscription?: GivenSubscription | undefined },
   ): Promise<Contact> {
-    const { storage, clock, secrets, rules } = this.#deps;
+    const { storage, clock, secrets, channels, rules } = this.#deps;
     const now = clock.now();
     const address = readContact(channel, given, rules);
     const id = newId(now);
@@ -102,6 +104,7 @@ export class ContactsService {
       userId: owner.userId,
       channel,
       addressKey: this.#keyOf(address),
+      bucket: bucketOfAddress(channels, address),
       shown: showContact(address),
       verifiedAt: channel === 'web_push' ? now : null,
       offReason: null,
@@ -221,6 +224,29 @@ export class ContactsService {
   async open({ id, sealed, email }: Contact): Promise<ContactAddress> {
     if (sealed === null) return { channel: 'email', to: email ?? '' };
     return JSON.parse(await this.#deps.secrets.decryptText(purposeOf(id), sealed)) as ContactAddress;
+  }
+
+  /** A receiver has said that nothing arrives there any more. Inside a write. @returns false when it is off already */
+  async switchOff(tx: DbOrTx, contact: { userId: string; id: string }, offReason: OffReason): Promise<boolean> {
+    if (!(await isContactOn(tx, contact))) return false;
+    return setContactState(tx, contact, { offReason, now: this.#deps.clock.now() });
+  }
+
+  /** The chat of a person has another number now, as Telegram says. */
+  async followChat(owner: Owner, contactId: string, chatId: string): Promise<void> {
+    const { storage, clock, secrets, channels } = this.#deps;
+    const contact = await this.#find(owner, contactId);
+    if (contact.channel !== 'telegram') return;
+    const address = { channel: 'telegram', chatId } as const;
+    const sealed = await secrets.encrypt(purposeOf(contact.id), JSON.stringify(address));
+    const moved = {
+      ...contact,
+      sealed,
+      addressKey: this.#keyOf(address),
+      bucket: bucketOfAddress(channels, address),
+      shown: showContact(address),
+    };
+    await moveContact(storage.db, moved, clock.now());
   }
 
   async #find(owner: Owner, contactId: string): Promise<Contact> {

@@ -103,6 +103,7 @@ function contactOf(row: Account, { keyOf, show }: EmailView): Contact {
     userId: row.id,
     channel: 'email',
     addressKey: keyOf(row.email),
+    bucket: 'email',
     shown: show(row.email),
     verifiedAt: row.email_verified_at,
     offReason: row.email_off_reason as Contact['offReason'],
@@ -119,6 +120,7 @@ function toContact(row: Selectable<ContactsTable>): Contact {
     userId: row.user_id,
     channel: row.channel as ContactChannel,
     addressKey: row.address_key,
+    bucket: row.bucket,
     shown: row.shown,
     verifiedAt: row.verified_at,
     offReason: row.off_reason as Contact['offReason'],
@@ -152,6 +154,7 @@ export async function insertContact(db: DbOrTx, contact: Contact & { sealed: str
       channel: contact.channel,
       address: contact.sealed,
       address_key: contact.addressKey,
+      bucket: contact.bucket,
       shown: contact.shown,
       verified_at: contact.verifiedAt,
       off_reason: contact.offReason,
@@ -196,6 +199,38 @@ export async function setContactState(db: DbOrTx, { userId, id }: { userId: stri
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Whether a receiver may switch it off: it is proved, and on. */
+export async function isContactOn(db: DbOrTx, { userId, id }: { userId: string; id: string }): Promise<boolean> {
+  const row =
+    id === userId
+      ? await db
+          .selectFrom('users')
+          .select(['email_verified_at as verified', 'email_off_reason as off'])
+          .where('id', '=', userId)
+          .executeTakeFirst()
+      : await db
+          .selectFrom('contacts')
+          .select(['verified_at as verified', 'off_reason as off'])
+          .where('user_id', '=', userId)
+          .where('id', '=', id)
+          .executeTakeFirst();
+  return row !== undefined && row.verified !== null && row.off === null;
+}
+
+/** The receiver itself has a new address: it stays proved. @throws a unique violation when the person has that address already */
+export async function moveContact(
+  db: DbOrTx,
+  contact: Pick<Contact, 'id' | 'userId' | 'addressKey' | 'bucket' | 'shown'> & { sealed: string },
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('contacts')
+    .set({ address: contact.sealed, address_key: contact.addressKey, bucket: contact.bucket, shown: contact.shown, updated_at: now })
+    .where('user_id', '=', contact.userId)
+    .where('id', '=', contact.id)
+    .execute();
 }
 
 export interface SettingsChange {

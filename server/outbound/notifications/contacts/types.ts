@@ -15,6 +15,8 @@ export interface Contact {
   userId: string;
   channel: ContactChannel;
   addressKey: string;
+  /** Addresses with the same one share a rate; null: its own. */
+  bucket: string | null;
   /** What others see of it. */
   shown: string;
   verifiedAt: number | null;

@@ -1,6 +1,6 @@
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import type { Address } from '../channels/types.ts';
-import type { GroupAddresses, GroupEntries } from '../contacts/addresses.ts';
+import type { Address, OffReason } from '../channels/types.ts';
+import type { GroupAddresses, GroupEntries, Holder } from '../contacts/addresses.ts';
 import type { Entry, Reached } from '../contacts/reach.ts';
 import type { Quiet } from '../contacts/types.ts';
 import type { MessageLinks } from '../leaving/links.ts';
@@ -11,11 +11,15 @@ import type { PlannedMessage, Recipient } from './writing/plan.ts';
 export interface Occasion {
   group: GroupEntries;
   topicIds: readonly string[];
+  /** People whose own channel does not work are told by another one. */
+  byAnyWay?: boolean;
 }
 
 /** Where a message goes, and for whom it is written. */
 export interface Destination {
   address: Address;
+  /** Of the contact or target. */
+  addressId: string;
   /** Undefined for an address of the team. A person who has chosen no time zone reads the site's. */
   reader?: Pick<Reader, 'locale'> & { timeZone: string | null };
   /** When the person is not to be disturbed there; null: never. */
@@ -35,9 +39,21 @@ export interface AddressBook {
     by: { groupId: string; topicIds: readonly string[] },
     recipient: Recipient & { addressId: string | null },
   ): Promise<Destination | { reason: string }>;
+  /** Another way to a person by none of these channels; undefined for none. Inside a write: queries only. */
+  otherWay(
+    tx: DbOrTx,
+    teamId: string,
+    by: { groupId: string; topicIds: readonly string[] },
+    userId: string,
+    without: readonly string[],
+  ): Promise<PlannedMessage | undefined>;
+  /** Nothing arrives there any more. Inside a write. @returns false when it is off already */
+  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, reason: OffReason): Promise<boolean>;
+  /** A chat has another number now. */
+  followChat(teamId: string, holder: Holder, addressId: string, chatId: string): Promise<void>;
 }
 
-/** Channels whose messages all go through one account of the operator. */
+/** Channels whose messages all go through one account of the operator, which teams share. What a team has made is its own. */
 const BY_ACCOUNT = new Set<string>(['email', 'telegram', 'whatsapp', 'sms']);
 
 /** A link with more topics could not be read. */
@@ -55,15 +71,18 @@ export class ProvedAddresses implements AddressBook {
 
   async plan(tx: DbOrTx, teamId: string, occasions: readonly Occasion[]): Promise<PlannedMessage[][]> {
     const reaches = await this.#addresses.addressesOfAll(tx, teamId, occasions);
-    return reaches.map(({ reached, missed }) => [
-      ...reached.map(({ entry, channel, owner, addressKey, shown, quiet }): PlannedMessage => {
-        const bucket = BY_ACCOUNT.has(channel) ? channel : `${channel}:${addressKey}`;
-        return { recipient: recipientOf(entry, channel), addressId: idOf(owner), bucket, quiet, reason: null, shown };
-      }),
-      ...missed.map(({ entry, channel, reason, shown }): PlannedMessage => {
-        return { recipient: recipientOf(entry, channel), addressId: null, bucket: '', quiet: null, reason, shown };
-      }),
-    ]);
+    const plans: PlannedMessage[][] = [];
+    for (const [index, { reached, missed }] of reaches.entries()) {
+      const { group, topicIds, byAnyWay = false } = occasions[index]!;
+      const plan = reached.map((one) => plannedFor(teamId, one));
+      for (const { entry, channel, reason, shown } of missed) {
+        const by = { groupId: group.id, topicIds };
+        const other = byAnyWay && entry.type === 'person' ? await this.otherWay(tx, teamId, by, entry.userId, [channel]) : undefined;
+        plan.push(other ?? { recipient: recipientOf(entry, channel), addressId: null, bucket: '', quiet: null, reason, shown });
+      }
+      plans.push(plan);
+    }
+    return plans;
   }
 
   async open(
@@ -83,11 +102,43 @@ export class ProvedAddresses implements AddressBook {
     const first = channel === 'web_push' ? reached.find(({ owner }) => idOf(owner) === addressId) : reached[0];
     if (!first) return { reason: missed[0]?.reason ?? 'no_address' };
     const address = await this.#addresses.open(teamId, first);
-    if (type === 'target') return { address };
+    const found = { address, addressId: idOf(first.owner) };
+    if (type === 'target') return found;
     const reader = await this.#addresses.readerOf(db, teamId, id);
     const unsubscribeUrl = this.#links.unsubscribeUrl({ teamId, userId: id, groupId, topicIds: topicIds.slice(0, MOST_TOPICS_IN_LINK) });
-    return { address, quiet: first.quiet, unsubscribeUrl, ...(reader && { reader }) };
+    return { ...found, quiet: first.quiet, unsubscribeUrl, ...(reader && { reader }) };
   }
+
+  async otherWay(
+    tx: DbOrTx,
+    teamId: string,
+    by: { groupId: string; topicIds: readonly string[] },
+    userId: string,
+    without: readonly string[],
+  ): Promise<PlannedMessage | undefined> {
+    const found = await this.#addresses.otherWay(tx, teamId, userId, without, by);
+    return found && plannedFor(teamId, found);
+  }
+
+  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, reason: OffReason): Promise<boolean> {
+    return this.#addresses.switchOff(tx, teamId, holder, addressId, reason);
+  }
+
+  followChat(teamId: string, holder: Holder, addressId: string, chatId: string): Promise<void> {
+    return this.#addresses.followChat(teamId, holder, addressId, chatId);
+  }
+}
+
+function plannedFor(teamId: string, { entry, channel, owner, addressKey, bucket, shown, quiet }: Reached): PlannedMessage {
+  const shared = bucket ?? `${channel}:${addressKey}`;
+  return {
+    recipient: recipientOf(entry, channel),
+    addressId: idOf(owner),
+    bucket: BY_ACCOUNT.has(channel) ? shared : `${teamId} ${shared}`,
+    quiet,
+    reason: null,
+    shown,
+  };
 }
 
 function idOf(owner: Reached['owner']): string {

@@ -41,6 +41,8 @@ export const WITHHELD_REASONS = [
   'duplicate',
   /** This control plane has no account for the channel. */
   'channel_unavailable',
+  /** The person has got as many as a person gets in an hour. */
+  'budget',
   /** Somebody has taken the thread over before it was sent. */
   'acknowledged',
 ] as const;
@@ -48,6 +50,11 @@ export type WithheldReason = (typeof WITHHELD_REASONS)[number];
 
 /** Why a message is held. */
 export const QUIET_HOURS = 'quiet_hours';
+
+/** The kind of the message that says how many more there are than a person gets in an hour. */
+export const HELD_BACK = 'held_back';
+/** Why a message goes another way: the first one does not work. */
+export const FALLBACK = 'fallback';
 
 /** Given up after the time in which an alert is of use. */
 export const EXPIRED = 'expired';

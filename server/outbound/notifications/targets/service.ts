@@ -6,7 +6,7 @@ import type { Page } from '../../../platform/core/page.ts';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
-import { sendTo } from '../channels/set.ts';
+import { bucketOfAddress, sendTo } from '../channels/set.ts';
 import type { Channels } from '../channels/set.ts';
 import type { Address, SendResult } from '../channels/types.ts';
 import { proofMessage } from '../proofs/message.ts';
@@ -17,6 +17,7 @@ import {
   countTargets,
   deleteTarget,
   insertTarget,
+  moveTarget,
   isUnique,
   lockTeam,
   selectActorName,
@@ -24,6 +25,7 @@ import {
   selectTargets,
   selectTargetsById,
   selectTeamName,
+  setTargetOff,
   setTargetProved,
   updateTarget,
 } from './store.ts';
@@ -147,14 +149,33 @@ export class TargetsService {
     return stored.channel === 'webhook' ? { ...stored, secrets: await signing(teamId) } : stored;
   }
 
-  async #seal(id: string, address: TargetAddress): Promise<Pick<StoredTarget, 'address' | 'addressKey' | 'shown'>> {
-    const { secrets } = this.#deps;
+  /** Inside a write. @returns false when it was off already */
+  async switchOff(tx: DbOrTx, key: { teamId: string; id: string }, reason: string): Promise<boolean> {
+    return setTargetOff(tx, key, reason, this.#deps.clock.now());
+  }
+
+  /** The chat of a target has another number now, as Telegram says. */
+  async followChat(teamId: string, id: string, chatId: string): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const { channel, addressKey } = await this.get(teamId, id);
+    if (channel !== 'telegram') return;
+    await moveTarget(storage.db, { teamId, id }, addressKey, await this.#seal(id, { channel, chatId }), clock.now());
+  }
+
+  async #seal(id: string, address: TargetAddress): Promise<Pick<StoredTarget, 'address' | 'addressKey' | 'bucket' | 'shown'>> {
+    const { secrets, channels } = this.#deps;
     return {
       address: await secrets.encrypt(purposeOf(id), JSON.stringify(address)),
       addressKey: secrets.fingerprints(ADDRESS_PURPOSE, identityOf(address))[0]!,
+      bucket: bucketOf(channels, address),
       shown: showAddress(address),
     };
   }
+}
+
+/** Undefined secrets of a webhook do not matter for its rate. */
+function bucketOf(channels: Channels, address: TargetAddress): string | null {
+  return bucketOfAddress(channels, address.channel === 'webhook' ? { ...address, secrets: [] } : address);
 }
 
 /** Names the target: one stored address cannot take the place of another. */

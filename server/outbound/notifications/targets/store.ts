@@ -17,6 +17,7 @@ function toTarget(row: Selectable<NotificationTargetsTable>): StoredTarget {
     channel: row.channel as TargetChannel,
     address: row.address,
     addressKey: row.address_key,
+    bucket: row.bucket,
     shown: row.shown,
     verifiedAt: row.verified_at,
     offReason: row.off_reason,
@@ -37,6 +38,7 @@ export async function insertTarget(db: DbOrTx, target: StoredTarget): Promise<vo
       channel: target.channel,
       address: target.address,
       address_key: target.addressKey,
+      bucket: target.bucket,
       shown: target.shown,
       verified_at: target.verifiedAt,
       off_reason: target.offReason,
@@ -91,7 +93,7 @@ interface Key {
 /** A new address is not proved, and not switched off. */
 interface StoredChange {
   name?: string | undefined;
-  address?: Pick<StoredTarget, 'address' | 'addressKey' | 'shown'> | undefined;
+  address?: Pick<StoredTarget, 'address' | 'addressKey' | 'bucket' | 'shown'> | undefined;
   updatedAt: number;
 }
 
@@ -105,6 +107,7 @@ export async function updateTarget(db: DbOrTx, { teamId, id }: Key, change: Stor
       ...(address && {
         address: address.address,
         address_key: address.addressKey,
+        bucket: address.bucket,
         shown: address.shown,
         verified_at: null,
         off_reason: null,
@@ -127,6 +130,39 @@ export async function setTargetProved(db: DbOrTx, { teamId, id }: Key, addressKe
     .where('team_id', '=', teamId)
     .where('id', '=', id)
     .where('address_key', '=', addressKey)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** A receiver has said that nothing arrives there any more. False when it is off already, was never proved, or is gone. */
+export async function setTargetOff(db: DbOrTx, { teamId, id }: Key, reason: string, now: number): Promise<boolean> {
+  const row = await db
+    .updateTable('notification_targets')
+    .set({ off_reason: reason, off_at: now, updated_at: now })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('verified_at', 'is not', null)
+    .where('off_reason', 'is', null)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The receiver itself has a new address: it stays proved. False when the target has another address by now. */
+export async function moveTarget(
+  db: DbOrTx,
+  { teamId, id }: Key,
+  from: string,
+  to: NonNullable<StoredChange['address']>,
+  now: number,
+): Promise<boolean> {
+  const row = await db
+    .updateTable('notification_targets')
+    .set({ address: to.address, address_key: to.addressKey, bucket: to.bucket, shown: to.shown, updated_at: now })
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where('address_key', '=', from)
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;

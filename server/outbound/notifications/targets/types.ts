@@ -36,6 +36,8 @@ export interface Target {
   /** The address without its secrets. */
   shown: string;
   addressKey: string;
+  /** Addresses with the same one share a rate; null: its own. */
+  bucket: string | null;
   verifiedAt: number | null;
   offReason: string | null;
   offAt: number | null;

@@ -31,6 +31,14 @@ export function isFor(listener: Listener, kind: string, place: Place): boolean {
   return listener.sites.length === 0 || place.sites.some((site) => listener.sites.includes(site));
 }
 
+/** Kinds that only one group hears, whatever it follows. */
+export const DELIVERY_FAILING = 'delivery.failing';
+
+/** The one group that hears a notice; undefined for all that follow its kind. */
+export function onlyGroupOf({ kind, data }: Pick<NoticeRow, 'kind' | 'data'>): string | undefined {
+  return kind === DELIVERY_FAILING ? (JSON.parse(data) as { group_id?: string }).group_id : undefined;
+}
+
 /** The campaign of a job's notice, if it belongs to one. */
 export type CampaignOf = (idempotencyKey: string) => string | undefined;
 

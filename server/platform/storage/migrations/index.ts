@@ -52,6 +52,7 @@ import { messages } from './0051-messages.ts';
 import { hotStatements } from './0052-hot-statements.ts';
 import { deliveryLog } from './0053-delivery-log.ts';
 import { threadCare } from './0054-thread-care.ts';
+import { addressBuckets } from './0055-address-buckets.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   hotStatements,
   deliveryLog,
   threadCare,
+  addressBuckets,
 ];

@@ -11,13 +11,14 @@ import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, nextAttemptAt } from '../schedule.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
-import { EXPIRED, QUIET_HOURS } from '../types.ts';
+import { EXPIRED, HELD_BACK, QUIET_HOURS } from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import { readView } from '../view/read.ts';
+import { drawConsequences } from './consequences.ts';
 import { kindFor } from './knowledge.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
-import { hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, selectKind, settleMessage } from './store.ts';
+import { countHeldBack, hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, selectKind, settleMessage } from './store.ts';
 import type { ClaimedMessage, Settlement } from './store.ts';
 
 export interface DeliverDeps {
@@ -74,7 +75,11 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const result = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
   if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
-  else await record(message, outgoing.text.subject, result, { at: now, durationMs }, deps);
+  else {
+    await record(message, { subject: outgoing.text.subject, result, addressId: found.addressId, by }, { at: now, durationMs }, deps);
+    if (result.outcome === 'sent' && result.movedTo !== undefined)
+      await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
+  }
 }
 
 /** Undefined when its thread is gone. */
@@ -85,8 +90,9 @@ async function write(
   now: number,
 ): Promise<OutgoingMessage | undefined> {
   const earlier = await selectEarlier(storage.db, message);
-  const view = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
-  if (!view) return undefined;
+  const told = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
+  if (!told) return undefined;
+  const view = message.kind === HELD_BACK ? howManyMore(told, await countHeldBack(storage.db, message), publicUrl) : told;
   const sent = earlier.filter(({ state }) => state === 'sent');
   const providerRef = sent[0]?.provider_ref ?? undefined;
   const text = writeText(view, { locale: reader?.locale ?? 'en', timeZone: reader?.timeZone ?? view.siteTimeZone ?? 'UTC' });
@@ -99,6 +105,12 @@ async function write(
     ...(providerRef === undefined ? {} : { providerRef }),
     ...(unsubscribeUrl === undefined ? {} : { unsubscribeUrl }),
   };
+}
+
+/** Instead of the thread: all that the person did not get, in the console. */
+function howManyMore(view: ThreadView, messages: number, publicUrl: string): ThreadView {
+  const nothing = { items: [], itemCount: 0, openCount: 0, endedAt: null, flapping: null, stillOpen: 0, acknowledgedBy: null };
+  return { ...view, ...nothing, kind: 'digest', severity: 'info', subject: { type: 'held_back', messages }, url: `${publicUrl}/` };
 }
 
 /** What is over, or has no end, or what somebody has taken over, needs nobody. */
@@ -117,10 +129,16 @@ async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadI
   return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kind);
 }
 
+interface Asked {
+  subject: string;
+  result: SendResult;
+  addressId: string;
+  by: { groupId: string; topicIds: readonly string[] };
+}
+
 async function record(
   message: ClaimedMessage,
-  subject: string,
-  result: SendResult,
+  { subject, result, addressId, by }: Asked,
   time: { at: number; durationMs: number },
   deps: DeliverDeps,
 ): Promise<void> {
@@ -130,12 +148,18 @@ async function record(
   await storage.writes.write(async (tx) => {
     await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
     const pauseMs = pauseOf(result, rules);
-    if (pauseMs > 0) await stopBucket(tx, message.bucket, now + pauseMs);
+    if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs);
     const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
     const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
     const { attempts } = settlement;
-    await settleMessage(tx, message, isOutdated ? { state: 'superseded', reason: null, attempts, now } : settlement);
+    const isOurs = await settleMessage(tx, message, isOutdated ? { state: 'superseded', reason: null, attempts, now } : settlement);
+    if (isOurs && !isOutdated) await drawConsequences(tx, message, { result, settlement, addressId, by, now }, deps);
   });
+}
+
+/** What a team has entered is wrong: its other addresses at the same provider need not wait. The operator's account is everybody's. */
+function isOwnFault({ recipient_type: type, channel }: ClaimedMessage, { outcome }: SendResult): boolean {
+  return outcome === 'config' && type === 'target' && channel !== 'telegram';
 }
 
 /** The provider said when, or refuses our account: then every message of the bucket waits, and the attempt does not count. */

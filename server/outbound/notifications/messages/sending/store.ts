@@ -2,6 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { newId } from '../../../../platform/core/ids.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
+import { FALLBACK, HELD_BACK } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
 export { selectDueTeams } from '../../../../platform/storage/due-teams.ts';
@@ -36,6 +37,7 @@ function hasEarlier(eb: Where, now: number): Expression<SqlBool> {
       .whereRef('earlier.recipient_id', '=', 'messages.recipient_id')
       .whereRef('earlier.channel', '=', 'messages.channel')
       .whereRef('earlier.revision', '<', 'messages.revision')
+      .where('earlier.kind', '<>', HELD_BACK)
       .where((e) =>
         e.or([e('earlier.state', '=', 'pending'), e.and([e('earlier.state', '=', 'held'), e('earlier.claimed_until', '>', now)])]),
       ),
@@ -100,7 +102,7 @@ export type Settlement =
 /** Stores the result of a claimed message. @returns false when the claim has expired and another process has it */
 export async function settleMessage(db: DbOrTx, message: ClaimedMessage, settlement: Settlement): Promise<boolean> {
   const free = { claim: null, claimed_until: null, attempts: settlement.attempts };
-  const values = { ...free, ...valuesOf(settlement) };
+  const values = { ...free, ...valuesOf(message, settlement) };
   const { numUpdatedRows } = await db
     .updateTable('messages')
     .set(values)
@@ -111,14 +113,15 @@ export async function settleMessage(db: DbOrTx, message: ClaimedMessage, settlem
   return numUpdatedRows > 0n;
 }
 
-function valuesOf(settlement: Settlement) {
+function valuesOf(message: MessageRow, settlement: Settlement) {
+  const reason = message.reason === FALLBACK ? FALLBACK : null;
   switch (settlement.state) {
     case 'pending':
-      return { state: 'pending', reason: null, due_at: settlement.dueAt };
+      return { state: 'pending', reason, due_at: settlement.dueAt };
     case 'held':
       return { state: 'held', reason: settlement.reason, due_at: settlement.dueAt, expires_at: settlement.expiresAt };
     case 'sent':
-      return { state: 'sent', reason: null, due_at: null, settled_at: settlement.now, provider_ref: settlement.ref };
+      return { state: 'sent', reason, due_at: null, settled_at: settlement.now, provider_ref: settlement.ref };
     default:
       return { state: settlement.state, reason: settlement.reason, due_at: null, settled_at: settlement.now };
   }
@@ -156,7 +159,48 @@ function sameThread(db: DbOrTx, message: MessageRow) {
     .where('team_id', '=', message.team_id)
     .where('thread_id', '=', message.thread_id)
     .where('recipient_id', '=', message.recipient_id)
-    .where('channel', '=', message.channel);
+    .where('channel', '=', message.channel)
+    .where('kind', '<>', HELD_BACK);
+}
+
+/** Channels by which a person gets this revision already. */
+export async function selectWays(db: DbOrTx, message: MessageRow): Promise<string[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .select('channel')
+    .distinct()
+    .where('team_id', '=', message.team_id)
+    .where('thread_id', '=', message.thread_id)
+    .where('recipient_id', '=', message.recipient_id)
+    .where('revision', '=', message.revision)
+    .execute();
+  return rows.map(({ channel }) => channel);
+}
+
+/** Messages that a person did not get by this channel because there were too many, since the last one that said how many. */
+export async function countHeldBack(db: DbOrTx, message: MessageRow): Promise<number> {
+  const ofPerson = () =>
+    db
+      .selectFrom('messages')
+      .where('team_id', '=', message.team_id)
+      .where('recipient_id', '=', message.recipient_id)
+      .where('channel', '=', message.channel);
+  const last = await ofPerson()
+    .select((eb) => eb.fn.max<number | null>('settled_at').as('at'))
+    .where('kind', '=', HELD_BACK)
+    .where('state', '=', 'sent')
+    .executeTakeFirst();
+  const { count } = await ofPerson()
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', '=', 'withheld')
+    .where('reason', '=', 'budget')
+    .where('created_at', '>', last?.at ?? 0)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function insertMessage(db: DbOrTx, message: MessageRow): Promise<void> {
+  await db.insertInto('messages').values(message).execute();
 }
 
 export interface AttemptInsert {

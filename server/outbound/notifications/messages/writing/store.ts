@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { HELD_BACK } from '../types.ts';
 import type { MessagesTable } from '../../../../platform/storage/schema-notices.ts';
 
 export { selectLinks } from '../../groups/links/store.ts';
@@ -20,6 +21,7 @@ export async function supersede(
     .where('thread_id', '=', threadId)
     .where('group_id', 'in', groups)
     .where('state', 'in', ['pending', 'held'])
+    .where('kind', '<>', HELD_BACK)
     .where('revision', '<', revision)
     .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
     .execute();
@@ -41,6 +43,77 @@ export async function deleteWithheld(
     .where('state', '=', 'withheld')
     .where('reason', '=', reason)
     .execute();
+}
+
+/** Who looks after a team. */
+export async function selectAdmins(tx: DbOrTx, teamId: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('members')
+    .select('user_id')
+    .where('team_id', '=', teamId)
+    .where('role', '=', 'admin')
+    .where('active', '=', 1)
+    .orderBy('user_id')
+    .execute();
+  return rows.map(({ user_id: id }) => id);
+}
+
+export interface Recent {
+  recipient_id: string;
+  channel: string;
+  count: number;
+}
+
+/** Messages of people by these channels since a time, without those that were not sent. */
+export async function countRecent(
+  tx: DbOrTx,
+  teamId: string,
+  userIds: readonly string[],
+  channels: readonly string[],
+  since: number,
+): Promise<Recent[]> {
+  const counts: Recent[] = [];
+  for (const chunk of inChunks(userIds))
+    counts.push(
+      ...(await tx
+        .selectFrom('messages')
+        .select(['recipient_id', 'channel'])
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .where('team_id', '=', teamId)
+        .where('recipient_id', 'in', chunk)
+        .where('created_at', '>', since)
+        .where('channel', 'in', channels)
+        .where('state', 'in', ['pending', 'held', 'sent'])
+        .where('kind', 'not in', ['test', 'digest', HELD_BACK])
+        .groupBy(['recipient_id', 'channel'])
+        .execute()),
+    );
+  return counts;
+}
+
+export interface Note {
+  recipient_id: string;
+  channel: string;
+  state: string;
+  at: number;
+}
+
+/** The messages that said, or will say, how many more there are. */
+export async function selectNotes(tx: DbOrTx, teamId: string, userIds: readonly string[], since: number): Promise<Note[]> {
+  const notes: Note[] = [];
+  for (const chunk of inChunks(userIds))
+    notes.push(
+      ...(await tx
+        .selectFrom('messages')
+        .select(['recipient_id', 'channel', 'state', 'created_at as at'])
+        .where('team_id', '=', teamId)
+        .where('recipient_id', 'in', chunk)
+        .where('kind', '=', HELD_BACK)
+        .where((eb) => eb.or([eb('created_at', '>', since), eb('state', '=', 'pending')]))
+        .orderBy('created_at')
+        .execute()),
+    );
+  return notes;
 }
 
 /** Where a message went. */

@@ -2,7 +2,9 @@ import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
 import { escalatedTo } from '../../threads/telling/care.ts';
 import type { Revision } from '../../threads/types.ts';
-import type { AddressBook } from '../addresses.ts';
+import { DELIVERY_FAILING } from '../../threads/match.ts';
+import type { GroupEntries } from '../../contacts/addresses.ts';
+import type { AddressBook, Occasion } from '../addresses.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
 import { QUIET_HOURS } from '../types.ts';
 import type { Channels } from '../../channels/set.ts';
@@ -10,8 +12,9 @@ import type { ChannelName } from '../../channels/types.ts';
 import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
+import { readBudget } from './budget.ts';
 import type { PlannedMessage } from './plan.ts';
-import { deleteWithheld, insertMessages, selectLinks, supersede } from './store.ts';
+import { deleteWithheld, insertMessages, selectAdmins, selectLinks, supersede } from './store.ts';
 import { writeTakeover } from './takeover.ts';
 
 export interface WritingDeps {
@@ -35,15 +38,17 @@ export async function writeMessages(
   const groupIds = [...new Set(told.flatMap(groupsOf))];
   const links = await selectLinks(tx, teamId, groupIds);
   const events = await selectTopicEvents(tx, teamId, groupIds);
+  const admins = told.some(isForAdmins) ? await selectAdmins(tx, teamId) : [];
   const occasions = new Map(
     told.flatMap((revision) =>
-      groupsOf(revision).map((id) => [
+      groupsOf(revision).map((id): [string, Occasion] => [
         occasionName(id, revision.thread.kind),
-        { group: { id, ...links.get(id)! }, topicIds: topicsFor(events.get(id) ?? [], revision.thread.kind) },
+        occasionOf(revision, { id, ...links.get(id)! }, topicsFor(events.get(id) ?? [], revision.thread.kind), admins),
       ]),
     ),
   );
   const planned = await addresses.plan(tx, teamId, [...occasions.values()]);
+  const budget = await readBudget(tx, teamId, planned.flat(), now);
   const plans = new Map([...occasions.keys()].map((name, index) => [name, planned[index] ?? []]));
   for (const revision of told) {
     const { thread, withheld } = revision;
@@ -53,12 +58,20 @@ export async function writeMessages(
     const taken = new Set<string>();
     for (const groupId of groups) {
       const planned = plans.get(occasionName(groupId, thread.kind))!.map((one) => onlyOnce(one, taken));
-      await insertMessages(
-        tx,
-        planned.map((one) => rowOf(one, { revision, groupId, teamId, channels, now })),
-      );
+      const rows = planned.map((one) => rowOf(one, { revision, groupId, teamId, channels, now }));
+      await insertMessages(tx, budget.apply(rows));
     }
   }
+}
+
+/** That messages of a group do not arrive is told to those who can mend it. */
+function isForAdmins({ thread }: Revision): boolean {
+  return thread.kind === DELIVERY_FAILING;
+}
+
+function occasionOf(revision: Revision, group: GroupEntries, topicIds: string[], admins: readonly string[]): Occasion {
+  if (!isForAdmins(revision)) return { group, topicIds };
+  return { group: { id: group.id, recipients: admins, notifiables: [], targets: [] }, topicIds: [], byAnyWay: true };
 }
 
 /** Also those that it was escalated to hear how it goes on. */

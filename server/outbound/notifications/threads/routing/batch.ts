@@ -1,5 +1,5 @@
 import { applyNotice, wait } from '../apply.ts';
-import { destinationOf, isFor } from '../match.ts';
+import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
 import { agentKey, isStandIn, parentOf, siteKey, stormKey } from '../gather.ts';
 import { ENDING, OPENING } from '../timing.ts';
@@ -64,8 +64,10 @@ class Batch {
     const place = places.get(notice.id)!;
     const { key, isCountedOnly } = destinationOf(listener, notice, campaignOf);
     const known = this.#threads.get(`${listener.id} ${key}`);
+    const only = onlyGroupOf(notice);
+    if (only !== undefined && only !== listener.id) return;
     // What was told before is told to its end, whatever the group follows now.
-    if (!isFor(listener, notice.kind, place) && !(known && notice.phase === 'resolve')) return;
+    if (only === undefined && !isFor(listener, notice.kind, place) && !(known && notice.phase === 'resolve')) return;
     if (!known && notice.phase === 'resolve') return;
     const thread = known ?? this.#newThread(notice, listener, key, place);
     const item = this.#items.get(itemName({ thread_id: thread.id, record_id: notice.record_id }));

@@ -74,7 +74,7 @@ export function rest(thread: ThreadRow, now: number): ThreadRow {
   const quiet = { ...nothingPending(thread), muted: 0 as const, silenced_until: null };
   if (thread.state === 'open') return { ...quiet, flush_at: thread.told_open === 1 ? lookAt(thread, now) : null };
   const over = { ...quiet, escalate_at: null };
-  if (/:(?:jobs|config|revoked)$/.test(thread.key)) return { ...over, flush_at: null, closed_at: now };
+  if (/^delivery:|:(?:jobs|config|revoked)$/.test(thread.key)) return { ...over, flush_at: null, closed_at: now };
   return { ...over, flush_at: now + (thread.key.startsWith('campaign:') ? CAMPAIGN_STAYS_MS : FLAP_WINDOW_MS) };
 }
 

@@ -1,5 +1,6 @@
 import { gatherSites, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
 import { wait } from '../apply.ts';
+import { DELIVERY_FAILING } from '../match.ts';
 import { FRESH, newThread } from '../new-thread.ts';
 import { ENDING, SUSPECT_MS } from '../timing.ts';
 import type { ThreadRow } from '../types.ts';
@@ -46,7 +47,9 @@ export function tellGroup(state: GroupState): GroupResult {
 }
 
 /** A mute of the group counts first: nobody can say when it ends. */
-function momentFor({ now, hold, chain, silenced }: GroupState, { id }: ThreadRow): Moment {
+function momentFor({ now, hold, chain, silenced }: GroupState, { id, kind }: ThreadRow): Moment {
+  // It concerns administrators, and the mute the group.
+  if (kind === DELIVERY_FAILING) return { now, chain, hold: null };
   const until = silenced.get(id);
   return { now, chain, hold: hold ?? (until === undefined ? null : { reason: 'silenced', until }) };
 }

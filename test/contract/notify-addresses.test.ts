@@ -1,0 +1,205 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { TeamsService } from '../../server/access/teams/service.ts';
+import { NtfyChannel } from '../../server/outbound/notifications/channels/ntfy.ts';
+import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
+import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultFacts } from '../harness/fault-facts.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { makeAddresses } from '../harness/notification-addresses.ts';
+import type { Addresses } from '../harness/notification-addresses.ts';
+import { followKinds } from '../harness/notifications.ts';
+import { NotifyBench, seedPerson } from '../harness/notify-bench.ts';
+import { seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const START = Date.parse('2026-01-05T12:00:00Z');
+const EMAIL = 'ada@example.org';
+const CHAT = '4711';
+
+describeEachDatabase('addresses of notifications', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let mine: SeededRouter;
+  let made: Addresses;
+  let bench: NotifyBench;
+  let facts: FaultFacts;
+  let group: string;
+  let ada: string;
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock(START);
+    mine = await seedRouter(storage);
+    const ntfy = new NtfyChannel({ poster: { ask: () => Promise.reject(new Error('not used')) }, now: () => clock.now() });
+    made = makeAddresses({ storage, clock, channels: { ntfy } });
+    bench = new NotifyBench(storage, clock, new ProvedAddresses(made.groupAddresses, made.messageLinks));
+    facts = new FaultFacts(storage, clock, bench, mine.teamId);
+    group = await followKinds(storage, mine.teamId, ['fault.*']);
+    ada = await seedPerson(storage, mine.teamId, EMAIL, group);
+    await new TeamsService({ storage, clock }).confirmEmail(EMAIL);
+  });
+
+  const owner = () => ({ teamId: mine.teamId, userId: ada });
+  async function chat(): Promise<string> {
+    const { id } = await made.contacts.add(owner(), 'telegram', { address: CHAT });
+    await storage.db.updateTable('contacts').set({ verified_at: 1 }).where('id', '=', id).execute();
+    return id;
+  }
+  async function target(chatId = '-100'): Promise<string> {
+    const { id } = await made.targets.create(mine.teamId, { name: `Chat ${chatId}`, channel: 'telegram', address: { chat_id: chatId } });
+    await storage.db.updateTable('notification_targets').set({ verified_at: 1 }).where('id', '=', id).execute();
+    await new GroupsService({ storage, clock }).change(mine.teamId, group, { targets: [id] });
+    return id;
+  }
+  const fault = (type = 'router_offline', phase: 'open' | 'resolve' = 'open'): Promise<void> =>
+    facts.happen(facts.fault(phase, mine.routerId, type, 'warning'));
+  const log = async () =>
+    (await bench.log()).map(({ channel, kind, state, reason }) => `${channel} ${kind} ${state}${reason === null ? '' : ` ${reason}`}`);
+
+  describe('one that nothing arrives at any more', () => {
+    test('is switched off, and an administrator hears of it once, by another channel', async () => {
+      await chat();
+      bench.server.answer = (_message, to) =>
+        to === EMAIL ? { outcome: 'never', error: 'refused', detail: '550 no such user', addressOff: 'bounced' } : { outcome: 'sent' };
+      await fault();
+      await bench.pass(MINUTE);
+      // The next look finds what the sender has written.
+      await bench.pass(MINUTE);
+      const account = (await made.contacts.person(owner())).contacts.find(({ channel }) => channel === 'email');
+      expect(account).toMatchObject({ offReason: 'bounced', offAt: expect.any(Number) });
+      const told = bench.server.mails.map(({ to, subject }) => `${to} ${subject}`);
+      expect(told).toHaveLength(2);
+      expect(told[0]).toContain(`${CHAT} MikroTik: offline`);
+      expect(told[1]).toContain(`${CHAT} Team`);
+      expect(told[1]).toContain('(email) fail');
+      await fault('high_cpu');
+      await bench.pass(MINUTE);
+      expect(await log()).toEqual([
+        'email open failed bounced',
+        'telegram open sent fallback',
+        'telegram open sent',
+        'email open withheld off',
+      ]);
+    });
+
+    test('of the team: the target is off, and an administrator hears of it', async () => {
+      const id = await target();
+      bench.server.answer = (_message, to) =>
+        to === EMAIL ? { outcome: 'sent' } : { outcome: 'never', error: 'gone', detail: 'the bot was blocked', addressOff: 'blocked' };
+      await fault();
+      await bench.pass(MINUTE);
+      await bench.pass(MINUTE);
+      expect(await made.targets.get(mine.teamId, id)).toMatchObject({ offReason: 'blocked' });
+      expect(bench.server.kindsOf(EMAIL)).toEqual(['open', 'open']);
+      expect(bench.server.mails.at(-1)!.subject).toContain('(telegram) fail');
+    });
+
+    test('is not switched off by an error that concerns one message', async () => {
+      bench.server.answer = () => ({ outcome: 'never', error: 'too_large', detail: '' });
+      await fault();
+      await bench.pass(MINUTE);
+      expect(await log()).toEqual(['email open failed too_large']);
+      expect((await made.contacts.person(owner())).contacts[0]).toMatchObject({ offReason: null });
+    });
+  });
+
+  test('a chat that has a new number is followed there, and stays proved', async () => {
+    const [contact, id] = [await chat(), await target()];
+    await new GroupsService({ storage, clock }).change(mine.teamId, group, {
+      recipients: [],
+      notifiables: [{ id: ada, channel: 'telegram' }],
+    });
+    bench.server.answer = (_message, to) => ({
+      outcome: 'sent',
+      ...(to === '-100' ? { movedTo: '-200' } : to === CHAT ? { movedTo: '4712' } : {}),
+    });
+    await fault();
+    await bench.pass(MINUTE);
+    expect(await made.targets.open(await made.targets.get(mine.teamId, id))).toMatchObject({ chatId: '-200' });
+    const moved = (await made.contacts.listOwn(owner())).find((own) => own.contact.id === contact);
+    expect(moved).toMatchObject({ address: { chatId: '4712' }, contact: { verifiedAt: 1 } });
+    await fault('high_cpu');
+    await bench.pass(MINUTE);
+    expect(bench.server.mails.map(({ to }) => to).toSorted()).toEqual(['-100', '-200', CHAT, '4712'].toSorted());
+  });
+
+  describe('one that fails', () => {
+    const down = () => {
+      bench.server.answer = (_message, to) => (to === EMAIL ? { outcome: 'retry', error: 'unavailable', detail: '' } : { outcome: 'sent' });
+    };
+
+    test("is helped out by the person's next channel after three failures, once", async () => {
+      await chat();
+      down();
+      await fault();
+      await bench.pass(15_000);
+      expect(bench.server.kindsOf(CHAT)).toEqual([]);
+      await bench.pass(HOUR);
+      expect(bench.server.kindsOf(CHAT)).toEqual(['open']);
+      expect(await log()).toEqual(['email open pending', 'telegram open sent fallback']);
+    });
+
+    test('but by none that is not proved, or by a person who has left the group', async () => {
+      await made.contacts.add(owner(), 'telegram', { address: CHAT });
+      down();
+      await fault();
+      await bench.pass(HOUR);
+      expect(await log()).toEqual(['email open pending']);
+    });
+  });
+
+  describe('of people who get very many messages', () => {
+    beforeEach(async () => {
+      await chat();
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, {
+        recipients: [],
+        notifiables: [{ id: ada, channel: 'telegram' }],
+      });
+    });
+    async function many(count: number): Promise<void> {
+      for (let n = 0; n < count; n += 1) {
+        const { routerId } = await seedRouter(storage, { teamId: mine.teamId });
+        await facts.happen(facts.fault('open', routerId, 'high_cpu', 'warning'));
+        await bench.pass(20_000);
+      }
+    }
+
+    test('get 30 an hour, one that says how many more there are, and 30 in the next', async () => {
+      await many(40);
+      await bench.pass(2 * MINUTE);
+      const texts = bench.server.mails.map(({ subject }) => subject);
+      expect(texts).toHaveLength(31);
+      expect(texts.at(-1)).toMatch(/more messages? not sent/);
+      const reasons = (await bench.log()).filter(({ reason }) => reason === 'budget');
+      expect(reasons).toHaveLength(10);
+      await bench.pass(HOUR);
+      // It counted what had come by then; the next one counts the rest, and not before an hour.
+      expect(bench.server.mails.length).toBeLessThanOrEqual(32);
+      await many(5);
+      expect(bench.server.mails.slice(-5).every(({ subject }) => subject.includes('high CPU load'))).toBe(true);
+    });
+
+    test('mail has no such limit', async () => {
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [ada], notifiables: [] });
+      await many(35);
+      expect(bench.server.mails).toHaveLength(35);
+    });
+  });
+
+  test('messages to one server share a rate, of the team alone', async () => {
+    const ids: string[] = [];
+    for (const topic of ['one', 'two']) {
+      const address = { url: 'https://ntfy.example.org', topic };
+      ids.push((await made.targets.create(mine.teamId, { name: topic, channel: 'ntfy', address })).id);
+    }
+    await storage.db.updateTable('notification_targets').set({ verified_at: 1 }).execute();
+    const book = new ProvedAddresses(made.groupAddresses, made.messageLinks);
+    const occasion = { group: { id: group, recipients: [ada], notifiables: [], targets: ids }, topicIds: [] };
+    const [plan] = await book.plan(storage.db, mine.teamId, [occasion]);
+    expect(plan!.map(({ bucket }) => bucket)).toEqual(['email', ...ids.map(() => `${mine.teamId} ntfy:ntfy.example.org`)]);
+  });
+});
