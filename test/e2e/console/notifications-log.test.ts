@@ -20,7 +20,12 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     receiver = await WebhookReceiver.start();
     world = await startConsoleWorld({
       routers: [{}],
-      server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000', SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true' },
+      server: {
+        SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000',
+        SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true',
+        SIGNALBOX_OFFLINE_AFTER_SECONDS: '4',
+        SIGNALBOX_HEARTBEAT_SECONDS: '2',
+      },
     });
     browser = await launchChromium();
     groupId = await makeGroup();
@@ -50,7 +55,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await ask('POST', `/api/notification-targets/${target}/send-code`);
     const code = /\b\d{6}\b/.exec(receiver.received.at(-1)!.body)![0];
     await ask('POST', `/api/notification-targets/${target}/verify`, { code });
-    const { id: topic } = await ask('POST', '/api/topics', { name: 'Forwards', events: ['forward.created'] });
+    const { id: topic } = await ask('POST', '/api/topics', { name: 'Forwards', events: ['forward.created', 'fault.agent_offline'] });
     const { body } = await world.caller.call<{ data: { id: string; email: string }[] }>('GET', '/api/members');
     const { id: viewer } = body.data.find(({ email }) => email === 'viewer@example.org')!;
     const { id } = await ask('POST', '/api/groups', { name: 'On call', targets: [target], recipients: [viewer], topics: [topic] });
@@ -100,5 +105,31 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByRole('heading', { name: 'On call' }).waitFor();
     await visit.goto('/notifications/threads?state=all');
     await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
+  });
+
+  it('sends a test to a group, with what became of each line', async () => {
+    await visit.signIn('admin', `/notifications/groups/${groupId}`);
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send the test' }).click();
+    const lines = page.getByRole('list', { name: 'What became of the test' }).getByRole('listitem');
+    await lines.filter({ hasText: 'Tickets' }).getByText('sent', { exact: true }).waitFor();
+    await lines.filter({ hasText: 'viewer@example.org' }).getByText('the address is not proved').waitFor();
+    expect(receiver.received.some(({ type }) => type === 'notification.test')).toBe(true);
+    await page.getByRole('link', { name: 'The thread of the test' }).click();
+    await row('Tickets').getByText('test', { exact: true }).waitFor();
+  });
+
+  it('lets an operator take over what is open, once', async () => {
+    await world.agent?.close();
+    world.agent = undefined;
+    await visit.signIn('operator', '/notifications/threads');
+    await page.getByRole('table', { name: 'Threads' }).getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Take it over' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'I take it over' }).click();
+    await page.getByText('taken over by operator@example.org').waitFor();
+    const path = new URL(page.url()).pathname;
+    await page.goto(`${visit.origin}${path}`);
+    await page.getByText('taken over by operator@example.org').waitFor();
+    expect(await page.locator('main').getByRole('button').count()).toBe(0);
   });
 });

@@ -16,6 +16,7 @@ import { ChangeGroup } from './change-group.tsx';
 import type { Asked } from './change-group.tsx';
 import { ReachTable } from './reach-table.tsx';
 import { GroupSentence, Reaches } from './said.tsx';
+import { TestGroup } from './test-group.tsx';
 import { Topics } from './topics.tsx';
 import { Times } from './times.tsx';
 import { useGroup } from './use-group.ts';
@@ -32,7 +33,7 @@ export function GroupPage() {
 
 function Group({ group, names }: { group: NotificationGroup; names: Names }) {
   const mayChange = useMay('admin');
-  const [asked, setAsked] = useState<Asked | 'remove'>();
+  const [asked, setAsked] = useState<Asked | 'remove' | 'test'>();
   const change = (what: Asked, name: string) =>
     mayChange ? (
       <button type="button" className="btn quiet sm" onClick={() => setAsked(what)}>
@@ -53,6 +54,9 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
               </button>
               <button type="button" className="btn" onClick={() => setAsked('name')}>
                 Rename
+              </button>
+              <button type="button" className="btn main-act" onClick={() => setAsked('test')}>
+                Send a test
               </button>
             </>
           ) : undefined
@@ -89,7 +93,10 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
         </Section>
       </div>
       {asked === 'remove' ? <Remove group={group} onClose={close} /> : null}
-      {asked === undefined || asked === 'remove' ? null : <ChangeGroup what={asked} group={group} names={names} onClose={close} />}
+      {asked === 'test' ? <TestGroup group={group} names={names} onClose={close} /> : null}
+      {asked === undefined || asked === 'remove' || asked === 'test' ? null : (
+        <ChangeGroup what={asked} group={group} names={names} onClose={close} />
+      )}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import '../../settings/settings.css';
 import '../notifications.css';
 import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Notification, NotificationThreadWithItems } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { useNames as useActorNames } from '../../../data/use-names.ts';
@@ -12,10 +13,12 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
+import { useMay } from '../../../session/use-may.ts';
 import { useNames } from '../directory.ts';
 import { eventWords } from '../topics/kinds.ts';
 import { upper } from '../words.ts';
 import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
+import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
 import { MESSAGES, THREADS, useReread } from './use-reread.ts';
 
@@ -23,11 +26,24 @@ import { MESSAGES, THREADS, useReread } from './use-reread.ts';
 export function ThreadPage() {
   const { threadId } = useParams({ from: '/notifications/threads/$threadId' });
   const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId } });
+  const mayTake = useMay('operator');
+  const [isTaking, setTaking] = useState(false);
   useReread();
   if (!thread) return error ? <MissingRecord error={error} what="thread" /> : <Reading />;
   return (
     <>
-      <PageHead crumb={<Link to="/notifications/threads">Threads</Link>} title={thread.subject} note={<Story thread={thread} />} />
+      <PageHead
+        crumb={<Link to="/notifications/threads">Threads</Link>}
+        title={thread.subject}
+        note={<Story thread={thread} />}
+        actions={
+          mayTake && thread.state === 'open' && thread.acknowledged_at === null ? (
+            <button type="button" className="btn main-act" onClick={() => setTaking(true)}>
+              Take it over
+            </button>
+          ) : undefined
+        }
+      />
       <div className="sections">
         <Section title="Who was told" small="newest first">
           <Messages threadId={threadId} />
@@ -36,12 +52,14 @@ export function ThreadPage() {
           <Items thread={thread} />
         </Section>
       </div>
+      {isTaking ? <TakeOver thread={thread} onClose={() => setTaking(false)} /> : null}
     </>
   );
 }
 
 function Story({ thread }: { thread: NotificationThreadWithItems }) {
   const actor = useActorNames();
+  const { names } = useNames();
   const { opened_at: opened, closed_at: closed, told_at: told, acknowledged_at: taken, parent_id: parent } = thread;
   return (
     <>
@@ -53,7 +71,7 @@ function Story({ thread }: { thread: NotificationThreadWithItems }) {
       {closed === null ? '' : ', over '}
       <Moment at={closed} />, {told === null ? 'never told' : 'told last '}
       <Moment at={told} />
-      {taken === null ? '' : `, taken over by ${actor(thread.acknowledged_by)} `}
+      {taken === null ? '' : `, taken over by ${names?.targets.get(thread.acknowledged_by ?? '')?.name ?? actor(thread.acknowledged_by)} `}
       <Moment at={taken} />.{' '}
       {parent === null ? null : (
         <Link to="/notifications/threads/$threadId" params={{ threadId: parent }} className="under">

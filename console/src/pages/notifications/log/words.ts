@@ -5,7 +5,10 @@ import { sendErrorWords } from '../words.ts';
 const REASONS: Record<string, string> = {
   muted: 'the group was muted',
   silenced: 'a silence covered it',
-  quiet_hours: 'it waited for the end of their quiet hours',
+  quiet_hours: 'until the end of their quiet hours',
+  over_in_quiet_hours: 'it began and ended in their quiet hours',
+  other_kinds: 'the group follows other topics',
+  other_sites: 'the group follows other sites',
   over_before_told: 'it was over before it was to be told',
   in_other_thread: 'another thread told of it',
   flapping: 'it comes and goes, which was told already',
@@ -35,11 +38,14 @@ interface StateWords {
 export function stateWords({ state, reason, attempts }: Pick<Notification, 'state' | 'reason' | 'attempts'>): StateWords {
   const last = attempts.at(-1);
   const why = reason === null ? '' : reasonWords(reason);
-  switch (state) {
+  // `held` waits for the end of somebody's quiet hours, or of a mute.
+  switch (state as Notification['state'] | 'held') {
     case 'sent':
       return { work: 'done', word: 'sent', why: '' };
     case 'pending':
       return { work: 'waiting', word: 'waits', why: last?.error ? `tried ${times(attempts.length)}: ${sendErrorWords(last.error)}` : why };
+    case 'held':
+      return { work: 'waiting', word: 'held', why };
     case 'withheld':
       return { work: 'skipped', word: 'not sent', why };
     case 'superseded':

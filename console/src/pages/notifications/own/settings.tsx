@@ -111,7 +111,6 @@ function Form({ settings }: { settings: NotificationSettings }) {
         <CheckField label="Quiet hours, in which messages wait" isChecked={draft.isQuiet} onChange={(isQuiet) => change({ isQuiet })} />
         {draft.isQuiet ? (
           <>
-            <p className="hint c-away">They are kept, and this version does not heed them yet: messages come at once.</p>
             <div className="from-to">
               <TextField
                 label="From"
