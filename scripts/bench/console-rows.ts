@@ -10,6 +10,7 @@ import { seedManyRouters } from '../../test/harness/many-routers.ts';
 import { ConsoleVisit } from './browser/console-visit.ts';
 import type { Field } from './field.ts';
 import type { ConsoleServerPart } from './parts/console-server.ts';
+import { KEYSTROKES } from './keystrokes.ts';
 import { BenchProcess } from './processes.ts';
 import { quietLog } from './quiet-log.ts';
 import type { Row } from './report.ts';
@@ -22,8 +23,6 @@ const LISTENED_MS = 10_000;
 const SCROLL_PX_PER_SECOND = 5400;
 const SCROLLED_MS = 5000;
 const SLOWDOWN = 4;
-/** Each of them changes how many routers match, which is how the page shows that it has filtered. Every seeded router has a 1. */
-const KEYSTROKES = ['9', '8', '7', '6'];
 const TABS = 10;
 
 /** Bars of the web application: bytes, milliseconds, rows, tasks, streams. */
@@ -78,7 +77,7 @@ async function withFleet<T>(routers: number, changesPerSecond: number, measure: 
     const options = { folder, teamId, routerIds, changesPerSecond, email: EMAIL, password: PASSWORD };
     const server = await BenchProcess.start<ConsoleServerPart>('console-server', options);
     try {
-      const visit = await ConsoleVisit.start(server.result.url, EMAIL, PASSWORD);
+      const visit = await ConsoleVisit.start(server.result, EMAIL, PASSWORD);
       try {
         return await measure(visit);
       } finally {
@@ -122,7 +121,7 @@ async function busyRows(visit: ConsoleVisit): Promise<Row[]> {
   const { page, devtools } = await visit.open('/routers');
   await page.evaluate('bench.firstRow');
   await page.getByText('live', { exact: true }).waitFor();
-  return [...(await scrollRows(page)), await filterRow(page), ...(await eventRows(page, devtools)), await tabsRow(visit)];
+  return [...(await scrollRows(page)), await filterRow(page), ...(await eventRows(page, devtools, visit.holder)), await tabsRow(visit)];
 }
 
 async function scrollRows(page: Page): Promise<Row[]> {
@@ -164,13 +163,15 @@ async function unseen(page: Page, key: string, before: string): Promise<Error> {
   return new Error(`no new count after the key ${key}: "${before}", then "${count}", with "${typed}" in the filter at ${page.url()}`);
 }
 
-async function eventRows(page: Page, devtools: CDPSession): Promise<Row[]> {
+async function eventRows(page: Page, devtools: CDPSession, holder: string): Promise<Row[]> {
   const heap = async (): Promise<number> => {
     await devtools.send('HeapProfiler.collectGarbage');
     return (await devtools.send('Runtime.getHeapUsage')).usedSize;
   };
   const before = await heap();
-  const { numbers, longTasks } = await page.evaluate<{ numbers: number[]; longTasks: number[] }>(`bench.listen(${LISTENED_MS})`);
+  const { numbers, longTasks } = await page.evaluate<{ numbers: number[]; longTasks: number[] }>(
+    `bench.listen(${LISTENED_MS}, '${holder}')`,
+  );
   const growth = (await heap()) - before;
   const missing = numbers.at(-1)! - numbers[0]! + 1 - numbers.length;
   const longest = Math.max(0, ...longTasks);

@@ -16,12 +16,15 @@ const PER_AGENT = 100;
 const PER_SITE = 250;
 const ROWS_OF_ONE_INSERT = 500;
 
-/** A team with routers of all kinds, some of them made in the same millisecond and some with the same name. */
+/**
+ * A team with routers of all kinds, some of them made in the same millisecond and some with the same name. Every text that a filter looks at
+ * follows from the count alone, so that a filter finds the same number of routers at every run.
+ */
 export async function seedManyRouters(storage: Storage, count: number, start = 1_700_000_000_000): Promise<ManyRouters> {
   const { db } = storage;
   const { teamId } = await seedTeam(storage, start);
   const agents: string[] = [];
-  for (let at = 0; at < count; at += PER_AGENT) agents.push(await seedAgent(storage, teamId, start));
+  for (let at = 0; at < count; at += PER_AGENT) agents.push(await seedAgent(storage, teamId, start, `agent-${at / PER_AGENT}`));
   const sites = Array.from({ length: Math.ceil(count / PER_SITE) }, () => newId(start));
   await db
     .insertInto('sites')

@@ -21,7 +21,7 @@ export async function seedTeam({ db }: Storage, now = 1000): Promise<SeededTeam>
   return { teamId };
 }
 
-export async function seedAgent({ db }: Storage, teamId: string, now = 1000): Promise<string> {
+export async function seedAgent({ db }: Storage, teamId: string, now = 1000, name?: string): Promise<string> {
   const id = newId(now);
   await db
     .insertInto('agents')
@@ -29,7 +29,7 @@ export async function seedAgent({ db }: Storage, teamId: string, now = 1000): Pr
       id,
       team_id: teamId,
       site_id: null,
-      name: `agent ${id}`,
+      name: name ?? `agent ${id}`,
       secret_hash: '',
       version: null,
       created_at: now,

@@ -2,24 +2,30 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
 import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH } from '../../../test/harness/chromium.ts';
+import type { ConsoleServerPart } from '../parts/console-server.ts';
 
 const WAIT_MS = 120_000;
 /** Makes `window.bench`. */
 const IN_PAGE = path.join(import.meta.dirname, 'in-page.js');
+
+type Server = Pick<ConsoleServerPart, 'url' | 'holder'>;
 
 /** Debian's Chromium with somebody signed in. */
 export class ConsoleVisit {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
   readonly #url: string;
+  /** Whose events the tabs share. */
+  readonly holder: string;
 
-  private constructor(browser: Browser, context: BrowserContext, url: string) {
+  private constructor(browser: Browser, context: BrowserContext, { url, holder }: Server) {
     this.#browser = browser;
     this.#context = context;
     this.#url = url;
+    this.holder = holder;
   }
 
-  static async start(url: string, email: string, password: string): Promise<ConsoleVisit> {
+  static async start({ url, holder }: Server, email: string, password: string): Promise<ConsoleVisit> {
     // Without the flag a page sees its own memory in steps of megabytes.
     const args = [...CHROMIUM_ARGUMENTS, '--enable-precise-memory-info'];
     const browser = await chromium.launch({ executablePath: CHROMIUM_PATH, args });
@@ -32,7 +38,7 @@ export class ConsoleVisit {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('h1').waitFor();
     await page.close();
-    return new ConsoleVisit(browser, context, url);
+    return new ConsoleVisit(browser, context, { url, holder });
   }
 
   /** A new tab at this address. @param slowdown of the processor, as the browser's own tools do it */

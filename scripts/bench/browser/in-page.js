@@ -54,10 +54,13 @@
     document.addEventListener('keydown', onKey, true);
   }
 
-  /** The numbers of the changes that arrive in this time, milliseconds, and the tasks over 50 ms. The page hears what it tells the other tabs. */
-  async function listen(ms) {
+  /**
+   * The numbers of the changes that arrive in this time, milliseconds, and the tasks over 50 ms. The page hears what it tells the other tabs of
+   * the same person and team.
+   */
+  async function listen(ms, holder) {
     const numbers = [];
-    const channel = new BroadcastChannel('signalbox-events');
+    const channel = new BroadcastChannel(`signalbox-events ${holder}`);
     channel.addEventListener('message', ({ data }) => {
       for (const event of data.events ?? []) numbers.push(event.data.number);
     });

@@ -16,6 +16,8 @@ export interface ConsoleServerOptions {
 export interface ConsoleServerPart {
   url: string;
   apiKey: string;
+  /** Whose events the tabs share: person and team, as `console/src/session/tokens.ts` names them. */
+  holder: string;
 }
 
 const TURN_MS = 10;
@@ -34,9 +36,9 @@ export async function startConsoleServerPart(options: ConsoleServerOptions): Pro
   const server = await startServer(config, { log: quietLog });
   const { credentials, events, teams } = server.services;
   const { apiKey } = await credentials.createApiKey({ teamId, name: 'bench', createdBy: null });
-  await teams.createUser({ teamId, email: options.email, role: 'operator', password: options.password });
+  const { member } = await teams.createUser({ teamId, email: options.email, role: 'operator', password: options.password });
   if (changesPerSecond > 0) publishChanges(options, (data) => events.publish({ teamId, type: 'router.changed', data }));
-  return { url: server.url, apiKey };
+  return { url: server.url, apiKey, holder: `${member.userId} ${teamId}` };
 }
 
 function publishChanges({ routerIds, changesPerSecond }: ConsoleServerOptions, publish: (data: Record<string, unknown>) => void): void {
