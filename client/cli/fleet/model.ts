@@ -56,6 +56,7 @@ export class FleetModel {
     this.isOverviewOld = true;
     if (READ_AGAIN.has(event.type)) this.mustReadAgain = true;
     if (event.type === 'router.changed') this.#changeRouter(event.data);
+    if (event.type === 'router.updated') this.#renameRouter(event.data);
     if (event.type === 'router.removed') this.#routers.delete(textOf(event.data['router_id']));
     if (event.type.startsWith('job.')) this.#changeJob(event);
     this.feed.unshift(event);
@@ -109,6 +110,11 @@ export class FleetModel {
       agent_id: agentId,
       agent_name: known?.agent_id === agentId ? known.agent_name : this.#agentName(agentId),
     });
+  }
+
+  #renameRouter({ router_id: id, identity }: Readonly<Record<string, unknown>>): void {
+    const router = this.#routers.get(textOf(id));
+    if (router && typeof identity === 'string') this.#routers.set(router.id, { ...router, identity });
   }
 
   #changeJob({ type, data }: StreamEvent): void {

@@ -2,6 +2,7 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiClient } from '../../../client/browser.ts';
 import type { Me, Router, StreamEvent } from '../../../client/browser.ts';
 import type { Session } from '../session/session.ts';
+import { holderOf } from '../session/tokens.ts';
 import { takeFigures } from './figures.ts';
 import { LastEvents } from './last-events.ts';
 import { Live } from './live.ts';
@@ -21,10 +22,11 @@ const ROUTERS = 'routers';
 /** Targets of a campaign: read again by its page, at most as often as their number allows (`use-targets.ts`). */
 export const TARGETS = 'campaign-targets';
 
-/** Kinds of events, and the queries whose answers they change. */
+/** Events or kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
   agent: ['overview', 'agents', 'enrol-tokens', 'history', 'sessions'],
   router: ['overview', 'router', 'availability', 'history'],
+  'router.updated': ['overview', 'router', 'sites'],
   job: ['overview', 'jobs', 'history'],
   campaign: ['overview', 'campaigns', TARGETS],
   backup: ['backups', 'history'],
@@ -58,6 +60,7 @@ export class Fleet {
     this.me = me;
     this.preferences = preferences;
     this.live = new Live({
+      holder: holderOf(me),
       token: () => session.token(),
       onEvents: (events) => this.#onEvents(events),
       onOpen: () => void this.queries.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
@@ -69,6 +72,7 @@ export class Fleet {
   static async open(session: Session): Promise<Fleet> {
     const api = new ApiClient({ server: location.origin, key: () => session.token() });
     const [{ data: me }, preferences] = await Promise.all([api.call('whoAmI', {}), Preferences.read(api)]);
+    session.hold(me);
     const fleet = new Fleet(api, { me, preferences }, session);
     const { routers, position } = await readRouters(api);
     fleet.routers.load(routers);
@@ -88,7 +92,7 @@ export class Fleet {
     for (const event of events) {
       for (const hears of this.#hearers) hears(event);
       if (takeFigures(this.queries, event)) continue;
-      for (const key of STALE_BY_EVENT[event.type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);
+      for (const key of STALE_BY_EVENT[event.type] ?? STALE_BY_EVENT[event.type.split('.')[0]!] ?? EVERY_KEY) this.#stale.add(key);
     }
     if (this.#stale.size > 0) this.#readAgainSoon();
   }

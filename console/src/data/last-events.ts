@@ -19,6 +19,7 @@ const TELL_MS = 500;
 const LEFT_OUT = new Set([
   'resync',
   'router.online',
+  'router.updated',
   'router.offline',
   'forward.traffic',
   'campaign.progress',
@@ -64,7 +65,20 @@ function happened({ type, data }: StreamEvent, key: string): Happened {
   const routerId = text('router_id') || undefined;
   const at = text('at') || text('state_since') || new Date().toISOString();
   if (type === 'router.changed') return { key, at, routerId, type: wordOf(text('state')), detail: text('state_reason') };
-  const [subject = '', verb = ''] = type.split('.');
   const detail = text('description') || text('message') || text('name') || text('reason');
-  return { key, at, routerId, type: `${subject} ${verb.replaceAll('_', ' ')}`, detail };
+  return { key, at, routerId, type: wordsOfEvent(type), detail };
+}
+
+/** Names of events that the pages call otherwise. */
+const WORDS: Record<string, string> = {
+  'campaign.aborted': 'campaign stopped itself',
+  'campaign.completed': 'campaign finished',
+  'job.completed': 'job done',
+  'job.deleted': 'job canceled',
+};
+
+/** `job.rolled_back` is `job rolled back`. */
+export function wordsOfEvent(type: string): string {
+  const [subject = '', verb = ''] = type.split('.');
+  return WORDS[type] ?? `${subject} ${verb.replaceAll('_', ' ')}`;
 }

@@ -60,21 +60,22 @@ export class RouterStore {
     let isChanged = false;
     for (const { type, data } of events) {
       if (type === 'resync' || type === 'router.removed' || type === 'router.moved' || type === 'router.replaced') isStale = true;
-      if (type !== 'router.changed') continue;
-      if (this.#change(String(data['router_id']), stateOf(data as unknown as StateOfRouter))) isChanged = true;
+      if (type !== 'router.changed' && type !== 'router.updated') continue;
+      const change = type === 'router.changed' ? stateOf(data as unknown as StateOfRouter) : factsOf(data);
+      if (this.#change(String(data['router_id']), change)) isChanged = true;
       else isStale = true;
     }
     if (isChanged) this.#changed();
     return isStale;
   }
 
-  /** The order of identities, as numbers. Events change no identity. */
+  /** The order of identities, as numbers. */
   byName = (one: Router, other: Router): number => {
     this.#ranks ??= ranksOf(this.values().map(({ identity }) => identity));
     return (this.#ranks.get(one.identity) ?? 0) - (this.#ranks.get(other.identity) ?? 0);
   };
 
-  /** A field that this person has just changed: no event tells of it. */
+  /** A field that this person has just changed: the list shows it before its event arrives. */
   amend(id: string, change: Partial<Router>): void {
     if (this.#change(id, change)) this.#changed();
   }
@@ -97,6 +98,7 @@ export class RouterStore {
     const router = this.#routers.get(id);
     if (!router) return false;
     this.#routers.set(id, { ...router, ...change });
+    if (change.identity !== undefined && change.identity !== router.identity) this.#ranks = undefined;
     this.#newer?.set(id, { ...this.#newer.get(id), ...change });
     for (const listener of this.#rows.get(id) ?? []) listener();
     return true;
@@ -125,4 +127,12 @@ export class RouterStore {
 /** Without what else an event holds. */
 function stateOf({ state, state_since, state_reason }: StateOfRouter): StateOfRouter {
   return { state, state_since, state_reason };
+}
+
+/** Facts that an inventory or a person may change. */
+const FACTS = ['identity', 'software_version', 'model', 'board_name', 'serial_number', 'site_id'] as const;
+
+/** Those of the facts that an event names. */
+function factsOf(data: StreamEvent['data']): Partial<Router> {
+  return Object.fromEntries(FACTS.filter((name) => name in data).map((name) => [name, data[name]]));
 }

@@ -10,6 +10,7 @@ import type { MetadataService } from '../../fleet/metadata/service.ts';
 import type { RemovalsService } from '../../fleet/removals/service.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
+import type { SitesService } from '../../fleet/sites/service.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { EventsService } from '../../outbound/events/service.ts';
 import type { EventSources } from '../../outbound/events/sources.ts';
@@ -41,6 +42,7 @@ interface Needs {
   revocations: RevocationsService;
   routers: RoutersService;
   sessions: SessionsService;
+  sites: SitesService;
   states: StatesService;
   teams: TeamsService;
   terminals: TerminalsService;

@@ -24,7 +24,7 @@ import { OpeningReads } from './opening.ts';
 import type { Sighting } from './moves/service.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
 import { isAsStored, selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
-import type { AgentEntry, RouterRecord } from './types.ts';
+import type { AgentEntry, ListedRouter, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
 import { fillVersionKeys } from './version-keys.ts';
 
@@ -156,7 +156,7 @@ export class RoutersService {
   }
 
   /** All routers of all teams. */
-  async listEveryRouter(): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
+  async listEveryRouter(): Promise<ListedRouter[]> {
     return selectEveryRouter(this.#deps.storage.db);
   }
 

@@ -3,7 +3,7 @@ import { versionKey } from '../../../routeros-text/versions.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { padded } from '../../platform/storage/padded.ts';
-import type { Presence, RouterRecord } from './types.ts';
+import type { ListedRouter, Presence, RouterRecord } from './types.ts';
 
 /** Rows of one presence statement: 500 hold the event loop about 1 ms on SQLite (docs/decisions/0002-sqlite-first.md). */
 export const PRESENCE_CHUNK = 500;
@@ -43,8 +43,9 @@ export async function updateVersionKey(db: DbOrTx, ids: readonly string[], key: 
 }
 
 /** Every router of every team that is not removed. */
-export async function selectEveryRouter(db: DbOrTx): Promise<Pick<RouterRecord, 'id' | 'team_id' | 'identity'>[]> {
-  return db.selectFrom('routers').select(['id', 'team_id', 'identity']).where('removed_at', 'is', null).execute();
+export async function selectEveryRouter(db: DbOrTx): Promise<ListedRouter[]> {
+  const columns = ['id', 'team_id', 'identity', 'software_version', 'model', 'board_name', 'serial_number'] as const;
+  return db.selectFrom('routers').select(columns).where('removed_at', 'is', null).execute();
 }
 
 /** Name in the agent's configuration to router id, for every router behind that agent. */

@@ -4,6 +4,11 @@ import type { RouterPresenceTable, RoutersTable } from '../../platform/storage/s
 export type { MoveChange } from './moves/types.ts';
 
 export type RouterRecord = Selectable<RoutersTable>;
+/** What lists show of a router that its inventory may change. */
+export type ListedRouter = Pick<
+  RouterRecord,
+  'id' | 'team_id' | 'identity' | 'software_version' | 'model' | 'board_name' | 'serial_number'
+>;
 export type PresenceRecord = Selectable<RouterPresenceTable>;
 
 /** A router's state from its last heartbeats. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
 import { newId } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
 import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
@@ -32,8 +33,16 @@ export interface AgentChange {
   name?: string;
 }
 
+export interface RouterAtSite {
+  teamId: string;
+  routerId: string;
+  siteId: string | null;
+}
+
 /** The sites of a team, and which routers and agents are at them. */
 export class SitesService {
+  /** A router stands at another site from now on, or at none. */
+  readonly moves = new Listeners<RouterAtSite>();
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #counters: Counters | undefined;
@@ -107,6 +116,7 @@ export class SitesService {
     const move = { teamId, routerId, siteId, now, newId: () => newId(now) };
     const moved = await this.#write((tx) => moveRouter(tx, move));
     if (!moved) throw notFound('router');
+    this.moves.publish({ teamId, routerId, siteId });
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { ForwardTraffic } from './forward-traffic.ts';
 import { PresenceChanges } from './presence-changes.ts';
 import type { KnownRouter } from './presence-changes.ts';
+import { RouterFacts } from './router-facts.ts';
 import type { EventsService } from './service.ts';
 import { insertKept, takeKept } from './store.ts';
 import type { KeptStream } from './types.ts';
@@ -22,6 +23,7 @@ import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { TerminalChange } from '../../work/terminals/types.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
+import type { SitesService } from '../../fleet/sites/service.ts';
 import type { LineChange } from '../../fleet/sessions/types.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { StateChange } from '../../fleet/states/types.ts';
@@ -45,6 +47,7 @@ interface Sources {
   jobs: Pick<JobsService, 'changes' | 'guardChanges'>;
   campaigns: Pick<CampaignsService, 'changes' | 'progress'>;
   sessions: Pick<SessionsService, 'changes'>;
+  sites: Pick<SitesService, 'moves'>;
   states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes' | 'open'>;
   backups: Pick<BackupsService, 'changes' | 'configChanges'>;
@@ -55,6 +58,7 @@ interface Sources {
 export class EventSources {
   readonly #deps: EventSourcesDeps;
   readonly #presence: PresenceChanges;
+  readonly #facts = new RouterFacts();
   #traffic: ForwardTraffic | undefined;
   #unsubscribe: (() => void)[] = [];
 
@@ -72,7 +76,7 @@ export class EventSources {
   }
 
   /** Call before these features start. */
-  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, states }: Sources): void {
+  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, sites, states }: Sources): void {
     this.#traffic = new ForwardTraffic({ ...this.#deps, forwards });
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
@@ -84,6 +88,7 @@ export class EventSources {
       backups.changes.subscribe((change) => this.#backup(change)),
       backups.configChanges.subscribe((change) => this.#config(change)),
       sessions.changes.subscribe((change) => this.#line(change)),
+      sites.moves.subscribe(({ teamId, routerId, siteId }) => this.#updated(teamId, routerId, { site_id: siteId })),
       states.changes.subscribe((change) => this.#state(change)),
     ];
   }
@@ -92,7 +97,9 @@ export class EventSources {
   async start(): Promise<void> {
     const kept = await this.#deps.storage.writes.write(takeKept);
     this.#deps.events.restore(kept);
-    this.#presence.start(await this.#deps.routers.listEveryRouter(), lastPublished(kept));
+    const routers = await this.#deps.routers.listEveryRouter();
+    this.#facts.load(routers);
+    this.#presence.start(routers, lastPublished(kept));
     this.#deps.events.start();
     this.#traffic?.start();
   }
@@ -117,6 +124,8 @@ export class EventSources {
 
   onInventory(router: RouterRecord): void {
     this.#presence.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
+    const facts = this.#facts.note(router);
+    if (facts) this.#updated(router.team_id, router.id, { ...facts });
   }
 
   onHeartbeat({ agentId }: AgentConnection, names: readonly string[]): void {
@@ -136,10 +145,12 @@ export class EventSources {
     const data = { router_id: id, identity, serial_number: serialNumber, hardware_id: hardwareId };
     if (change.kind === 'removed') {
       this.#presence.forget(id);
+      this.#facts.forget(id);
       this.#deps.events.publish({ teamId, type: 'router.removed', data });
       return;
     }
     this.#presence.forget(change.mergedId);
+    this.#facts.forget(change.mergedId);
     const former = {
       merged_router_id: change.mergedId,
       former_serial_number: change.formerSerialNumber,
@@ -154,6 +165,11 @@ export class EventSources {
     const event = kind === 'resolved' ? 'fault.resolved' : 'fault.opened';
     const occurrences = fault.occurrences;
     this.#deps.events.publish({ teamId, type: event, data: { fault_id: id, router_id, type, severity, message, cause, occurrences } });
+  }
+
+  /** @param changed fields of the router as the interface shows them */
+  #updated(teamId: string, routerId: string, changed: Record<string, unknown>): void {
+    this.#deps.events.publish({ teamId, type: 'router.updated', data: { router_id: routerId, ...changed } });
   }
 
   #job(job: JobRecord): void {

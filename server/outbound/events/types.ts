@@ -4,6 +4,7 @@ export const EVENT_TYPES = [
   'agent.online',
   'agent.offline',
   'router.changed',
+  'router.updated',
   'router.online',
   'router.offline',
   'router.move_requested',

@@ -65,6 +65,23 @@ describe('the routers in the page', () => {
     ).toEqual(['ap', 'GW-2', 'gw-2', 'gw-10']);
   });
 
+  it('follow what an inventory or a person changes, in their order, too', () => {
+    store.load([router('b'), router('a')]);
+    const inOrder = () =>
+      store
+        .values()
+        .sort(store.byName)
+        .map(({ id }) => id);
+    expect(inOrder()).toEqual(['a', 'b']);
+    const updated = (data: Record<string, unknown>) =>
+      store.apply([{ id: '4', type: 'router.updated', data: { router_id: 'a', ...data } }]);
+    expect(updated({ identity: 'zebra', software_version: '7.20', secret: 1 })).toBe(false);
+    expect(updated({ site_id: 's1' })).toBe(false);
+    expect(store.get('a')).toMatchObject({ identity: 'zebra', software_version: '7.20', site_id: 's1', state: 'answering' });
+    expect(store.get('a')).not.toHaveProperty('secret');
+    expect(inOrder()).toEqual(['b', 'a']);
+  });
+
   it('keep what changed while they were read again, and nothing of it for the next reading', async () => {
     let answer: (routers: Router[]) => void = () => undefined;
     const reading = store.reload(() => new Promise((resolve) => (answer = resolve)));
