@@ -7,6 +7,7 @@ import { FleetContext } from './data/use-fleet.ts';
 import { createAppRouter } from './routes.ts';
 import type { AppRouter } from './routes.ts';
 import type { Session } from './session/session.ts';
+import { SomebodyElse } from './session/somebody-else.tsx';
 import { SessionContext } from './session/use-session.ts';
 
 type Opened = { fleet: Fleet; router: AppRouter };
@@ -18,6 +19,8 @@ export function App({ session }: { session: Session }) {
   useEffect(() => {
     open(session).then(setOpened, setFailure);
   }, [session]);
+  const other = useSyncExternalStore(session.tokens.subscribe, () => session.tokens.other);
+  if (other !== undefined) return <SomebodyElse who={other} />;
   if (failure !== undefined) return <Failed reason={failure} />;
   if (!opened)
     return (

@@ -1,9 +1,7 @@
 import type { StreamEvent } from '../../../client/browser.ts';
 import type { FromWorker, News, ToWorker, Watching } from './live-messages.ts';
+import { noteUpdate } from './updated.ts';
 import { Watched } from './watched.ts';
-
-const LOCK = 'signalbox-events';
-const CHANNEL = 'signalbox-events';
 
 /** A refused stream is tried again after this time, milliseconds: another browser of this person may have closed its own. */
 const REFUSED_AGAIN_MS = 60_000;
@@ -21,6 +19,8 @@ export type LiveState =
   | { kind: 'refused'; message: string };
 
 interface Deps {
+  /** Whose events these are: tabs of one person in one team share a stream, and no others. */
+  holder: string;
   /** Rejects while the control plane does not answer. */
   token: () => Promise<string>;
   onEvents: (events: readonly StreamEvent[]) => void;
@@ -37,7 +37,9 @@ interface Deps {
  */
 export class Live {
   readonly #deps: Deps;
-  readonly #channel = new BroadcastChannel(CHANNEL);
+  /** Of the lock and of the channel. */
+  readonly #name: string;
+  readonly #channel: BroadcastChannel;
   readonly #listeners = new Set<() => void>();
   #early: News[] | undefined = [];
   #state: LiveState = { kind: 'connecting' };
@@ -52,6 +54,8 @@ export class Live {
 
   constructor(deps: Deps) {
     this.#deps = deps;
+    this.#name = `signalbox-events ${deps.holder}`;
+    this.#channel = new BroadcastChannel(this.#name);
     this.#channel.addEventListener('message', ({ data }: MessageEvent<News | Watching>) => {
       if (data.kind === 'watching') {
         this.#watched.hear(data);
@@ -105,7 +109,7 @@ export class Live {
 
   /** Reads as soon as this tab has the lock, until the tab closes or another one takes the lock away. */
   #lead(options: LockOptions): void {
-    const held = navigator.locks.request(LOCK, options, () => {
+    const held = navigator.locks.request(this.#name, options, () => {
       this.#read();
       return new Promise<never>(() => undefined);
     });
@@ -135,6 +139,10 @@ export class Live {
     worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
       if (data.kind === 'token') void this.#giveToken(worker);
       else this.#share(data);
+    });
+    worker.addEventListener('error', (event) => {
+      // Its own errors have a message. Without one, its file could not be loaded: another build has taken the place of this page's.
+      if (!(event instanceof ErrorEvent)) this.#share({ kind: 'refused', message: noteUpdate() });
     });
     const watch = this.#watched.forwards;
     this.#asked = watch.join();

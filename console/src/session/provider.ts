@@ -31,6 +31,8 @@ export function createManager(): UserManager {
       userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
       stateStore: new WebStorageStateStore({ store: sessionStorage }),
       automaticSilentRenew: false,
+      // Whose session it is now is asked of the control plane, which also knows the team (tokens.ts).
+      validateSubOnSilentRenew: false,
       loadUserInfo: false,
       monitorSession: false,
     },

@@ -1,11 +1,14 @@
 import { ErrorResponse } from 'oidc-client-ts';
 import type { User, UserManager } from 'oidc-client-ts';
+import { ApiClient } from '../../../client/browser.ts';
+import type { Me } from '../../../client/browser.ts';
 import { createManager } from './provider.ts';
+import { Tokens, holderOf } from './tokens.ts';
 
-/** A token is renewed when it has less than this left, seconds. It lives for 300. */
-const LEAST_LEFT_S = 60;
 /** The provider's words for: ask the person. */
 const ASK = new Set(['login_required', 'consent_required', 'interaction_required', 'account_selection_required']);
+/** Tabs tell each other who signed in. */
+const CHANNEL = 'signalbox-session';
 
 interface Return {
   /** Where the person was, or wanted to go. */
@@ -14,31 +17,45 @@ interface Return {
 
 /** The person's session with the provider, and an access token that is always fresh. */
 export class Session {
-  readonly #manager: UserManager;
-  #renewing: Promise<string> | undefined;
-
-  constructor(manager: UserManager = createManager()) {
-    this.#manager = manager;
-  }
+  readonly #manager: UserManager = createManager();
+  readonly tokens = new Tokens({
+    renew: () => this.#renewed(),
+    whoIs: async (token) => (await new ApiClient({ server: location.origin, key: async () => token }).call('whoAmI', {})).data,
+    leave: () => this.signIn(),
+  });
 
   /** @returns where to go on, or undefined when the browser leaves for the sign-in page */
   async open(): Promise<string | undefined> {
     const here = location.pathname + location.search + location.hash;
     if (location.pathname === '/callback') {
       const user = await this.#manager.signinCallback();
+      this.tokens.begin(user ?? undefined);
       return (user?.state as Return | undefined)?.path ?? '/';
     }
-    if (await this.#renewed()) return here;
+    const user = await this.#renewed();
+    if (user) {
+      this.tokens.begin(user);
+      return here;
+    }
     await this.signIn(here);
     return undefined;
   }
 
-  /** An access token that is valid for another minute at least. When the session is over, the browser leaves for the sign-in page. */
-  async token(): Promise<string> {
-    const user = await this.#manager.getUser();
-    if (user && (user.expires_in ?? 0) > LEAST_LEFT_S) return user.access_token;
-    this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
-    return this.#renewing;
+  /** This tab shows the records of this person's team: it gets no token of anybody else, and tells the other tabs. */
+  hold(me: Me): void {
+    const holder = holderOf(me);
+    this.tokens.hold(me);
+    const channel = new BroadcastChannel(CHANNEL);
+    channel.addEventListener('message', ({ data }: MessageEvent<string>) => {
+      // Only a question: the control plane says who it is. Without its answer, the next renewal asks again.
+      if (data !== holder) this.tokens.check().catch(() => undefined);
+    });
+    channel.postMessage(holder);
+  }
+
+  /** As {@link Tokens.get}. */
+  token(): Promise<string> {
+    return this.tokens.get();
   }
 
   async signIn(path = location.pathname + location.search): Promise<void> {
@@ -52,14 +69,6 @@ export class Session {
 
   async signOut(): Promise<void> {
     await this.#manager.signoutRedirect();
-  }
-
-  async #renew(): Promise<string> {
-    const user = await this.#renewed();
-    if (user) return user.access_token;
-    await this.signIn();
-    // The browser is leaving.
-    return new Promise(() => undefined);
   }
 
   /** @returns undefined when the person has to sign in */
