@@ -1,4 +1,5 @@
 import { createRouter } from '@tanstack/react-router';
+import { PageFailed } from './frame/page-failed.tsx';
 import { fleetRoutes } from './pages/fleet/routes.ts';
 import { notificationRoutes } from './pages/notifications/routes.ts';
 import { settingsRoutes } from './pages/settings/routes.ts';
@@ -9,7 +10,15 @@ import { root } from './root-route.ts';
 const tree = root.addChildren([...fleetRoutes, ...workRoutes, ...settingsRoutes, ...notificationRoutes, ...terminalRoutes]);
 
 export function createAppRouter() {
-  return createRouter({ routeTree: tree, scrollRestoration: true, parseSearch, stringifySearch });
+  return createRouter({
+    routeTree: tree,
+    scrollRestoration: true,
+    parseSearch,
+    stringifySearch,
+    defaultErrorComponent: PageFailed,
+    // Another record is another page: nothing that was typed, asked or opened for one is left over for the next.
+    defaultRemountDeps: ({ params }) => params,
+  });
 }
 
 /** Every value of an address is a plain text: `?q=7.18`, not `?q=%227.18%22`. `validateSearch` of each route reads what it needs. */

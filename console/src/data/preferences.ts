@@ -8,6 +8,8 @@ export interface Chosen {
   theme?: ThemeChoice;
   /** IANA name of the zone in which times are shown; undefined: the browser's. */
   timeZone?: string | undefined;
+  /** Id of the saved view with which the list of routers opens; undefined: all routers. */
+  routersView?: string | undefined;
 }
 
 /** Part of the preferences that is this application's. */
@@ -62,11 +64,23 @@ function apply({ theme, timeZone }: Chosen): void {
 
 /** Anybody may write there. */
 function readChosen(value: unknown): Chosen {
-  const { theme, time_zone: zone } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const {
+    theme,
+    time_zone: zone,
+    routers_view: view,
+  } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const known = readTheme(theme);
-  return { ...(known === undefined ? {} : { theme: known }), ...(typeof zone === 'string' && isTimeZone(zone) ? { timeZone: zone } : {}) };
+  return {
+    ...(known === undefined ? {} : { theme: known }),
+    ...(typeof zone === 'string' && isTimeZone(zone) ? { timeZone: zone } : {}),
+    ...(typeof view === 'string' ? { routersView: view } : {}),
+  };
 }
 
-function written({ theme, timeZone }: Chosen): Record<string, string> {
-  return { ...(theme === undefined ? {} : { theme }), ...(timeZone === undefined ? {} : { time_zone: timeZone }) };
+function written({ theme, timeZone, routersView }: Chosen): Record<string, string> {
+  return {
+    ...(theme === undefined ? {} : { theme }),
+    ...(timeZone === undefined ? {} : { time_zone: timeZone }),
+    ...(routersView === undefined ? {} : { routers_view: routersView }),
+  };
 }

@@ -1,6 +1,7 @@
 import { Link, Outlet } from '@tanstack/react-router';
 import { Fragment, useRef } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
+import { useFirstView } from '../data/use-views.ts';
 import { Hatching } from '../rails/hatching.tsx';
 import { useSession } from '../session/use-session.ts';
 import { GoTo } from './go-to.tsx';
@@ -8,12 +9,14 @@ import { PLACES } from './places.ts';
 import { Shelf } from './shelf.tsx';
 import { LiveMark } from './live-mark.tsx';
 import { Mark } from './mark.tsx';
+import { Updated } from './updated.tsx';
 import { useKeptFocus } from './use-kept-focus.ts';
 
 /** What stands around every page: places at the left, the shelf of lamps and the link to the control plane above. */
 export function Frame() {
   const { me } = useFleet();
   const session = useSession();
+  const firstView = useFirstView();
   const page = useRef<HTMLElement>(null);
   useKeptFocus(page);
   return (
@@ -37,7 +40,7 @@ export function Frame() {
         {PLACES.map((group) => (
           <Fragment key={group[0].name}>
             {group.map(({ name, link }) => (
-              <Link key={name} {...link} activeProps={CURRENT}>
+              <Link key={name} {...link} {...(name === 'Routers' ? { search: firstView } : {})} activeProps={CURRENT}>
                 {name}
               </Link>
             ))}
@@ -56,6 +59,7 @@ export function Frame() {
         </div>
       </nav>
       <main className="main" id="page" tabIndex={-1} ref={page}>
+        <Updated />
         <Outlet />
       </main>
     </div>

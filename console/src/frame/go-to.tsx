@@ -1,8 +1,9 @@
-import { Suspense, lazy, useEffect, useState } from 'react';
+import { Suspense, useEffect, useState } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { useKeys } from '../parts/use-keys.ts';
 
-const Palette = lazy(() => import('../parts/floating/palette.tsx'));
+const Palette = lazyPart(() => import('../parts/floating/palette.tsx'));
 
 const KEYS: readonly [string, string][] = [
   ['/', 'go to a router, agent, site, job or place (also Ctrl K)'],

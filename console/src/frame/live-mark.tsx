@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
 import { useLive } from '../data/use-fleet.ts';
 import { lengthOf } from '../parts/times.ts';
+import { useNow } from '../parts/use-now.ts';
 
 /** The server sends something every 15 s. After this the stream counts as broken, milliseconds. */
 const BROKEN_AFTER_MS = 20_000;
@@ -8,7 +8,7 @@ const BROKEN_AFTER_MS = 20_000;
 /** Whether this page hears of changes. Blindness of ours is no outage of theirs: nothing else on the page changes because of it. */
 export function LiveMark() {
   const live = useLive();
-  const now = useClock();
+  const now = useNow(1000);
   if (live.kind === 'refused') return <Says isLive={false}>not live, read every 30 s: {live.message}</Says>;
   if (live.kind === 'connecting') return <Says isLive={false}>connecting</Says>;
   const age = now - live.newsAt;
@@ -23,19 +23,4 @@ function Says({ isLive, children }: { isLive: boolean; children: React.ReactNode
       <span>{children}</span>
     </span>
   );
-}
-
-/** Seconds by the wall clock: a computer that slept compares times and not timers. */
-function useClock(): number {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const look = (): void => setNow(Date.now());
-    const timer = setInterval(look, 1000);
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
-    };
-  }, []);
-  return now;
 }

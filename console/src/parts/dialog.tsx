@@ -1,6 +1,7 @@
-import { Suspense, lazy } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from './lazy-part.ts';
 
-const Modal = lazy(() => import('./floating/modal.tsx'));
+const Modal = lazyPart(() => import('./floating/modal.tsx'));
 
 interface Props {
   title: string;

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../../platform/core/errors.ts';
 import type { App } from '../../platform/http/app.ts';
 import { ASSET_POLICY, pageOf, TERMINAL_POLICY } from './service.ts';
 import type { ConsoleFiles } from './types.ts';
@@ -23,19 +24,35 @@ export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: 
       .type('text/html; charset=utf-8')
       .send(consoleFiles.terminal as never),
   );
-  await app.register(fastifyStatic, {
-    root: path.join(consoleFiles.folder, 'assets'),
-    prefix: '/assets/',
-    wildcard: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-    schemaHide: true,
-    setHeaders: (reply) => {
-      reply.header('content-security-policy', ASSET_POLICY);
-      reply.header('cross-origin-resource-policy', 'same-origin');
+  await app.register(
+    async (assets) => {
+      assets.setNotFoundHandler(refuseMissing);
+      await assets.register(fastifyStatic, {
+        root: path.join(consoleFiles.folder, 'assets'),
+        // Looked for when they are asked for: an upgrade replaces the files below a running control plane.
+        wildcard: true,
+        index: false,
+        preCompressed: true,
+        immutable: true,
+        maxAge: '365d',
+        schemaHide: true,
+        setHeaders: (reply) => {
+          reply.header('content-security-policy', ASSET_POLICY);
+          reply.header('cross-origin-resource-policy', 'same-origin');
+        },
+      });
     },
-  });
+    { prefix: '/assets' },
+  );
+}
+
+/** A file of another build, which no cache may remember as missing: a page from before an upgrade asks for it. */
+async function refuseMissing({ method, url }: FastifyRequest, reply: FastifyReply): Promise<never> {
+  const file = url.split('?')[0];
+  reply.header('cache-control', 'no-store');
+  if (method === 'GET' || method === 'HEAD') throw new AppError('not_found', `this build of the web application has no file ${file}`);
+  reply.header('allow', 'GET, HEAD');
+  throw new AppError('method_not_allowed', `${file} takes GET, HEAD, not ${method}`);
 }
 
 /**

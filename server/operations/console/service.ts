@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { BUILT } from '../../built.ts';
 import type { ConsoleFiles } from './types.ts';
@@ -10,12 +10,42 @@ const NONCE_PLACE = '__NONCE__';
 /** @returns null without a build: a source checkout in which nobody has built the console */
 export function readConsole(folder = path.join(BUILT, 'console')): ConsoleFiles | null {
   try {
-    const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
-    return { folder, page: read('index.html'), terminal: read('terminal.html') };
+    const [page, terminal] = [documentAt(path.join(folder, 'index.html')), documentAt(path.join(folder, 'terminal.html'))];
+    return {
+      folder,
+      get page() {
+        return page();
+      },
+      get terminal() {
+        return terminal();
+      },
+    };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (isMissing(error)) return null;
     throw error;
   }
+}
+
+/**
+ * A document as it is on the disk now: an upgrade replaces it below a running control plane, together with the files that it names. While it is
+ * being replaced, the last one stays.
+ * @throws when it cannot be read the first time
+ */
+function documentAt(file: string): () => string {
+  let [text, changedAt] = [readFileSync(file, 'utf8'), statSync(file).mtimeMs];
+  return () => {
+    try {
+      const { mtimeMs } = statSync(file);
+      if (mtimeMs !== changedAt) [text, changedAt] = [readFileSync(file, 'utf8'), mtimeMs];
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    return text;
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
 export interface ConsolePage {

@@ -1,9 +1,9 @@
-/** The built web application, read from the disk. */
+/** The built web application on the disk; the documents as they are when they are asked for. */
 export interface ConsoleFiles {
   /** The folder of the build. */
-  folder: string;
+  readonly folder: string;
   /** `index.html`, with a placeholder where each answer has a nonce. */
-  page: string;
+  readonly page: string;
   /** `terminal.html`: the document of a terminal, shown in a frame of the page. */
-  terminal: string;
+  readonly terminal: string;
 }

@@ -1,7 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { PASSWORD } from '../../harness/identity/sign-in.ts';
 import type { World } from '../../harness/world.ts';
 
 /** The web application as people use it: headless Chromium, the built files, the real provider, agent and routers. */
@@ -46,6 +47,15 @@ describe('the files of the web application', () => {
     expect((await get('/routers')).status).toBe(404);
     const posted = await fetch(`${world.server.url}/routers`, { method: 'POST', headers: html });
     expect(posted.status).toBe(404);
+  });
+
+  it('says that a file of another build is missing, and lets no cache remember it', async () => {
+    const missing = await get('/assets/jobs-page-00000000.js');
+    expect([missing.status, missing.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    const posted = await fetch(`${world.server.url}/assets/jobs-page-00000000.js`, { method: 'POST' });
+    expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await get('/assets/../index.html')).status).toBe(404);
+    expect((await get('/assets/%2e%2e/index.html')).status).toBeGreaterThanOrEqual(400);
   });
 
   it('lets browsers keep the built files for ever, compressed', async () => {
@@ -188,6 +198,84 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await row.getByText('agent away').waitFor({ timeout: 60_000 });
     await world.startAgent();
     await row.getByText('answering', { exact: true }).waitFor();
+  });
+
+  it('does nothing more when another tab has signed in as somebody else', async () => {
+    await signIn('/routers');
+    await nameOf(0).waitFor();
+    const second = await visit.newTab('/routers');
+    // A link with which another application may ask for a new sign-in.
+    const asked = { client_id: 'signalbox-console', redirect_uri: `${visit.origin}/callback`, response_type: 'code', prompt: 'login' };
+    const challenge = { scope: 'openid email api', state: 'x', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+    await second.goto(`${visit.origin}/oidc/auth?${new URLSearchParams({ ...asked, ...challenge }).toString()}`);
+    await second.getByLabel('Email address').fill('admin@example.org');
+    await second.getByLabel('Password').fill(PASSWORD);
+    await second.getByRole('button', { name: 'Sign in' }).click();
+    await second.getByRole('heading', { name: 'The control plane cannot be read' }).waitFor();
+    await second.goto(`${visit.origin}/me`);
+    await second.getByRole('link', { name: 'admin@example.org, admin' }).waitFor();
+    await page.getByRole('heading', { name: 'This browser is signed in to' }).waitFor();
+    expect(await page.getByText('admin@example.org').count()).toBe(1);
+    expect(await nameOf(0).count()).toBe(0);
+    await page.getByRole('link', { name: 'Go on in' }).click();
+    await page.getByRole('link', { name: 'admin@example.org, admin' }).waitFor();
+  });
+
+  it('shows a change of site and name that somebody else has made, without a reload', async () => {
+    await signIn('/routers');
+    const row = page.getByRole('row').filter({ has: nameOf(1) });
+    const created = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'Harbour' });
+    // The names of sites are read with the page.
+    await page.reload();
+    await row.getByText('answering', { exact: true }).waitFor();
+    const { body } = await world.caller.call<{ data: { id: string; identity: string }[] }>('GET', '/api/routers');
+    const { id } = body.data.find(({ identity }) => identity === 'router-1')!;
+    await world.caller.call('PATCH', `/api/routers/${id}`, { site_id: created.body.data.id });
+    await row.getByText('Harbour').waitFor();
+    const rename = (name: string) =>
+      world.caller.call('POST', `/api/synchronous/${id}`, { command: '/system/identity/set', parameters: `name=${name}` });
+    await rename('harbour-gw');
+    await page.getByRole('link', { name: 'harbour-gw' }).waitFor({ timeout: 60_000 });
+    await rename('router-1');
+    await row.getByText('Harbour').waitFor({ timeout: 60_000 });
+    await world.caller.call('PATCH', `/api/routers/${id}`, { site_id: null });
+    await row.getByText('Harbour').waitFor({ state: 'detached' });
+  });
+
+  describe('after an upgrade of the control plane', () => {
+    const gone = (route: Route) => route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{}' });
+
+    it('reloads once for a page whose code is gone, and then says what to do', async () => {
+      await signIn('/routers');
+      await page.route('**/assets/jobs-page-*.js', gone, { times: 1 });
+      await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
+      await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+      await page.route('**/assets/agents-page-*.js', gone);
+      await page.getByRole('navigation').getByRole('link', { name: 'Agents' }).click();
+      await page.getByText('Signalbox was updated').waitFor();
+      await page.unroute('**/assets/agents-page-*.js');
+      await page.getByRole('button', { name: 'Reload' }).click();
+      await page.getByRole('heading', { name: 'Agents' }).waitFor();
+      visit.forgiveFailedRequests();
+      // React tells of the error that the page has shown.
+      visit.complaints = visit.complaints.filter((text) => !text.includes('Failed to fetch dynamically imported module'));
+    });
+
+    it('keeps what was typed when a part of the page is gone', async () => {
+      await signIn('/routers');
+      await page.getByRole('searchbox').fill('router-1');
+      await page.getByText('1 of 2').waitFor();
+      await page.route('**/assets/modal-*.js', gone);
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByRole('alert').getByText('Signalbox was updated').waitFor();
+      expect(await page.getByRole('searchbox').inputValue()).toBe('router-1');
+      await page.unroute('**/assets/modal-*.js');
+      await page.getByRole('alert').getByRole('button', { name: 'Reload' }).click();
+      await page.getByText('1 of 2').waitFor();
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByRole('dialog').waitFor();
+      visit.forgiveFailedRequests();
+    });
   });
 
   it('reads by itself while its stream is refused', async () => {

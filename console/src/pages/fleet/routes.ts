@@ -18,6 +18,8 @@ const router = createRoute({
   path: '/routers/$routerId',
   component: RouterPage,
   validateSearch: readRouterSearch,
+  // It holds nothing of one router, and whoever goes from one to the next keeps the focus on its button.
+  remountDeps: () => '',
 });
 const story = createRoute({ getParentRoute: () => router, path: '/', component: StoryPage });
 const tunnel = createRoute({

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { View } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
-import { useRecord } from '../../../data/use-record.ts';
+import { useViews } from '../../../data/use-views.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -11,13 +11,10 @@ import { useMay } from '../../../session/use-may.ts';
 import { filterOf, readSearch } from './search.ts';
 import type { RoutersSearch, SiteNames } from './search.ts';
 
-/** Views of one request: a person has at most 100, a team 200 (docs/lists.md). */
-const MOST = 300;
-
 /** Saved filters as tabs, each with how many routers it finds now. */
 export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNames }) {
   const { routers } = useFleet();
-  const { data: views = [] } = useRecord('views', 'listViews', { query: { list: 'routers', limit: MOST } });
+  const views = useViews();
   const [removed, setRemoved] = useState<View>();
   const mayChangeShared = useMay('operator');
   const isSaved = views.some((view) => isSame(view, search));

@@ -1,6 +1,7 @@
 import { useState, useSyncExternalStore } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import type { Chosen } from '../../../data/preferences.ts';
+import { useViews } from '../../../data/use-views.ts';
 import { onThemeChange, themeChoice } from '../../../look/theme.ts';
 import type { ThemeChoice } from '../../../look/theme.ts';
 import { sentenceOf } from '../../../parts/reading.tsx';
@@ -15,7 +16,8 @@ const THEMES: readonly { value: ThemeChoice; name: string }[] = [
 /** What the person has chosen for themselves, kept for every browser. */
 export function Choices() {
   const { preferences } = useFleet();
-  const { timeZone = '' } = useSyncExternalStore(preferences.subscribe, () => preferences.chosen);
+  const { timeZone = '', routersView = '' } = useSyncExternalStore(preferences.subscribe, () => preferences.chosen);
+  const views = useViews();
   const theme = useSyncExternalStore(onThemeChange, themeChoice);
   const [error, setError] = useState<Error>();
   const choose = (change: Chosen): void => {
@@ -43,6 +45,22 @@ export function Choices() {
           {zonesWith(timeZone).map((zone) => (
             <option key={zone} value={zone}>
               {zone}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="zone">
+        <span>Routers opens with</span>
+        <select
+          className="control"
+          value={views.some(({ id }) => id === routersView) ? routersView : ''}
+          onChange={({ target }) => choose({ routersView: target.value === '' ? undefined : target.value })}
+        >
+          <option value="">all routers</option>
+          {views.map(({ id, name, shared }) => (
+            <option key={id} value={id}>
+              {name}
+              {shared ? ', of the team' : ''}
             </option>
           ))}
         </select>
