@@ -1,17 +1,24 @@
+import { useTyped } from './use-typed.ts';
+
 interface Props {
+  /** What the address has. */
   value: string;
+  /** Writes it to the address, when nobody has typed for a moment. */
   onChange: (value: string) => void;
   placeholder: string;
   /** The fields that the filter knows. */
-  hint: string;
+  hint?: string;
   /** What it cannot read, in a sentence. */
   wrong?: string | undefined;
   /** How many match, of how many. */
   count: React.ReactNode;
+  /** Controls beside it, such as an order. */
+  children?: React.ReactNode;
 }
 
 /** The filter above a list. Its text is in the address. */
-export function FilterBox({ value, onChange, placeholder, hint, wrong, count }: Props) {
+export function FilterBox({ value, onChange, placeholder, hint, wrong, count, children }: Props) {
+  const [text, setText] = useTyped(value, onChange);
   return (
     <>
       <div className="filter">
@@ -19,15 +26,16 @@ export function FilterBox({ value, onChange, placeholder, hint, wrong, count }: 
           <span className="sr">Filter</span>
           <input
             type="search"
-            value={value}
+            value={text}
             placeholder={placeholder}
             spellCheck={false}
             aria-invalid={wrong !== undefined}
             aria-describedby="filter-wrong"
-            onChange={(event) => onChange(event.target.value)}
+            onChange={(event) => setText(event.target.value)}
           />
-          <span className="t2 faint m-no">{hint}</span>
+          {hint === undefined ? null : <span className="t2 faint m-no">{hint}</span>}
         </label>
+        {children}
         <span className="count" role="status">
           {count}
         </span>

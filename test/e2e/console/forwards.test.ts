@@ -56,6 +56,20 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(asked).toBeLessThanOrEqual(1);
   });
 
+  it('are filtered when nobody types any more, and not with each letter', async () => {
+    await visit.signIn('viewer', '/forwards');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname === '/api/forwards' || pathname.endsWith('/transient-forwarding')) asked.push(search);
+    });
+    await page.getByRole('searchbox').pressSequentially('status:closed');
+    await expect.poll(() => new URL(page.url()).search).toBe('?q=status%3Aclosed');
+    await expect.poll(() => asked.filter((search) => search.includes('status=closed')).length).toBe(1);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('status:closed');
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+
   it('shows the reasons of the server beside the fields', async () => {
     await visit.signIn('operator', '/forwards/new?router=router-1&to=127.0.0.1:22');
     await page.getByLabel('Allow from').fill('0.0.0.0/0');

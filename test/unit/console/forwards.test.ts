@@ -88,7 +88,23 @@ describe('the form of a forward', () => {
 });
 
 describe('the filter of forwards', () => {
-  const routers = [{ id: '1', identity: 'core-1' } as Router, { id: '2', identity: 'core-2' } as Router];
+  const named = (id: string, identity: string): Router => ({ id, identity }) as Router;
+  const routers = [named('1', 'core-1'), named('2', 'core-2'), named('3', 'Main street 7'), named('4', 'lab, old')];
+
+  it.each([
+    'Main street 7',
+    'main STREET 7',
+    '"Main street 7"',
+    'router:"Main street 7"',
+    'router:Main street 7',
+    'Main status:open street 7',
+  ])('finds a router whose name has spaces by %s', (q) => {
+    expect(forwardsFilter({ q }, routers)).toEqual({ query: { status: 'open', router_id: '3' } });
+  });
+
+  it('finds a router whose name has a comma', () => {
+    expect(forwardsFilter({ q: 'lab, old' }, routers).query.router_id).toBe('4');
+  });
 
   it('shows open ones unless it says otherwise', () => {
     expect(forwardsFilter({}, routers)).toEqual({ query: { status: 'open' } });
@@ -98,6 +114,8 @@ describe('the filter of forwards', () => {
 
   it('says what it cannot read', () => {
     expect(forwardsFilter({ q: 'gone' }, routers).wrong).toContain('gone');
+    expect(forwardsFilter({ q: 'core-1 core-2' }, routers).wrong).toContain('one router');
+    expect(forwardsFilter({ q: '-status:open' }, routers).wrong).toContain('minus sign');
     expect(forwardsFilter({ q: 'core-1', router: '2' }, routers).wrong).toContain('one router');
     expect(forwardsFilter({ q: 'status:lost' }, routers).wrong).toContain('open, closed or all');
   });

@@ -1,7 +1,8 @@
 import { compareVersions } from '../../../console/src/pages/fleet/routers/versions.ts';
 import { describe, expect, it } from 'vitest';
 import type { Router } from '../../../client/index.ts';
-import { filterOf, inOrder, readSearch, sayWord, without, wordFor, wordsOf } from '../../../console/src/pages/fleet/routers/search.ts';
+import { withoutWord } from '../../../console/src/parts/filter-words.ts';
+import { filterOf, inOrder, readSearch, sayWord, wordFor, wordsOf } from '../../../console/src/pages/fleet/routers/search.ts';
 
 function router(identity: string, change: Partial<Router> = {}): Router {
   return {
@@ -85,13 +86,20 @@ describe('the words of a filter', () => {
   });
 
   it('can be taken out one by one', () => {
-    const q = 'version:<7.19 -site:"Main street" core';
-    expect(without(q, wordsOf(q)[1]!)).toBe('version:<7.19 core');
+    const q = 'version:<7.19 -site:"Main  street" core';
+    expect(withoutWord(q, wordsOf(q)[1]!)).toBe('version:<7.19 core');
+    expect(withoutWord(q, wordsOf(q)[2]!)).toBe('version:<7.19 -site:"Main  street"');
+  });
+
+  it('can be taken out where another word holds or repeats them', () => {
+    const q = 'core-1 core -core core';
+    const left = wordsOf(q).map((word) => withoutWord(q, word));
+    expect(left).toEqual(['core -core core', 'core-1 -core core', 'core-1 core core', 'core-1 core -core']);
   });
 
   it('are quoted when they have spaces, and read back as they were', () => {
     expect(wordsOf(wordFor('site', 'Main street'))).toEqual([
-      { text: 'site:"Main street"', isNot: false, field: 'site', value: 'Main street' },
+      { text: 'site:"Main street"', at: 0, isNot: false, field: 'site', value: 'Main street' },
     ]);
   });
 });

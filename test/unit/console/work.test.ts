@@ -111,6 +111,9 @@ describe('addresses', () => {
   it('filter jobs by the site where their router stood, and wait while a field is being typed', () => {
     expect(jobsFilter('site:"main street" status:failed', routers, sites)).toEqual({ query: { site_id: 's1', status: ['failed'] } });
     expect(jobsFilter('site:none', routers, sites)).toEqual({ query: { site_id: 'none' } });
+    expect(jobsFilter('status:failed Main street', [{ id: '9', identity: 'Main street' } as Router], sites)).toEqual({
+      query: { router_id: '9', status: ['failed'] },
+    });
     expect(jobsFilter('site:hq', routers, sites).wrong).toContain('No site is called hq');
     expect(jobsFilter('status: -', routers, sites)).toEqual({ query: {} });
   });

@@ -1,5 +1,6 @@
 import type { Router } from '../../../../client/browser.ts';
-import { routersNamed } from './run/search.ts';
+import { filterWords } from '../../parts/filter-words.ts';
+import { routerOfFilter } from './router-of-filter.ts';
 
 export interface StatusFilter<Status extends string> {
   /** Undefined: any. */
@@ -21,28 +22,24 @@ interface Words<Status extends string> {
   what: string;
 }
 
-/** The filter of lists that know a status and a router: `status:all` is any status, and a word alone is the name of a router. */
+const FIELDS = ['status', 'router'] as const;
+
+/** The filter of lists that know a status and a router: `status:all` is any status, and words without a field are the name of a router. */
 export function statusFilter<Status extends string>(
   { q = '', router, statuses, usual, what }: Words<Status>,
   routers: readonly Router[],
 ): StatusFilter<Status> {
   const filter: StatusFilter<Status> = { status: usual };
-  for (const word of [...(router === undefined ? [] : [`router:${router}`]), ...q.split(/\s+/)].filter((part) => part !== '')) {
-    const [, field, value] = /^(?:(status|router):)?(.*)$/.exec(word)!;
-    if (field === 'status') {
-      const status = statuses.find((each) => each === value);
-      if (status === undefined && value !== 'all') return { ...filter, wrong: `There is no status ${value}. ${said(statuses)}` };
-      filter.status = status;
-    } else {
-      const [found] = routersNamed(value!, routers).routers;
-      if (!found) return { ...filter, wrong: `No router is called ${value}.` };
-      if (filter.routerId !== undefined && filter.routerId !== found.id) {
-        return { ...filter, wrong: `The list shows the ${what} of one router, or of all.` };
-      }
-      filter.routerId = found.id;
-    }
+  const words = filterWords(q, FIELDS);
+  for (const { value, isNot } of words.filter(({ field }) => field === 'status')) {
+    if (isNot) return { ...filter, wrong: `A status cannot be left out with a minus sign here. ${said(statuses)}` };
+    const status = statuses.find((each) => each === value);
+    if (status === undefined && value !== 'all') return { ...filter, wrong: `There is no status ${value}. ${said(statuses)}` };
+    filter.status = status;
   }
-  return filter;
+  const named = words.filter(({ field }) => field !== 'status');
+  const ofAddress = router === undefined ? [] : [{ text: `"${router}"`, at: 0, isNot: false, field: undefined, value: router }];
+  return { ...filter, ...routerOfFilter([...ofAddress, ...named], routers, what) };
 }
 
 function said(statuses: readonly string[]): string {

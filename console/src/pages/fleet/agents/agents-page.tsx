@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Agent } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { FilterBox } from '../../../parts/filter-box.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -50,17 +51,17 @@ export function AgentsPage() {
           ) : undefined
         }
       />
-      <div className="filter">
-        <label className="fbox">
-          <span className="sr">Filter</span>
-          <input
-            type="search"
-            value={q}
-            placeholder="Name or address"
-            onChange={({ target }) => void navigate({ search: (before) => ({ ...before, q: target.value }), replace: true })}
-          />
-        </label>
-        <label className="t2 dim">
+      <FilterBox
+        value={q}
+        onChange={(text) => void navigate({ search: (before) => ({ ...before, q: text }), replace: true })}
+        placeholder="Name or address"
+        count={
+          <>
+            <b>{records.length}</b> of {all.length}
+          </>
+        }
+      >
+        <label className="order t2 dim">
           Order{' '}
           <select
             className="control"
@@ -74,10 +75,7 @@ export function AgentsPage() {
             ))}
           </select>
         </label>
-        <span className="count" role="status">
-          <b>{records.length}</b> of {all.length}
-        </span>
-      </div>
+      </FilterBox>
       <RecordTable
         label="Agents"
         columns={COLUMNS}

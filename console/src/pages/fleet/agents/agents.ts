@@ -1,4 +1,5 @@
 import type { Agent } from '../../../../../client/browser.ts';
+import { compareTexts } from '../../../data/ranks.ts';
 
 export const AGENT_SORTS = ['away', 'sessions', 'name', 'version'] as const;
 export type AgentSort = (typeof AGENT_SORTS)[number];
@@ -23,15 +24,13 @@ export function wordOfAgent({ connected, since }: Agent): string {
   return since === null ? 'never connected' : 'away';
 }
 
-const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
-
 export function agentsInOrder(agents: readonly Agent[], sort: AgentSort): Agent[] {
-  const byName = (one: Agent, other: Agent): number => names.compare(one.name, other.name);
+  const byName = (one: Agent, other: Agent): number => compareTexts(one.name, other.name);
   const orders: Record<AgentSort, (one: Agent, other: Agent) => number> = {
     sessions: (one, other) => other.sessions_24h - one.sessions_24h || byName(one, other),
     away: (one, other) => Number(one.connected) - Number(other.connected) || since(one).localeCompare(since(other)) || byName(one, other),
     name: byName,
-    version: (one, other) => names.compare(one.version ?? '', other.version ?? '') || byName(one, other),
+    version: (one, other) => compareTexts(one.version ?? '', other.version ?? '') || byName(one, other),
   };
   return agents.toSorted(orders[sort]);
 }

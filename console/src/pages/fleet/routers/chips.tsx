@@ -2,8 +2,9 @@ import { useMemo } from 'react';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
+import { withoutWord } from '../../../parts/filter-words.ts';
 import { wordOf } from '../../../parts/state-words.ts';
-import { sayWord, without, wordsOf } from './search.ts';
+import { sayWord, wordsOf } from './search.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
@@ -17,11 +18,11 @@ export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[];
         const { subject, said } = sayWord(word);
         return (
           <button
-            key={word.text}
+            key={`${word.at} ${word.text}`}
             type="button"
             className="chip"
             aria-label={`Without ${subject} ${said}`}
-            onClick={() => onChange(without(q, word))}
+            onClick={() => onChange(withoutWord(q, word))}
           >
             {subject} <b>{said}</b> <span aria-hidden="true">×</span>
           </button>

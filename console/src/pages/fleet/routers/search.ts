@@ -1,5 +1,7 @@
 import type { Router } from '../../../../../client/browser.ts';
 import { compareTexts, ranksOf } from '../../../data/ranks.ts';
+import { filterWords, quoted } from '../../../parts/filter-words.ts';
+import type { FilterWord } from '../../../parts/filter-words.ts';
 import { compareVersions, matchesVersion } from './versions.ts';
 
 /** What the address of the list holds: reloading it, or a colleague's copy, gives the same view. */
@@ -29,26 +31,11 @@ export function readSearch(search: Record<string, unknown>): RoutersSearch {
 export const FIELDS = ['state', 'site', 'agent', 'model', 'version'] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** One word of a filter. */
-export interface Word {
-  /** As it was written. */
-  text: string;
-  isNot: boolean;
-  /** Undefined: the word is looked for in the texts of a router. */
-  field: Field | undefined;
-  value: string;
-}
+/** One word of the filter. A word without a field is looked for in the texts of a router. */
+export type Word = FilterWord<Field>;
 
-/** `-site:"Main street"`: a minus sign, a field, and a value that may be quoted. */
-const WORD = /(-?)(?:(state|site|agent|model|version):)?("[^"]*"?|\S+)/g;
-
-/** Reads the words of a filter. A word with nothing behind its field or its minus sign, which is still being typed, says nothing. */
 export function wordsOf(q: string): Word[] {
-  return [...q.matchAll(WORD)].flatMap(([text, minus, field, written]) => {
-    const value = written!.replaceAll('"', '');
-    if (value === '' || text === '-' || FIELDS.some((name) => text === `${name}:` || text === `-${name}:`)) return [];
-    return [{ text, isNot: minus === '-', field: field as Field | undefined, value }];
-  });
+  return filterWords(q, FIELDS);
 }
 
 type Test = (router: Router) => boolean;
@@ -98,12 +85,7 @@ function containing(word: string, sites: SiteNames): Test {
 
 /** A word for the filter: quoted when its value has spaces. */
 export function wordFor(field: Field, value: string): string {
-  return `${field}:${/\s/.test(value) ? `"${value}"` : value}`;
-}
-
-/** The filter without one of its words. */
-export function without(q: string, word: Word): string {
-  return q.replace(word.text, '').replaceAll(/\s+/g, ' ').trim();
+  return `${field}:${quoted(value)}`;
 }
 
 const COMPARED: Record<string, string> = { '<': 'older than', '<=': 'at most', '>': 'newer than', '>=': 'at least', '=': 'exactly' };

@@ -4,13 +4,14 @@ import type { TransientForward } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { useList } from '../../../data/use-list.ts';
 import { FilterBox } from '../../../parts/filter-box.tsx';
+import { quoted } from '../../../parts/filter-words.ts';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
-import { useTicking } from '../../../parts/use-ticking.ts';
+import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { countOf } from '../words.ts';
@@ -70,7 +71,9 @@ export function ForwardsPage() {
         }
       />
       <FilterBox
-        value={search.router === undefined ? (search.q ?? '') : `router:${router?.identity ?? search.router} ${search.q ?? ''}`.trim()}
+        value={
+          search.router === undefined ? (search.q ?? '') : `router:${quoted(router?.identity ?? search.router)} ${search.q ?? ''}`.trim()
+        }
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
         placeholder="The name of a router, or status:closed"
         hint="status:open, closed or all &nbsp; router:"
@@ -97,7 +100,7 @@ export function ForwardsPage() {
 }
 
 function State({ forward }: { forward: TransientForward }) {
-  const { work, word, why } = stateOfForward(forward, useTicking(true, 5000));
+  const { work, word, why } = stateOfForward(forward, useNow(5000));
   return (
     <span className="lamp">
       <WorkLamp work={work} />
@@ -110,7 +113,7 @@ function State({ forward }: { forward: TransientForward }) {
 }
 
 function TimeLeft({ forward }: { forward: TransientForward }) {
-  const now = useTicking(true, 5000);
+  const now = useNow(5000);
   if (!stateOfForward(forward, now).isOpen) return <span className="dim">{shortTime(forward.closed_at ?? forward.expires_at)}</span>;
   return lengthOf(Date.parse(forward.expires_at) - now);
 }

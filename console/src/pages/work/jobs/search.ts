@@ -1,4 +1,6 @@
 import type { Input, Router } from '../../../../../client/browser.ts';
+import { filterWords } from '../../../parts/filter-words.ts';
+import { routerOfFilter } from '../router-of-filter.ts';
 
 type Query = NonNullable<Input<'listTeamJobs'>['query']>;
 type Status = NonNullable<Query['status']>[number];
@@ -10,8 +12,7 @@ export interface JobsSearch {
 }
 
 const STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'expired', 'unknown'] as const;
-/** Fields that are still being typed say nothing. */
-const FIELDS = ['status:', 'router:', 'site:'];
+const FIELDS = ['status', 'router', 'site'] as const;
 /** Words of the lamps that differ from those of the interface. */
 const SAID: Record<string, Status> = { waiting: 'pending', done: 'completed', canceled: 'deleted' };
 
@@ -32,26 +33,22 @@ export interface JobsFilter {
 export function jobsFilter(q: string, routers: readonly Router[], sites: ReadonlyMap<string, string>): JobsFilter {
   const status: Status[] = [];
   const query: Query = {};
-  for (const [word, not, field, written] of q.matchAll(/(-?)(?:(status|router|site):)?("[^"]*"?|\S+)/g)) {
-    const value = written!.replaceAll('"', '');
-    if (value === '' || value === '-' || (field === undefined && FIELDS.includes(word.replace('-', '')))) continue;
+  const words = filterWords(q, FIELDS);
+  for (const { field, value, isNot } of words) {
+    if (isNot && field !== 'status') return { query, wrong: 'Only a status can be left out with a minus sign here.' };
     if (field === 'status') {
       const known = SAID[value] ?? STATUSES.find((one) => one === value);
       if (known === undefined) return { query, wrong: `There is no status ${value}. It is one of ${STATUSES.join(', ')}.` };
-      status.push(not === '-' ? (`!${known}` as Status) : known);
+      status.push(isNot ? (`!${known}` as Status) : known);
     } else if (field === 'site') {
-      if (not === '-') return { query, wrong: 'Only a status can be left out with a minus sign here.' };
       const wanted = value.toLowerCase();
       const site = wanted === 'none' ? 'none' : [...sites].find(([id, name]) => id === value || name.toLowerCase() === wanted)?.[0];
       if (site === undefined) return { query, wrong: `No site is called ${value}.` };
       query.site_id = site;
-    } else {
-      if (not === '-') return { query, wrong: 'Only a status can be left out with a minus sign here.' };
-      const router = routers.find(({ id, identity }) => id === value || identity.toLowerCase() === value.toLowerCase());
-      if (!router) return { query, wrong: `No router is called ${value}. Write status:failed, or a router's name.` };
-      if (query.router_id !== undefined) return { query, wrong: 'The list shows the jobs of one router, or of all.' };
-      query.router_id = router.id;
     }
   }
-  return { query: { ...query, ...(status.length > 0 ? { status } : {}) } };
+  const named = words.filter(({ field }) => field === 'router' || field === undefined);
+  const { routerId, wrong } = routerOfFilter(named, routers, 'jobs');
+  if (wrong !== undefined) return { query, wrong };
+  return { query: { ...query, ...(routerId === undefined ? {} : { router_id: routerId }), ...(status.length > 0 ? { status } : {}) } };
 }

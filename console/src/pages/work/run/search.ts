@@ -36,6 +36,12 @@ export interface Named {
   missing: readonly string[];
 }
 
+/** The router with this id or name. */
+export function routerNamed(name: string, all: readonly Router[]): Router | undefined {
+  const wanted = name.toLowerCase();
+  return all.find(({ id }) => id === name) ?? all.find(({ identity }) => identity.toLowerCase() === wanted);
+}
+
 /** The routers that an address names, in its order. */
 export function routersNamed(list: string, all: readonly Router[]): Named {
   const byId = new Map(all.map((router) => [router.id, router]));
