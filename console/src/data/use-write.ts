@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { ConnectionError, ProblemError } from '../../../client/browser.ts';
+import { ProblemError } from '../../../client/browser.ts';
 import type { Input, OperationId, Result } from '../../../client/browser.ts';
 import { attemptOf } from './attempt.ts';
 import type { Attempt } from './attempt.ts';
+import { isLost } from './lost-answer.ts';
 import { useFleet } from './use-fleet.ts';
 
 export type WriteState =
@@ -24,7 +25,6 @@ export interface Write<Id extends OperationId> {
   send: (input: Input<Id>) => Promise<Answered<Id> | undefined>;
   /** Sends the last input again with its key, for `maybe_done`. */
   lookAgain: () => Promise<Answered<Id> | undefined>;
-  reset: () => void;
 }
 
 /**
@@ -63,18 +63,11 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
       return run(attempt.current);
     },
     lookAgain: async () => (attempt.current ? run(attempt.current) : undefined),
-    reset: () => setState({ kind: 'idle' }),
   };
 }
 
 function stateOf(error: unknown): WriteState {
-  // A proxy's 502 or 504, or the server's own timeout: the request may have been carried out.
-  // `in_progress`: the attempt whose answer was lost is still being carried out.
-  if (error instanceof ProblemError && error.status !== 502 && error.status !== 504 && error.code !== 'in_progress') {
-    return { kind: 'refused', code: error.code, message: error.message, errors: error.errors };
-  }
-  if (error instanceof ConnectionError && !error.maybeDone) {
-    return { kind: 'refused', code: 'no_answer', message: 'The control plane does not answer. Nothing was done.', errors: {} };
-  }
-  return { kind: 'maybe_done' };
+  if (isLost(error)) return { kind: 'maybe_done' };
+  if (error instanceof ProblemError) return { kind: 'refused', code: error.code, message: error.message, errors: error.errors };
+  return { kind: 'refused', code: 'no_answer', message: 'The control plane does not answer. Nothing was done.', errors: {} };
 }

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import type { Input, OperationId } from '../../../client/browser.ts';
 import { useWrite } from '../data/use-write.ts';
-import type { Answered } from '../data/use-write.ts';
+import type { Answered, Write } from '../data/use-write.ts';
 import { Dialog } from './dialog.tsx';
 import { Outcome, TextField } from './form.tsx';
 
-interface Props<Id extends OperationId> {
+interface Asked<Id extends OperationId> {
   /** The question, with the name or the count of what is meant. */
   title: string;
   /** What happens, in words. */
@@ -14,18 +14,29 @@ interface Props<Id extends OperationId> {
   action: string;
   /** For what cannot be taken back: the person types this first. */
   typed?: string;
-  operation: Id;
   input: Input<Id>;
-  /** First parts of the keys of queries that it changes. */
-  stale: readonly string[];
   onClose: () => void;
   onDone?: (result: Answered<Id>) => void;
 }
 
+interface Props<Id extends OperationId> extends Asked<Id> {
+  operation: Id;
+  /** First parts of the keys of queries that it changes. */
+  stale: readonly string[];
+}
+
 /** Asks before something is done that cannot simply be taken back. */
-export function Confirm<Id extends OperationId>({ title, children, action, typed, operation, input, stale, onClose, onDone }: Props<Id>) {
+export function Confirm<Id extends OperationId>({ operation, stale, ...asked }: Props<Id>) {
+  return <ConfirmWrite {...asked} write={useWrite(operation, stale)} />;
+}
+
+/**
+ * Asks before the page's own write is sent. The write outlives the question: when an answer was lost and the person asks once more, the same
+ * input is sent with the same Idempotency-Key.
+ */
+export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write: Write<Id> }) {
+  const { title, children, action, typed, input, write, onClose, onDone } = props;
   const [said, setSaid] = useState('');
-  const write = useWrite(operation, stale);
   async function answered(result: Promise<Answered<Id> | undefined>): Promise<void> {
     const done = await result;
     if (done === undefined) return;

@@ -61,6 +61,34 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await tabs.getByRole('link', { name: 'Only the third' }).waitFor({ state: 'detached' });
   });
 
+  it('opens with the view that the person has chosen, in every browser, until it is removed', async () => {
+    const query = { q: 'router-2', sort: 'identity' };
+    const saved = await world.caller.call<{ data: { id: string } }>('POST', '/api/views', {
+      list: 'routers',
+      name: 'Two',
+      query,
+      shared: true,
+    });
+    const routers = () => page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Routers' });
+    await visit.signIn('viewer', '/me');
+    await page.getByRole('combobox', { name: 'Routers opens with' }).selectOption({ label: 'Two, of the team' });
+    await page.getByText('Kept for you in every browser').waitFor();
+    await routers().click();
+    await page.getByText('1 of 3').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=router-2&sort=identity');
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'All 3' }).click();
+    await page.getByText('3 of 3').waitFor();
+    const elsewhere = await Visit.start(browser, world);
+    await elsewhere.signIn('viewer', '/');
+    await elsewhere.page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'Routers' }).click();
+    await elsewhere.page.getByText('1 of 3').waitFor();
+    await elsewhere.end();
+    await world.caller.call('DELETE', `/api/views/${saved.body.data.id}`);
+    await page.reload();
+    await routers().click();
+    await page.getByText('3 of 3').waitFor();
+  });
+
   it('selects what the filter finds, and says how many answer', async () => {
     await visit.signIn('operator', '/routers?q=router');
     await page.getByRole('checkbox', { name: 'Select all 3 routers of this view' }).check();
@@ -138,6 +166,34 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await rowOf(1).getByText('Main street').waitFor();
     await page.getByRole('searchbox').fill('site:"Main street"');
     await page.getByText('1 of 3').waitFor();
+  });
+
+  it('sends nothing more when somebody leaves the page while many are moved', async () => {
+    await visit.signIn('admin', '/');
+    await page.getByRole('navigation').getByRole('link', { name: 'Routers' }).click();
+    await page.getByRole('checkbox', { name: 'Select all 3 routers' }).check();
+    await page.getByRole('button', { name: 'Move to a site' }).click();
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    await page.route('**/api/routers/*', async (route) => {
+      asked += 1;
+      await held.promise;
+      await route.continue();
+    });
+    const answered = page.waitForResponse(/\/api\/routers\//);
+    await page.getByRole('button', { name: 'Move 3 routers' }).click();
+    await expect.poll(() => asked).toBe(1);
+    await page.goBack();
+    await page
+      .getByRole('heading', { name: /answer/ })
+      .first()
+      .waitFor();
+    held.resolve();
+    await answered;
+    // The next one would be sent with the answer of the first.
+    await page.getByRole('navigation').getByRole('link', { name: 'Sites' }).click();
+    await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    expect(asked).toBe(1);
   });
 
   it('is used by keyboard alone: arrows, Space, Enter, and Back to the same row', async () => {

@@ -173,6 +173,37 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   });
 
   describe('a campaign', () => {
+    it('whose answer was lost is not started twice, also when the question was closed meanwhile', async () => {
+      await visit.signIn('operator', '/campaigns/new?q=router');
+      await page.getByText('All of them answer now').waitFor();
+      const name = `Once ${Date.now()}`;
+      await page.getByLabel('What it does').fill(name);
+      await page.getByRole('textbox', { name: 'Script' }).fill(':put [/system identity get name]');
+      await page.getByRole('checkbox', { name: 'Take a backup first' }).uncheck();
+      const dialog = page.getByRole('dialog');
+      const start = async (): Promise<void> => {
+        await button(`Start on ${ROUTERS} routers`).click();
+        await dialog.getByLabel(`Type ${ROUTERS} to confirm`).fill(String(ROUTERS));
+        await dialog.getByRole('button', { name: `Start on ${ROUTERS} routers` }).click();
+      };
+      await page.route('**/api/campaigns', async (route) => {
+        if (route.request().method() === 'POST') await route.fetch();
+        await route.abort();
+      });
+      await start();
+      await dialog.getByText('It may have been done.').waitFor();
+      await page.unroute('**/api/campaigns');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('It may have been done.').waitFor();
+      await start();
+      await page.getByRole('heading', { name: new RegExp(name) }).waitFor();
+      const { body } = await world.caller.call<{ data: { id: string; description: string }[] }>('GET', '/api/campaigns');
+      const made = body.data.filter(({ description }) => description === name);
+      expect(made).toHaveLength(1);
+      await world.caller.call('POST', `/api/campaigns/${made[0]!.id}/cancel`, {});
+      visit.forgiveFailedRequests();
+    });
+
     it('on more than twenty routers starts only after their number was typed, and runs through the list', async () => {
       await visit.signIn('operator', '/campaigns/new?q=router');
       await page.getByText(`All of them answer now`).waitFor();

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { ConnectionError, ProblemError, randomKey } from '../../../../../client/browser.ts';
+import { useEffect, useRef, useState } from 'react';
+import { ProblemError, randomKey } from '../../../../../client/browser.ts';
+import { isLost } from '../../../data/lost-answer.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField } from '../../../parts/form.tsx';
@@ -100,6 +101,13 @@ function useBulk(kind: BulkKind, siteId: string | null) {
   const [done, setDone] = useState(0);
   const [failed, setFailed] = useState<readonly Failed[]>([]);
   const isStopped = useRef(false);
+  // Who leaves the page sees no result any more: what was not sent yet is not sent.
+  useEffect(() => {
+    isStopped.current = false;
+    return () => {
+      isStopped.current = true;
+    };
+  }, []);
 
   async function one(id: string, idempotencyKey: string): Promise<void> {
     const path = { router_id: id };
@@ -136,12 +144,6 @@ function useBulk(kind: BulkKind, siteId: string | null) {
   }
 
   return { state, done, failed, start, lookAgain, stop: () => (isStopped.current = true) };
-}
-
-/** A lost answer, a proxy's 502 or 504: the request may have been carried out. */
-function isLost(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.status === 502 || error.status === 504;
-  return !(error instanceof ConnectionError) || error.maybeDone;
 }
 
 function reasonOf(error: unknown): string {

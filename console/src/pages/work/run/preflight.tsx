@@ -2,6 +2,7 @@ import type { Router } from '../../../../../client/browser.ts';
 import { Section } from '../../../parts/section.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import type { Work } from '../../../parts/work.ts';
+import { sentenceCase } from '../../../parts/sentence-case.ts';
 import type { Caution } from './caution.ts';
 import { SCRIPT_CHARS, isGuarded } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
@@ -63,7 +64,7 @@ function checksOf({ routers, draft, caution, isCampaign }: Props): Check[] {
     },
     {
       work: isRisky ? (isGuardOn ? 'armed' : 'failed') : 'done',
-      name: isRisky ? capital(listOf(caution.touches)) : 'Addresses, routes, firewall, interfaces',
+      name: isRisky ? sentenceCase(listOf(caution.touches)) : 'Addresses, routes, firewall, interfaces',
       says: isGuardOn ? `guard on, ${draft.guardSeconds} s` : isRisky ? 'no guard' : 'not touched',
     },
     {
@@ -76,8 +77,4 @@ function checksOf({ routers, draft, caution, isCampaign }: Props): Check[] {
 
 function listOf(words: readonly string[]): string {
   return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

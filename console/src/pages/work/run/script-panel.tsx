@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Router } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import type { WriteState } from '../../../data/use-write.ts';
-import { Confirm } from '../../../parts/confirm.tsx';
+import { ConfirmWrite } from '../../../parts/confirm.tsx';
 import { Outcome, TextField } from '../../../parts/form.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
@@ -19,6 +19,9 @@ import { useSending } from './use-sending.ts';
 
 /** From so many routers on, the person types their number before anything is sent: CONSOLE.md, 4. */
 const TYPED_FROM = 21;
+
+/** While the question is open, it says what became of the write. */
+const IDLE: WriteState = { kind: 'idle' };
 
 interface Props {
   routers: readonly Router[];
@@ -67,7 +70,11 @@ function ScriptForm({ routers, isCampaign, first }: { routers: readonly Router[]
         <Preflight routers={routers} draft={draft} caution={caution} isCampaign={isCampaign} />
         <Conditions draft={draft} change={change} state={state} touches={caution.touches} />
         {isCampaign ? <CampaignRules draft={draft} change={change} state={state} /> : null}
-        <Outcome state={state} onLookAgain={sending.lookAgain} fields={['description', 'script', ...CONDITION_FIELDS]} />
+        <Outcome
+          state={isConfirming ? IDLE : state}
+          onLookAgain={sending.lookAgain}
+          fields={['description', 'script', ...CONDITION_FIELDS]}
+        />
         <div className="form-acts">
           <button type="submit" className="btn main-act" disabled={!isReady}>
             {isCampaign ? `Start on ${countOf(routers.length, 'router')}` : 'Run the script'}
@@ -76,24 +83,30 @@ function ScriptForm({ routers, isCampaign, first }: { routers: readonly Router[]
         {isReady || state.kind === 'sending' ? null : <p className="hint form-missing">{missingWords(routers.length, draft)}</p>}
       </div>
       {isConfirming ? (
-        <Confirm
+        <ConfirmWrite
           title={`Run this script on ${countOf(routers.length, 'router')}?`}
           action={`Start on ${countOf(routers.length, 'router')}`}
           typed={String(routers.length)}
-          operation="createCampaign"
+          write={sending.campaign}
           input={{ body: sending.newCampaign }}
-          stale={['campaigns', 'jobs', 'overview']}
           onClose={() => setConfirming(false)}
           onDone={({ data }) => sending.toCampaign(data.id)}
         >
-          <p>
-            {draft.canaries} go first{routers[0] ? `, beginning with ${routers[0].identity}` : ''}; the others follow only when those have
-            completed. The list is fixed when you start.
-          </p>
-        </Confirm>
+          <p>{canaryWords(draft.canaries, routers[0]?.identity)} The list is fixed when you start.</p>
+        </ConfirmWrite>
       ) : null}
     </form>
   );
+}
+
+/** Who goes first, before a campaign begins. @param canaries as it was typed */
+function canaryWords(canaries: string, first: string | undefined): string {
+  const count = Number(canaries);
+  if (count === 0) return 'There is no canary: nothing stops before the first failures.';
+  const who = first === undefined ? '' : count === 1 ? ` (${first})` : `, beginning with ${first}`;
+  return count === 1
+    ? `One canary goes first${who}; the others follow only when it has completed.`
+    : `${canaries} canaries go first${who}; the others follow only when all of them have completed.`;
 }
 
 interface FieldsProps {

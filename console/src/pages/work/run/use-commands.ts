@@ -1,6 +1,7 @@
-import { useState } from 'react';
-import { ConnectionError, ProblemError, randomKey } from '../../../../../client/browser.ts';
+import { useEffect, useRef, useState } from 'react';
+import { ProblemError, randomKey } from '../../../../../client/browser.ts';
 import type { ApiClient } from '../../../../../client/browser.ts';
+import { isLost } from '../../../data/lost-answer.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import type { TypedCommand } from './command-line.ts';
 
@@ -42,6 +43,14 @@ interface Commands {
 export function useCommands(): Commands {
   const { api } = useFleet();
   const [asked, setAsked] = useState<Asked>();
+  const isGone = useRef(false);
+  // Who leaves the page sees no answer any more: what was not sent yet is not sent.
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+    };
+  }, []);
   const note = (id: string, answer: Answer): void =>
     setAsked((before) => (before ? { ...before, answers: new Map(before.answers).set(id, answer) } : before));
   return {
@@ -51,7 +60,8 @@ export function useCommands(): Commands {
       setAsked({ line, typed, at: Date.now(), answers: new Map(routerIds.map((id) => [id, { kind: 'asking' }])) });
       const waiting = [...routerIds];
       const one = async (): Promise<void> => {
-        for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) note(id, await run(api, id, typed, randomKey()));
+        for (let id = waiting.shift(); id !== undefined && !isGone.current; id = waiting.shift())
+          note(id, await run(api, id, typed, randomKey()));
       };
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, routerIds.length) }, one));
     },
@@ -75,10 +85,9 @@ async function run(api: ApiClient, routerId: string, { command, parameters }: Ty
 }
 
 function answerOf(error: unknown, key: string): Answer {
-  if (error instanceof ConnectionError && !error.maybeDone) return { kind: 'not_sent', message: 'The control plane does not answer.' };
-  if (!(error instanceof ProblemError)) return { kind: 'lost', key };
-  if (error.code === 'outcome_unknown') return { kind: 'unknown', message: error.message };
-  if (error.status === 502 || error.status === 504) return { kind: 'lost', key };
+  if (error instanceof ProblemError && error.code === 'outcome_unknown') return { kind: 'unknown', message: error.message };
+  if (isLost(error)) return { kind: 'lost', key };
+  if (!(error instanceof ProblemError)) return { kind: 'not_sent', message: 'The control plane does not answer.' };
   if (error.status === 503 || error.status === 429) return { kind: 'not_sent', message: error.message };
   return { kind: 'refused', message: error.message };
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { NewCampaign, Router } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
-import type { WriteState } from '../../../data/use-write.ts';
+import type { Write, WriteState } from '../../../data/use-write.ts';
 import { campaignOf, jobOf } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
 
@@ -18,6 +18,8 @@ interface Sending {
   send: () => void;
   /** After a lost answer: asks with the same key. */
   lookAgain: () => void;
+  /** For a question before it: the same write, so that it keeps its Idempotency-Key. */
+  campaign: Write<'createCampaign'>;
   newCampaign: NewCampaign;
   toCampaign: (id: string) => void;
 }
@@ -46,6 +48,7 @@ export function useSending({ draft, isRisky, routers, isCampaign }: Props): Send
     state: isCampaign ? campaign.state : job.state,
     send: () => either(false),
     lookAgain: () => either(true),
+    campaign,
     newCampaign,
     toCampaign,
   };
