@@ -103,6 +103,39 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await endIt();
   });
 
+  it('is attached when its answer was lost and somebody looks again', async () => {
+    await visit.signIn('operator', `/routers/${routerId}/terminal`);
+    await visit.page.getByLabel('Reason').fill('the uplink drops');
+    await visit.page.route('**/api/routers/*/terminals', async (route) => {
+      if (route.request().method() === 'POST') await route.fetch();
+      await route.abort();
+    });
+    await visit.page.getByRole('button', { name: 'Open the terminal' }).click();
+    await visit.page.getByText('It may have been done.').waitFor();
+    await visit.page.unroute('**/api/routers/*/terminals');
+    await visit.page.getByRole('button', { name: 'Look again' }).click();
+    await sees('[term-read@router-0] >');
+    visit.forgiveFailedRequests();
+    await endIt();
+  });
+
+  it('says why it could not be ended, on its page and in the list', async () => {
+    await open();
+    const refuse = { status: 409, contentType: 'application/problem+json', json: { code: 'conflict', message: 'not now, please' } };
+    await visit.page.route('**/api/terminals/*', (route) =>
+      route.request().method() === 'DELETE' ? route.fulfill(refuse) : route.continue(),
+    );
+    await visit.page.getByRole('button', { name: 'End the terminal' }).click();
+    await visit.page.getByRole('alert').getByText('not now, please').waitFor();
+    await visit.page.goto(`${visit.origin}/terminals`);
+    await visit.page.getByRole('button', { name: 'End', exact: true }).click();
+    await visit.page.getByRole('alert').getByText('not now, please').waitFor();
+    await visit.page.unroute('**/api/terminals/*');
+    await visit.page.getByRole('button', { name: 'End', exact: true }).click();
+    await visit.page.getByRole('button', { name: 'End', exact: true }).waitFor({ state: 'detached' });
+    visit.forgiveFailedRequests();
+  });
+
   it('is listed; an administrator ends it there and plays its recording', async () => {
     await open();
     await type(':put "to be played again"\n');

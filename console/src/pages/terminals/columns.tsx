@@ -1,6 +1,5 @@
 import type { Terminal } from '../../../../client/browser.ts';
 import { useFleet } from '../../data/use-fleet.ts';
-import { useWrite } from '../../data/use-write.ts';
 import { AppLink } from '../../parts/app-link.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import type { Column } from '../../parts/record-table.tsx';
@@ -15,31 +14,37 @@ const ROUTER: Column<Terminal> = {
   className: 'el',
 };
 
-/** Terminals of all routers. @param openerOf the name of who opened one */
-export function columnsOf(openerOf: (terminal: Terminal) => string): readonly Column<Terminal>[] {
-  return [ROUTER, ...columnsOfRouter(openerOf)];
+interface Cells {
+  /** The name of who opened one. */
+  openerOf: (terminal: Terminal) => string;
+  /** Ends one; the list says what became of it (`use-end.tsx`). */
+  onEnd: (terminal: Terminal) => void;
+}
+
+/** Terminals of all routers. */
+export function columnsOf(cells: Cells): readonly Column<Terminal>[] {
+  return [ROUTER, ...columnsOfRouter(cells)];
 }
 
 /** Terminals of one router. */
-export function columnsOfRouter(openerOf: (terminal: Terminal) => string): readonly Column<Terminal>[] {
+export function columnsOfRouter({ openerOf, onEnd }: Cells): readonly Column<Terminal>[] {
   return [
     { title: 'Who', width: 'minmax(110px, .9fr)', cell: openerOf, className: 'el' },
     { title: 'Level', width: '48px', cell: ({ level }) => level, isWide: true },
     { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
     { title: 'State', width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
     { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num', isWide: true },
-    { title: 'Do', width: '84px', cell: (terminal) => <Acts terminal={terminal} /> },
+    { title: 'Do', width: '84px', cell: (terminal) => <Acts terminal={terminal} onEnd={onEnd} /> },
   ];
 }
 
-function Acts({ terminal }: { terminal: Terminal }) {
+function Acts({ terminal, onEnd }: { terminal: Terminal; onEnd: Cells['onEnd'] }) {
   const { me } = useFleet();
   const isAdmin = useMay('admin');
-  const end = useWrite('endTerminal', ['terminals', 'own terminal']);
   if (terminal.status === 'open') {
     if (!isAdmin && terminal.opened_by !== me.id) return null;
     return (
-      <button type="button" className="btn quiet sm" onClick={() => void end.send({ path: { terminal_id: terminal.id } })}>
+      <button type="button" className="btn quiet sm" onClick={() => onEnd(terminal)}>
         End
       </button>
     );

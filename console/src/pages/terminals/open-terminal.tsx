@@ -1,9 +1,9 @@
 import type { TerminalWithTicket } from '../../../../client/browser.ts';
-import { useWrite } from '../../data/use-write.ts';
 import { AppLink } from '../../parts/app-link.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { Screen } from './screen.tsx';
+import { useEnd } from './use-end.tsx';
 import { useTerminal } from './use-terminal.ts';
 import type { Phase } from './use-terminal.ts';
 
@@ -16,7 +16,7 @@ interface Props {
 /** One attached terminal: a banner that says that it is recorded, the screen, and what is wrong if something is. */
 export function OpenTerminal({ identity, opened, onAgain }: Props) {
   const { phase, lines, paste, dropLines, onMessage, speaker, leave, attachHere } = useTerminal(opened);
-  const end = useWrite('endTerminal', ['terminals', 'own terminal']);
+  const { end, isSending, outcome } = useEnd();
   const isOver = phase.kind === 'ended';
   return (
     <div className="terminal-page">
@@ -40,13 +40,15 @@ export function OpenTerminal({ identity, opened, onAgain }: Props) {
               type="button"
               className="btn sm"
               title="Ctrl+F6 brings the keyboard here"
-              onClick={() => void end.send({ path: { terminal_id: opened.id } })}
+              disabled={isSending}
+              onClick={() => end(opened)}
             >
               End the terminal
             </button>
           )}
         </span>
       </div>
+      {outcome}
       <p className="terminal-phase" role="status">
         {wordsOf(phase)}
         {phase.kind === 'elsewhere' ? (

@@ -18,6 +18,7 @@ import { useMay } from '../../session/use-may.ts';
 import { useSession } from '../../session/use-session.ts';
 import { columnsOfRouter } from './columns.tsx';
 import { OpenTerminal } from './open-terminal.tsx';
+import { useEnd } from './use-end.tsx';
 
 /** A shell on one router: opened with a reason, attached to again after a reload. */
 export function TerminalPage() {
@@ -59,11 +60,13 @@ const MOST = 20;
 function Earlier({ routerId }: { routerId: string }) {
   const list = useList('terminals', 'listTerminals', { query: { router_id: routerId, limit: MOST } });
   const openerOf = useOpeners();
+  const { end, outcome } = useEnd();
   return (
     <Section title="Terminals of this router" small="newest first">
+      {outcome}
       <ShortTable
         label="Terminals of this router"
-        columns={columnsOfRouter(openerOf)}
+        columns={columnsOfRouter({ openerOf, onEnd: end })}
         list={list}
         keyOf={({ id }) => id}
         empty={<p>Nobody has opened a terminal on this router.</p>}
@@ -117,16 +120,16 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
   const [reason, setReason] = useState('');
   const mayChange = useMay('admin');
   const write = useWrite('openTerminal', ['terminals']);
-  const open = async (): Promise<void> => {
-    const answer = await write.send({ path: { router_id: routerId }, body: { level, reason, cols: 80, rows: 24 } });
-    if (answer) onOpened(answer.data);
+  const answered = async (answer: ReturnType<typeof write.send>): Promise<void> => {
+    const done = await answer;
+    if (done) onOpened(done.data);
   };
   return (
     <form
       className="terminal-form"
       onSubmit={(event) => {
         event.preventDefault();
-        void open();
+        void answered(write.send({ path: { router_id: routerId }, body: { level, reason, cols: 80, rows: 24 } }));
       }}
     >
       <SelectField
@@ -151,7 +154,7 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
           {write.state.kind === 'sending' ? 'Opening' : 'Open the terminal'}
         </button>
       </p>
-      <Outcome state={write.state} onLookAgain={() => void write.lookAgain()} fields={['reason', 'level']} />
+      <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} fields={['reason', 'level']} />
       <SignInAgain code={write.state.kind === 'refused' ? write.state.code : undefined} />
     </form>
   );

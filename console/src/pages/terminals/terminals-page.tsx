@@ -9,6 +9,7 @@ import { PageHead } from '../../parts/page-head.tsx';
 import { RecordTable } from '../../parts/record-table.tsx';
 import { columnsOf } from './columns.tsx';
 import { terminalsFilter } from './search.ts';
+import { useEnd } from './use-end.tsx';
 
 /** Terminals of all routers, newest first: who has or had a shell where, and why. */
 export function TerminalsPage() {
@@ -22,6 +23,7 @@ export function TerminalsPage() {
   }, [q, routers, version]);
   const list = useList('terminals', 'listTerminals', { query: { ...query, limit: 200, total: 'true' } });
   const openerOf = useOpeners();
+  const { end, outcome } = useEnd();
   return (
     <>
       <PageHead title="Terminals" note="Shells on routers. Everything that a router prints is recorded." />
@@ -33,9 +35,10 @@ export function TerminalsPage() {
         wrong={wrong}
         count={list.total === undefined ? undefined : `${list.total} ${list.total === 1 ? 'terminal' : 'terminals'}`}
       />
+      {outcome}
       <RecordTable
         label="Terminals"
-        columns={columnsOf(openerOf)}
+        columns={columnsOf({ openerOf, onEnd: end })}
         list={list}
         keyOf={({ id }) => id}
         empty={

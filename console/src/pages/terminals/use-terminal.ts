@@ -26,9 +26,18 @@ export function useTerminal(opened: TerminalWithTicket) {
   const leave = useRef<HTMLButtonElement>(null);
   const ticket = useRef<TerminalWithTicket | undefined>(opened);
   const retry = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(retry.current), []);
+  const isGone = useRef(false);
+  useEffect(() => {
+    isGone.current = false;
+    return () => {
+      isGone.current = true;
+      clearTimeout(retry.current);
+    };
+  }, []);
 
   async function attach(): Promise<void> {
+    // Somebody who attaches by hand does not wait for the next attempt.
+    clearTimeout(retry.current);
     try {
       ticket.current ??= (await api.call('createTerminalTicket', { path: { terminal_id: opened.id } })).data;
       const { attach_path: path, ticket: once } = ticket.current;
@@ -41,6 +50,9 @@ export function useTerminal(opened: TerminalWithTicket) {
   }
 
   function attachLater(): void {
+    // The answer came after the page was left.
+    if (isGone.current) return;
+    clearTimeout(retry.current);
     setPhase({ kind: 'lost' });
     retry.current = setTimeout(() => void attach(), RETRY_MS);
   }
