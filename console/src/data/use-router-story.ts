@@ -12,7 +12,6 @@ const HOUR_MS = 3_600_000;
 const MOST = 1000;
 
 export interface RouterStory {
-  from: number;
   /** States, sessions and times that nobody knew of, and of each the one that went on when the time began. */
   states: HistoryItem[];
   /** Everything else that began in the time, newest first. */
@@ -42,5 +41,5 @@ async function readStory(api: ApiClient, routerId: string, start: number, signal
     read({ kind: ['session'], to: from, limit: 1 }),
     read({ kind: ['unknown'], to: from, limit: 1 }),
   ]);
-  return { from: start, states: [...states, ...before.flat()], deeds };
+  return { states: [...states, ...before.flat()], deeds };
 }

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { HistoryItem } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
@@ -9,6 +10,7 @@ import { Sign } from '../../../parts/sign.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { lengthOf } from '../../../parts/times.ts';
 import { endOf } from '../../../parts/terminal-words.ts';
+import { historyLines } from './history-lines.ts';
 import { hrefOf } from './lanes-of.ts';
 import { SpanChoice } from './span-choice.tsx';
 
@@ -16,22 +18,26 @@ import { SpanChoice } from './span-choice.tsx';
 const LINES = 30;
 const HOUR_MS = 3_600_000;
 
-/** What happened to a router and what was done with it, on one axis, newest first. Older lines are read on demand. */
+/** What happened to a router and what was done with it, on one axis, newest first. Older lines are shown and read on demand. */
 export function History({ routerId, hours }: { routerId: string; hours: number }) {
   const list = useList('history', 'listRouterHistory', { path: { router_id: routerId }, query: { limit: LINES } });
-  const oldest = Date.now() - hours * HOUR_MS;
-  const inTime = list.records.filter(({ at, until }) => Date.parse(until ?? at) >= oldest || until === null);
-  const items = inTime.length === 0 ? list.records.slice(0, LINES) : inTime;
+  // Another time shown begins with that time alone.
+  const [earlierOf, setEarlierOf] = useState<number>();
+  const { shown, older } = historyLines(list.records, Date.now() - hours * HOUR_MS, earlierOf === hours);
+  function showEarlier(): void {
+    setEarlierOf(hours);
+    if (older === 0) list.readMore();
+  }
   return (
     <Section title="History" small={<span className="m-no">one axis, newest first</span>} aside={<SpanChoice />}>
       {list.error && list.records.length === 0 ? <ReadingFailed error={list.error} what="The history" /> : null}
       {list.isFirst ? <Reading /> : null}
-      {items.map((item) => (
+      {shown.map((item) => (
         <Line key={`${item.kind} ${item.id}`} item={item} routerId={routerId} />
       ))}
       {!list.isFirst && list.records.length === 0 ? <p className="empty">Nothing has happened yet.</p> : null}
-      {list.hasMore ? (
-        <button type="button" className="btn quiet sm" onClick={list.readMore}>
+      {list.hasMore || older > 0 ? (
+        <button type="button" className="btn quiet sm" onClick={showEarlier}>
           Earlier
         </button>
       ) : null}

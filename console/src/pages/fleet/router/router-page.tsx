@@ -1,11 +1,11 @@
 import './router.css';
 import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ProblemError } from '../../../../../client/browser.ts';
 import type { Router } from '../../../../../client/browser.ts';
 import { useRouterRecord } from '../../../data/use-fleet.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Tab } from '../../../parts/tabs.tsx';
@@ -19,7 +19,7 @@ import { routerSentence } from './sentence.ts';
 export function RouterPage() {
   const { routerId } = useParams({ from: '/routers/$routerId' });
   const { router, error } = useRouter(routerId);
-  if (!router && error) return <Missing error={error} />;
+  if (!router && error) return <MissingRecord error={error} what="router" />;
   if (!router) return <Reading />;
   return (
     <>
@@ -37,18 +37,6 @@ export function useRouter(routerId: string): { router: Router | undefined; error
   const router =
     data && live ? { ...data, state: live.state, state_since: live.state_since, state_reason: live.state_reason } : (data ?? live);
   return { router, error };
-}
-
-function Missing({ error }: { error: Error }) {
-  const isGone = error instanceof ProblemError && error.status === 404;
-  return (
-    <div className="head">
-      <div>
-        <h1>{isGone ? 'Your team has no such router' : 'The router cannot be read'}</h1>
-        <p>{isGone ? 'It may have been removed, or the address is mistyped.' : error.message}</p>
-      </div>
-    </div>
-  );
 }
 
 function Head({ router }: { router: Router }) {

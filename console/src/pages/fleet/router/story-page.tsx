@@ -7,14 +7,13 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useNow } from '../../../parts/use-now.ts';
-import { railsOfHistory } from '../../../rails/from-history.ts';
-import type { Rails } from '../../../rails/pieces.ts';
 import { StoryRails } from '../../../rails/story-rails.tsx';
 import { Facts } from './facts.tsx';
 import { History } from './history.tsx';
 import { deedsOf, lanesOf } from './lanes-of.ts';
 import { nextStepsOf } from './next-steps.ts';
 import { OpenHere } from './open-here.tsx';
+import { railsNow } from './rails-now.ts';
 import { useRouter } from './router-page.tsx';
 import { useSpan } from './span-choice.tsx';
 
@@ -30,7 +29,7 @@ export function StoryPage() {
   const now = useNow(TURN_MS);
   if (!router) return null;
   if (!story) return error ? <ReadingFailed error={error} what="The history" /> : <Reading />;
-  const rails = railsNow(router, story, now);
+  const rails = railsNow(router, story, now, SPANS[span]);
   return (
     <>
       <StoryRails rails={rails} deeds={deedsOf(story.deeds)} lanes={lanesOf(routerId, story.deeds, now)} />
@@ -44,18 +43,6 @@ export function StoryPage() {
       </div>
     </>
   );
-}
-
-/** The history as it was read, and the present state, which the page hears of earlier. */
-function railsNow(router: Router, { states, from }: RouterStory, now: number): Rails {
-  const version = router.software_version;
-  const rails = railsOfHistory({ items: states, createdAt: Date.parse(router.created_at) }, { from, to: Math.max(now, from + 1) });
-  return {
-    ...rails,
-    router: rails.router.map((piece) =>
-      piece.kind === 'heard' && piece === rails.router.findLast(({ kind }) => kind === 'heard') ? { ...piece, fact: version } : piece,
-    ),
-  };
 }
 
 function Next({ router, story }: { router: Router; story: RouterStory }) {
