@@ -42,6 +42,8 @@ export class RailsStore {
   #isReading = false;
   #lastRequest = 0;
   #lastAnswer = 0;
+  /** After a failure nothing is asked before this time, milliseconds since 1970. */
+  #notBefore = 0;
 
   constructor(api: Pick<ApiClient, 'call'>, routers: RouterStore) {
     this.#api = api;
@@ -94,11 +96,12 @@ export class RailsStore {
 
   /** The earliest time that was asked for counts. */
   #readIn(ms: number): void {
-    const dueAt = Date.now() + ms;
+    const now = Date.now();
+    const dueAt = Math.max(now + ms, this.#notBefore);
     if (this.#dueAt <= dueAt || this.#isReading) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => void this.#read(), ms);
+    this.#timer = setTimeout(() => void this.#read(), dueAt - now);
   }
 
   async #read(): Promise<void> {
@@ -110,6 +113,7 @@ export class RailsStore {
       () => true,
     );
     this.#isReading = false;
+    if (hasFailed) this.#notBefore = Date.now() + AGAIN_MS;
     if (this.#listeners.size === 0) return;
     if (hasFailed) this.#readIn(AGAIN_MS);
     // More rows came into sight than one request has room for.

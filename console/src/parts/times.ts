@@ -41,6 +41,26 @@ export function offsetAt(at: number): number {
 
 const DAY_MS = 86_400_000;
 
+/**
+ * When a day begins in the zone of the shown times, milliseconds since 1970; NaN for a day that no calendar has.
+ * @param day `2031-05-01`
+ * @param later days after it
+ */
+export function beginOfDay(day: string, later = 0): number {
+  const [year = NaN, month = NaN, date = NaN] = day.split('-').map(Number);
+  const wall = Date.UTC(year, month - 1, date + later);
+  if (Number.isNaN(wall)) return NaN;
+  // Where clocks change at midnight, that time of day comes twice or not at all: the first moment that the zone counts to the day.
+  const offsets = [offsetAt(wall - DAY_MS), offsetAt(wall + DAY_MS)];
+  const moments = [wall - Math.max(...offsets), wall - Math.min(...offsets)];
+  return moments.find((at) => at + offsetAt(at) >= wall) ?? moments[1]!;
+}
+
+/** Name of the zone in which times are shown. */
+export function shownZone(): string {
+  return formats.hourMinute.resolvedOptions().timeZone;
+}
+
 /** As short as it can be without a doubt, before or after now: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
 export function shortTime(at: string | null, now = Date.now()): string {
   if (at === null) return '';

@@ -1,11 +1,21 @@
 import { useEffect, useState } from 'react';
 
-/** The time, again every so many milliseconds; ages on the page keep counting. */
-export function useNow(everyMs: number): number {
+/**
+ * The time, milliseconds since 1970, counted on while `isGoing`: for ages and countdowns. It is a wall clock: a computer that slept is right
+ * again at once.
+ */
+export function useNow(everyMs: number, isGoing = true): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
+    if (!isGoing) return undefined;
+    const look = (): void => setNow(Date.now());
+    look();
+    const timer = setInterval(look, everyMs);
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+    };
+  }, [isGoing, everyMs]);
   return now;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { queryOf, readAuditSearch } from '../../../console/src/pages/settings/audit/search.ts';
 import { deedOf, outcomeOf } from '../../../console/src/pages/settings/audit/words.ts';
+import { showTimesIn } from '../../../console/src/parts/times.ts';
 import { PUBLIC_ROUTES } from '../../harness/route-table.ts';
 
 const WRITES = PUBLIC_ROUTES.filter(({ method }) => method !== 'GET').map(
@@ -27,9 +28,19 @@ describe('the filter of the audit log', () => {
     expect(readAuditSearch({ actor: '', action: 5, from: 'yesterday', to: '2031-05-02', q: 'x' })).toEqual({ to: '2031-05-02' });
   });
 
-  it('asks from the begin of the first day to the end of the last', () => {
-    const { since, until } = queryOf({ from: '2031-05-01', to: '2031-05-02' });
-    expect([new Date(since!), new Date(until!)]).toEqual([new Date(2031, 4, 1), new Date(2031, 4, 3)]);
+  it.each([
+    // A day of the browser, of an office nine hours ahead, of one that changes its clocks on that day, and of one that does it at midnight.
+    [undefined, '2031-05-01', new Date(2031, 4, 1).toISOString(), new Date(2031, 4, 2).toISOString()],
+    ['Asia/Tokyo', '2031-05-01', '2031-04-30T15:00:00.000Z', '2031-05-01T15:00:00.000Z'],
+    ['Europe/Berlin', '2026-10-25', '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
+    ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00.000Z', '2026-03-29T21:00:00.000Z'],
+  ])('asks for a whole day of the zone in which times are shown (%s)', (zone, day, since, until) => {
+    showTimesIn(zone);
+    try {
+      expect(queryOf({ from: day, to: day })).toEqual({ since, until });
+    } finally {
+      showTimesIn(undefined);
+    }
   });
 
   it('leaves out a day that is none', () => {

@@ -2,7 +2,27 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commandOf, newPassword, userLines } from '../../../console/src/pages/settings/first/commands.ts';
+import { followedToken } from '../../../console/src/pages/settings/first/followed-token.ts';
 import type { Place } from '../../../console/src/pages/settings/first/commands.ts';
+
+describe('the token by which an agent comes', () => {
+  const token = (id: string, minute: number, usedMinute?: number) => ({
+    id,
+    created_at: `2031-05-01T08:0${minute}:00.000Z`,
+    status: usedMinute === undefined ? ('open' as const) : ('used' as const),
+    used_at: usedMinute === undefined ? null : `2031-05-01T08:0${usedMinute}:00.000Z`,
+  });
+
+  it('is that of the page, while nobody has come with a later one', () => {
+    const tokens = [token('later', 3), token('own', 2), token('earlier', 1, 4)];
+    expect(followedToken(tokens, 'own')?.id).toBe('own');
+    expect(followedToken([token('later', 3, 4), token('own', 2, 5)], 'own')?.id).toBe('own');
+  });
+
+  it('is the one that the command line made for a container on RouterOS', () => {
+    expect(followedToken([token('second', 4, 6), token('cli', 3, 5), token('own', 2)], 'own')?.id).toBe('cli');
+  });
+});
 
 const agent = { server: 'https://signalbox.example.net', token: 'sbe_abc', name: "Riga's $(reboot)", team: 'A & B', hasRelease: true };
 

@@ -1,4 +1,5 @@
 import type { Router } from '../../../../../client/browser.ts';
+import { compareTexts } from '../../../data/ranks.ts';
 import type { SiteNames } from '../routers/search.ts';
 
 type State = NonNullable<Router['state']>;
@@ -14,7 +15,6 @@ export interface BoardSite {
 }
 
 const RANK: Record<State, number> = { agent_away: 0, not_answering: 1, never_seen: 2, answering: 3 };
-const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** The sites that have routers: trouble first, then by name. */
 export function boardOf(routers: readonly Router[], siteNames: SiteNames): BoardSite[] {
@@ -34,5 +34,5 @@ export function boardOf(routers: readonly Router[], siteNames: SiteNames): Board
       routers: group,
     };
   });
-  return sites.sort((one, other) => RANK[one.worst] - RANK[other.worst] || names.compare(one.name, other.name));
+  return sites.sort((one, other) => RANK[one.worst] - RANK[other.worst] || compareTexts(one.name, other.name));
 }

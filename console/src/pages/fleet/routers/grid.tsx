@@ -2,13 +2,13 @@ import { useElementScrollRestoration, useNavigate } from '@tanstack/react-router
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import type { Range } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useIsPhone } from '../../../parts/use-is-phone.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import type { ListColumn } from './columns.ts';
 import { Row } from './row.tsx';
 import type { SiteNames, SortKey } from './search.ts';
 import { isSelected } from './selection.ts';
 import type { Selection } from './selection.ts';
-import { usePhone } from './use-phone.ts';
 
 const ROW_PX = { usual: 30, tall: 44, card: 82 };
 const SCROLLER = 'routers-grid';
@@ -34,7 +34,7 @@ interface Props {
 /** The rows in sight and no others. One row can be reached by the Tab key; arrows go from row to row, and the focus stays on its router. */
 export function Grid(props: Props) {
   const { ids, columns, isTall, canSelect, sites, selection, kept, onToggle, onSight } = props;
-  const isPhone = usePhone();
+  const isPhone = useIsPhone();
   const now = useNow(60_000);
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();

@@ -1,3 +1,4 @@
+import './sites.css';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Router } from '../../../../../client/browser.ts';
@@ -95,7 +96,11 @@ export function SitePage() {
           onClose={() => setAsked(undefined)}
           onDone={() => void navigate({ to: '/sites' })}
         >
-          <p>Its {routers.length === 1 ? 'router stays' : `${routers.length} routers stay`} in your team, without a site.</p>
+          <p>
+            {routers.length === 0
+              ? 'Notification groups lose it. A site with an agent cannot be removed.'
+              : `Move its ${routers.length === 1 ? 'router' : `${routers.length} routers`} to another site first: a site with routers or agents cannot be removed.`}
+          </p>
         </Confirm>
       ) : null}
     </>

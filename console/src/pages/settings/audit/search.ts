@@ -1,10 +1,12 @@
+import { beginOfDay } from '../../../parts/times.ts';
+
 /** The filter of the audit log, as in its address. */
 export interface AuditSearch {
   /** Id of a person or key. */
   actor?: string;
   /** Beginning of the action. */
   action?: string;
-  /** First and last day, `2031-05-01`, of the reader's time zone. */
+  /** First and last day, `2031-05-01`, of the zone in which times are shown. */
   from?: string;
   to?: string;
 }
@@ -32,18 +34,12 @@ export interface AuditQuery {
 
 /** What the interface is asked: days become moments, and the last day is whole. */
 export function queryOf({ actor, action, from, to }: AuditSearch): AuditQuery {
-  const start = from === undefined ? NaN : midnight(from, 0);
-  const end = to === undefined ? NaN : midnight(to, 1);
+  const start = from === undefined ? NaN : beginOfDay(from);
+  const end = to === undefined ? NaN : beginOfDay(to, 1);
   return {
     ...(actor === undefined ? {} : { actor }),
     ...(action === undefined ? {} : { action }),
     ...(Number.isNaN(start) ? {} : { since: new Date(start).toISOString() }),
     ...(Number.isNaN(end) ? {} : { until: new Date(end).toISOString() }),
   };
-}
-
-/** Begin of a day of the local time zone, some days later. NaN for a day that no calendar has. */
-function midnight(day: string, later: number): number {
-  const [year = NaN, month = NaN, date = NaN] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + later).getTime();
 }

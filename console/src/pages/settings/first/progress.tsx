@@ -8,6 +8,7 @@ import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { useNow } from '../../../parts/use-now.ts';
+import { followedToken } from './followed-token.ts';
 import { REASONS } from './reasons.ts';
 import type { Stage } from './reasons.ts';
 
@@ -15,7 +16,7 @@ import type { Stage } from './reasons.ts';
 const SILENT_AFTER_MS = 90_000;
 
 interface Props {
-  /** Of the token that was made on this page. */
+  /** Of the token that was made on this page; an agent may come with another one (`followed-token.ts`). */
   tokenId: string | undefined;
   madeAt: number | undefined;
 }
@@ -83,7 +84,7 @@ function useSeen(tokenId: string | undefined): Seen {
   useRoutersVersion();
   const { data: token } = useQuery({
     queryKey: ['enrol-tokens', tokenId],
-    queryFn: async () => (await api.call('listEnrolTokens', { query: { limit: 100 } })).data.find(({ id }) => id === tokenId) ?? null,
+    queryFn: async () => followedToken((await api.call('listEnrolTokens', { query: { limit: 100 } })).data, tokenId!) ?? null,
     enabled: tokenId !== undefined,
   });
   const agentId = token?.agent_id ?? undefined;

@@ -7,6 +7,7 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { shownZone } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 
 /** The schedule that exports a router every night: that of its site, otherwise that of the team. */
@@ -81,7 +82,7 @@ export function Schedules({ siteId }: { siteId: string | null }) {
 
 function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | undefined; onClose: () => void }) {
   const [time, setTime] = useState(schedule?.time ?? '02:30');
-  const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [zone, setZone] = useState(schedule?.time_zone ?? shownZone());
   const [keep, setKeep] = useState(String(schedule?.keep ?? 14));
   const [enabled, setEnabled] = useState(schedule?.enabled ?? true);
   const create = useWrite('createBackupSchedule', ['backups']);

@@ -11,7 +11,7 @@ import { Reading } from '../../../parts/reading.tsx';
 import { ScriptView } from '../../../parts/script-view.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { exactTime, shortTime } from '../../../parts/times.ts';
-import { useTicking } from '../../../parts/use-ticking.ts';
+import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { cautionOf } from '../run/caution.ts';
@@ -40,7 +40,7 @@ function Found({ campaign }: { campaign: Campaign }) {
   const navigate = useNavigate({ from: '/campaigns/$campaignId' });
   const isGoingOn = campaign.finished_at === null && campaign.state !== 'paused';
   const targets = useAllTargets(campaign.id, campaign.target_count);
-  const now = useTicking(campaign.finished_at === null);
+  const now = useNow(1000, campaign.finished_at === null);
   const { strong, weak } = campaignSentence(campaign);
   return (
     <>
@@ -158,7 +158,7 @@ function StopRule({ campaign }: { campaign: Campaign }) {
   return (
     <Section title="Stops by itself" small="whichever comes first">
       <div className="rules">
-        <span>when a canary fails{canaries === 1 ? '' : `, of ${canaries}`}</span>
+        {canaries === 0 ? null : <span>when {canaries === 1 ? 'its canary fails' : `one of ${canaries} canaries fails`}</span>}
         {most === null ? null : (
           <span className="c-not">
             <span className="ink">at {most} failed</span>{' '}

@@ -49,6 +49,7 @@ export function campaignSentence(campaign: Campaign): { strong: string; weak: st
   const failures = failuresOf(campaign);
   const done = `${settledOf(campaign)} of ${all} have a result`;
   const rule = most === null ? '' : `, it would stop at ${most} failed and has ${failures}`;
+  const never = `${campaign.counts.skipped} ${campaign.counts.skipped === 1 ? 'was' : 'were'} never started`;
   switch (state) {
     case 'running':
       return canaries === 'running'
@@ -57,12 +58,18 @@ export function campaignSentence(campaign: Campaign): { strong: string; weak: st
     case 'paused':
       return { strong: 'It is paused.', weak: `${done}. Jobs that had begun go on.` };
     case 'stopped':
-      return { strong: 'It stopped itself.', weak: `${stop ?? 'Too many failed'}. ${campaign.counts.skipped} were never started.` };
+      return { strong: 'It stopped itself.', weak: `${stop ?? 'Too many failed'}. ${never}.` };
     case 'canceled':
-      return { strong: 'It was canceled.', weak: `${done}; ${campaign.counts.skipped} were never started.` };
+      return { strong: 'It was canceled.', weak: `${done}; ${never}.` };
     case 'finished':
-      return failures === 0
-        ? { strong: 'Finished, every router is done.', weak: '' }
-        : { strong: 'Finished.', weak: `${campaign.counts.completed} of ${all} done, ${failures} not as wished.` };
+      return campaign.counts.completed === all
+        ? { strong: 'It finished, every router is done.', weak: '' }
+        : { strong: 'It finished.', weak: `${campaign.counts.completed} of ${all} done${restWords(failures, campaign.counts.deleted)}.` };
   }
+}
+
+function restWords(failures: number, canceled: number): string {
+  return [...(failures === 0 ? [] : [`${failures} failed`]), ...(canceled === 0 ? [] : [`${canceled} canceled`])]
+    .map((words) => `, ${words}`)
+    .join('');
 }

@@ -10,8 +10,9 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
 import { countdown, lengthOf, shortTime } from '../../../parts/times.ts';
-import { useTicking } from '../../../parts/use-ticking.ts';
+import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
+import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { Connections } from './connections.tsx';
 import { ForwardActions } from './forward-actions.tsx';
 import { endpoint, readyLines, stateOfForward, wayWords } from './words.ts';
@@ -37,7 +38,7 @@ export function ForwardPage() {
 
 function Found({ forward }: { forward: TransientForward }) {
   const { routers } = useFleet();
-  const now = useTicking();
+  const now = useNow(1000);
   const state = stateOfForward(forward, now);
   useTraffic(forward.id, state.isOpen);
   const name = routers.get(forward.router_id)?.identity ?? forward.router_id;
@@ -55,7 +56,7 @@ function Found({ forward }: { forward: TransientForward }) {
         title={
           <span className="named">
             <WorkLamp work={state.work} size={15} />
-            <b className="id">{endpoint(forward.dst_address, forward.dst_port)}.</b> <span>{capital(state.word)}</span>
+            <b className="id">{endpoint(forward.dst_address, forward.dst_port)}.</b> <span>{sentenceCase(state.word)}</span>
             {state.why === '' ? '' : `: ${state.why}`}. {state.isOpen ? `It admits ${forward.allow_only_cidr}.` : ''}
           </span>
         }
@@ -143,8 +144,4 @@ function Facts({ forward, state }: { forward: TransientForward; state: ForwardSt
 function reachableWords({ target_reachable: isReachable }: TransientForward): string {
   if (isReachable === null) return 'not tried yet';
   return isReachable ? 'answers' : 'does not answer';
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

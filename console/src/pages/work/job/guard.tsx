@@ -1,7 +1,7 @@
 import type { JobDetail } from '../../../../../client/browser.ts';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { countdown, secondsTime } from '../../../parts/times.ts';
-import { useTicking } from '../../../parts/use-ticking.ts';
+import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 
 /** The countdown of an armed undo guard. Nobody has to keep the change by hand: the agent does when it has reached the router anew. */
 export function GuardStrip({ job, readAt }: Props) {
-  const now = useTicking(true, 250);
+  const now = useNow(250);
   const { guard, undo_unless_reachable_seconds: seconds } = job;
   if (guard?.state !== 'armed' || guard.fires_in_s === null || seconds === null) return null;
   const firesAt = readAt + guard.fires_in_s * 1000;

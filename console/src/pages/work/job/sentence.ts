@@ -1,5 +1,6 @@
 import type { JobDetail } from '../../../../../client/browser.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { endOf, reasonWords, tookWords } from '../words.ts';
 
 /** What became of a job, since when and why. */
@@ -41,8 +42,4 @@ export function jobSentence(job: JobDetail, agentName: string | null): { strong:
 function lengthBetween(from: string, to: string): string {
   const ms = Date.parse(to) - Date.parse(from);
   return `It took ${tookWords(ms) || lengthOf(ms)}.`;
-}
-
-function sentenceCase(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

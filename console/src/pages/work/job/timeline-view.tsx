@@ -1,7 +1,7 @@
 import type { JobTimelineItem } from '../../../../../client/browser.ts';
 import { Section } from '../../../parts/section.tsx';
 import { exactTime, lengthOf, secondsTime } from '../../../parts/times.ts';
-import { useTicking } from '../../../parts/use-ticking.ts';
+import { useNow } from '../../../parts/use-now.ts';
 import { tookWords } from '../words.ts';
 import { axisOf, linesOf } from './timeline.ts';
 import type { Axis, Drawn, Line } from './timeline.ts';
@@ -10,7 +10,7 @@ const CLASSES: Record<Drawn, string> = { moment: 'pm', wait: 'pw', run: 'pr', gu
 
 /** What happened to a job, line by line, each with its stretch on one axis. */
 export function Timeline({ items, isOver }: { items: readonly JobTimelineItem[]; isOver: boolean }) {
-  const now = useTicking(!isOver);
+  const now = useNow(1000, !isOver);
   const lines = linesOf(items, now);
   const axis = axisOf(lines);
   return (
