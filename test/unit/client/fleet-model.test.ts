@@ -81,3 +81,14 @@ test.each(['resync', 'router.moved', 'router.replaced'] as const)('after %s the 
   model.apply({ id: 'x', type, data: {} });
   expect([model.mustReadAgain, model.isOverviewOld]).toEqual([true, true]);
 });
+
+test('a router is called by its new name as soon as an event tells it', () => {
+  const model = new FleetModel({ overview, at: 0, routers: [], jobs: [] });
+  const facts = { identity: 'gw', state: 'answering', state_since: new Date(0).toISOString(), state_reason: null, agent_id: 'a' };
+  model.apply({ id: '1', type: 'router.changed', data: { router_id: 'r', ...facts } });
+  model.apply({ id: '2', type: 'router.updated', data: { router_id: 'r', identity: 'core-1', software_version: '7.20' } });
+  model.apply({ id: '3', type: 'router.updated', data: { router_id: 'unknown', identity: 'x' } });
+  model.apply({ id: '4', type: 'router.updated', data: { router_id: 'r', site_id: null } });
+  expect(model.nameOf('r')).toBe('core-1');
+  expect(model.states.answering).toBe(1);
+});
