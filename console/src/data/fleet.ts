@@ -6,6 +6,7 @@ import { holderOf } from '../session/tokens.ts';
 import { takeFigures } from './figures.ts';
 import { LastEvents } from './last-events.ts';
 import { Live } from './live.ts';
+import { readAgain } from './long-lists.ts';
 import { Preferences } from './preferences.ts';
 import { RailsStore } from './rails-store.ts';
 import { RouterStore } from './router-store.ts';
@@ -117,7 +118,7 @@ export class Fleet {
       // The control plane does not answer, which the mark of the stream shows. What was stale still is.
       for (const key of stale) this.#stale.add(key);
     }
-    await this.queries.invalidateQueries({ predicate: ({ queryKey }) => stale.has(String(queryKey[0])) });
+    await readAgain(this.queries, ({ queryKey }) => stale.has(String(queryKey[0])));
     this.#reread = undefined;
     if (this.#stale.size > 0) this.#readAgainSoon();
   }

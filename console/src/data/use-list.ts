@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Input, ListItem, ListOperation } from '../../../client/browser.ts';
 import { keepPrevious, ownerOfList } from './keep-previous.ts';
+import { MOST_PAGES_READ_AGAIN } from './long-lists.ts';
 import { useFleet } from './use-fleet.ts';
 
 export interface RecordList<T> {
@@ -12,6 +13,10 @@ export interface RecordList<T> {
   isTotalExact: boolean;
   /** True until the first page has arrived. Later readings and other filters keep the old records; those of another router do not. */
   isFirst: boolean;
+  /** True: something has changed, and the list is too long to be read again by itself. */
+  isOld?: boolean;
+  /** Reads everything that was read again. */
+  readAgain?: () => void;
   error: Error | null;
   hasMore: boolean;
   /** Reads the next page; does nothing while one is on its way. */
@@ -47,6 +52,8 @@ export function useList<Id extends ListOperation>(key: string, id: Id, input: In
     total: pages[0]?.total,
     isTotalExact: pages[0]?.total_is_exact ?? true,
     isFirst: query.isPending,
+    isOld: query.isStale && pages.length > MOST_PAGES_READ_AGAIN,
+    readAgain: () => void query.refetch(),
     error: query.error,
     hasMore: query.hasNextPage,
     readMore: () => {

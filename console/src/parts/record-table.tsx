@@ -40,7 +40,7 @@ export function RecordTable<T>({ label, columns, list, keyOf, empty }: Props<T>)
 }
 
 function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
-  const { records, hasMore, readMore, error } = list;
+  const { records, hasMore, readMore, isOld = false, readAgain, error } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useIsPhone();
   const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
@@ -57,6 +57,14 @@ function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
   const total = hasMore ? -1 : records.length + 1;
   return (
     <>
+      {isOld ? (
+        <p className="outcome" role="status">
+          These rows are not the newest any more.{' '}
+          <button type="button" className="btn quiet sm" onClick={readAgain}>
+            Read them again
+          </button>
+        </p>
+      ) : null}
       <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
         <div className={isPhone ? 'sr' : 'grow ghead'} role="row" aria-rowindex={1} style={tracks}>
           {columns.map(({ title, className, isWide }) => (

@@ -103,17 +103,34 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await endIt();
   });
 
-  it('is attached when its answer was lost and somebody looks again', async () => {
-    await visit.signIn('operator', `/routers/${routerId}/terminal`);
-    await visit.page.getByLabel('Reason').fill('the uplink drops');
+  async function loseAnswers(isDone: boolean): Promise<void> {
     await visit.page.route('**/api/routers/*/terminals', async (route) => {
-      if (route.request().method() === 'POST') await route.fetch();
+      if (isDone) await route.fetch();
       await route.abort();
     });
+  }
+
+  async function ask(): Promise<void> {
+    await visit.signIn('operator', `/routers/${routerId}/terminal`);
+    await visit.page.getByLabel('Reason').fill('the uplink drops');
     await visit.page.getByRole('button', { name: 'Open the terminal' }).click();
+  }
+
+  it('is opened and attached when the request was lost and somebody looks again', async () => {
+    await loseAnswers(false);
+    await ask();
     await visit.page.getByText('It may have been done.').waitFor();
     await visit.page.unroute('**/api/routers/*/terminals');
     await visit.page.getByRole('button', { name: 'Look again' }).click();
+    await sees('[term-read@router-0] >');
+    visit.forgiveFailedRequests();
+    await endIt();
+  });
+
+  it('is offered when it was opened and the answer was lost', async () => {
+    await loseAnswers(true);
+    await ask();
+    await visit.page.getByRole('button', { name: 'Attach to it' }).click();
     await sees('[term-read@router-0] >');
     visit.forgiveFailedRequests();
     await endIt();

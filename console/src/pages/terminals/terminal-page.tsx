@@ -119,7 +119,7 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
   const [level, setLevel] = useState<'read' | 'full'>('read');
   const [reason, setReason] = useState('');
   const mayChange = useMay('admin');
-  const write = useWrite('openTerminal', ['terminals']);
+  const write = useWrite('openTerminal', ['terminals', 'own terminal']);
   const answered = async (answer: ReturnType<typeof write.send>): Promise<void> => {
     const done = await answer;
     if (done) onOpened(done.data);

@@ -1,0 +1,23 @@
+import type { Query, QueryClient } from '@tanstack/react-query';
+
+/**
+ * A list of more pages is not read again by events: each page is a request, every two seconds, and a person has 600 a minute (docs/settings.md).
+ * Its table says that it is not the newest.
+ */
+export const MOST_PAGES_READ_AGAIN = 5;
+
+type Read = Pick<Query, 'queryKey' | 'state'>;
+
+/** Whether more of a list was read than is read again by itself. */
+export function isLong({ state }: Pick<Read, 'state'>): boolean {
+  const pages = (state.data as { pages?: readonly unknown[] } | undefined)?.pages;
+  return (pages?.length ?? 0) > MOST_PAGES_READ_AGAIN;
+}
+
+/** Reads what is shown and has become stale again; a long list only becomes stale. */
+export async function readAgain(queries: Pick<QueryClient, 'invalidateQueries'>, isStale: (query: Read) => boolean): Promise<void> {
+  await Promise.all([
+    queries.invalidateQueries({ predicate: (query) => isStale(query) && !isLong(query) }),
+    queries.invalidateQueries({ predicate: (query) => isStale(query) && isLong(query), refetchType: 'none' }),
+  ]);
+}
