@@ -25,6 +25,7 @@ export interface Write<Id extends OperationId> {
   send: (input: Input<Id>) => Promise<Answered<Id> | undefined>;
   /** Sends the last input again with its key, for `maybe_done`. */
   lookAgain: () => Promise<Answered<Id> | undefined>;
+  reset: () => void;
 }
 
 /**
@@ -63,6 +64,7 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
       return run(attempt.current);
     },
     lookAgain: async () => (attempt.current ? run(attempt.current) : undefined),
+    reset: () => setState({ kind: 'idle' }),
   };
 }
 
