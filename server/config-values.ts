@@ -75,6 +75,13 @@ export function readUrl(text: string): string | undefined {
   return url.href.replace(/\/$/, '');
 }
 
+/** An address that is called as it is, with its query. */
+export function readPingUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.hash !== '') return undefined;
+  return url.href;
+}
+
 /** Issuer of an OpenID provider; kept unchanged, because tokens are compared with it character by character. */
 export interface SmtpServer {
   host: string;

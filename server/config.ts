@@ -21,6 +21,7 @@ import {
   readPortRange,
   readSmtpUrl,
   readTrustProxy,
+  readPingUrl,
   readUrl,
   wholeNumber,
 } from './config-values.ts';
@@ -90,6 +91,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: wholeNumber(366, LEAST_STEP_RETENTION_DAYS, 3650),
   SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS: wholeNumber(90, 1, 3650),
   SIGNALBOX_NOTIFICATION_RETENTION_DAYS: wholeNumber(30, 1, 3650),
+  SIGNALBOX_HEARTBEAT_URL: z.string().transform(readAs(readPingUrl, 'an http or https address without a user name')).optional(),
   SIGNALBOX_SMTP_URL: z.string().transform(readAs(readSmtpUrl, 'smtp://user@host:587 or smtps://user@host, without a password')).optional(),
   SIGNALBOX_SMTP_PASSWORD_FILE: z.string().optional(),
   SIGNALBOX_MAIL_FROM: z.string().transform(readAs(readMailFrom, 'an email address, or Name <address>')).optional(),
@@ -140,6 +142,8 @@ export interface Config {
   readonly allowLoopbackWebhooks: boolean;
   /** Networks that notifications may be sent into although they are not public. */
   readonly notifyPrivate: readonly string[];
+  /** Called while notifications are sent; null: nobody watches. */
+  readonly heartbeatUrl: string | null;
   readonly trustProxy: boolean | readonly string[];
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Upstream OpenID provider for sign-in without a password. */
@@ -307,6 +311,7 @@ function toConfig(checked: Checked): Config {
     allowPrivateSources: checked.SIGNALBOX_ALLOW_PRIVATE_SOURCES,
     allowLoopbackWebhooks: checked.SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS,
     notifyPrivate: checked.SIGNALBOX_NOTIFY_PRIVATE ?? [],
+    heartbeatUrl: checked.SIGNALBOX_HEARTBEAT_URL ?? null,
     trustProxy: checked.SIGNALBOX_TRUST_PROXY,
     tls,
     upstream: upstreamOf(checked),

@@ -88,6 +88,10 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
     const session = { agent_id: agentId, address: '192.0.2.1', reset: 0, pings_answered: 0, pings_lost: 0 };
     return { over: { ...session, closed_at: 200 }, inUse: { ...session, closed_at: null } };
   },
+  notices: () => {
+    const fact = { kind: 'job.failed', phase: 'info', severity: 'warning', key: 'k', record_id: 'r', version: 1, at: 1, data: '{}' };
+    return { over: { ...fact, routed_at: 1 }, inUse: { ...fact, routed_at: null } };
+  },
   router_state_changes: ({ routerId }) => {
     const state = { router_id: routerId, state: 'answering', reason: null };
     return { over: { ...state, until: 200 }, inUse: { ...state, until: null } };

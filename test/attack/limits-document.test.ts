@@ -82,6 +82,7 @@ const numbers: [string, string][] = [
   ['agents that are revoked and have no router', count(KEPT_PER_TEAM.agents)],
   ['sessions of agents that have ended', count(KEPT_PER_TEAM.agent_sessions)],
   ['states of routers that have ended', count(KEPT_PER_TEAM.router_state_changes)],
+  ['facts for notifications that were given to their threads', count(KEPT_PER_TEAM.notices)],
   ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
   ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],

@@ -88,6 +88,14 @@ describeEachDatabase('notices', (open) => {
     expect(stored!.data['reason']).toBe(`\uFFFD${'x'.repeat(299)}`);
   });
 
+  test('changes of a record that has no number of its own follow each other, also in one millisecond and after the clock was set back', async () => {
+    await followKinds(storage, mine.teamId, ['*']);
+    const change = notice({ kind: 'campaign.paused', recordId: 'c', version: 'next' });
+    for (const now of [START, START, START - 60 * SECOND, START + SECOND]) await write((tx) => insertNotices(tx, [change], now));
+    const versions = (await notices()).map(({ version }) => version).toSorted((one, other) => one - other);
+    expect(versions).toEqual([START, START + 1, START + 2, START + SECOND]);
+  });
+
   test('old ones are deleted in steps, of all teams; a withdrawn record loses only its own', async () => {
     await followKinds(storage, mine.teamId, ['*']);
     const kept = notice();
@@ -149,6 +157,24 @@ describeEachDatabase('notices', (open) => {
     const all = await storage.db.selectFrom('faults').select(['occurrences', 'resolved_at']).execute();
     expect(all).toHaveLength(500);
     expect(all.every(({ occurrences, resolved_at: end }) => occurrences === 2 && end === null)).toBe(true);
+    await faults.stop();
+  });
+
+  test('an agent that is back and reports its routers one by one is told once', async () => {
+    await followKinds(storage, mine.teamId, ['*']);
+    const routers = [mine];
+    for (let n = 1; n < 5; n += 1) routers.push(await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId }));
+    const faults = await benchOf(routers);
+    heartbeat(faults, routers);
+    faults.onGone(connection);
+    clock.advance(3 * 60 * SECOND);
+    await faults.stored();
+    await faults.onReady(connection);
+    for (const router of routers) {
+      heartbeat(faults, [router]);
+      await faults.stored();
+    }
+    expect(await kinds()).toEqual(['fault.agent_offline open', 'fault.agent_offline resolve']);
     await faults.stop();
   });
 

@@ -92,6 +92,8 @@ describeEachDatabase('notification targets', (open) => {
     ['url', 'teams', { url: 'https://example.webhook.office.com/webhookb2/x' }, 'Office 365 connector'],
     ['url', 'teams', { url: 'https://outlook.office.com/webhook/x' }, 'Office 365 connector'],
     ['topic', 'ntfy', { url: 'https://ntfy.sh' }, 'is missing'],
+    ['url', 'ntfy', { url: 'https://ntfy.sh/alerts', topic: 'alerts' }, 'without a path'],
+    ['url', 'ntfy', { url: 'https://ntfy.sh/?up=1', topic: 'alerts' }, 'without a path'],
     ['topic', 'ntfy', { url: 'https://ntfy.sh', topic: 'a/b' }, 'letters, digits'],
     ['token', 'gotify', { url: 'https://gotify.example.org' }, 'is missing'],
     ['routing_key', 'pagerduty', { routing_key: 'short' }, '32 letters and digits'],

@@ -46,7 +46,7 @@ export function agentNotice({ teamId, agentId, kind, at, routers }: AgentFact): 
     severity: FAULT_SEVERITY.agent_offline,
     key: `agent:${agentId}`,
     recordId: agentId,
-    version: at,
+    version: 'next',
     agentId,
     at,
     data: { routers },

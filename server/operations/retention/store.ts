@@ -6,7 +6,7 @@ import type { DbOrTx } from '../../platform/storage/db.ts';
 
 interface Kept {
   /** Time column that orders the records; the id breaks ties. */
-  at: 'at' | 'created_at' | 'opened_at' | 'since';
+  at: 'at' | 'created_at' | 'opened_at' | 'since' | 'stored_at';
   /** Condition of the records that may be deleted: never a record that still has an effect. */
   isOver: (now: number) => RawBuilder<unknown>;
 }
@@ -30,6 +30,8 @@ export const KEPT_TABLES = {
   enrol_tokens: { at: 'created_at', isOver: (now) => sql`(used_at is not null or revoked_at is not null or expires_at <= ${now})` },
   api_keys: { at: 'created_at', isOver: (now) => sql`(revoked_at is not null or expires_at <= ${now})` },
   agent_sessions: { at: 'opened_at', isOver: () => sql`closed_at is not null` },
+  // Threads and messages say what became of them.
+  notices: { at: 'stored_at', isOver: () => sql`routed_at is not null` },
   router_state_changes: { at: 'since', isOver: () => sql`until is not null` },
   agents: {
     at: 'created_at',

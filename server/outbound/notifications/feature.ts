@@ -12,6 +12,7 @@ import { ContactsService } from './contacts/service.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
+import { Heartbeat } from './heartbeat/heartbeat.ts';
 import { AcknowledgeVisits } from './leaving/acknowledging.ts';
 import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
@@ -106,12 +107,22 @@ export const notifications = feature({
       testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),
       silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
       threads,
+      heartbeat:
+        config.heartbeatUrl === null
+          ? undefined
+          : new Heartbeat({ ...own, poster, url: config.heartbeatUrl, looks: () => [threads.lookedAt, messages.lookedAt] }),
       notifier: new Notifier({ threads, messages, sources, close }),
       notificationRetention: new NotificationRetention({ storage, clock, keepMs: config.keepNotificationsMs }),
     };
   },
-  start: (own) => own.notifier.start(),
-  stop: (own) => own.notifier.stop(),
+  start: (own) => {
+    own.notifier.start();
+    own.heartbeat?.start();
+  },
+  stop: async (own) => {
+    await own.heartbeat?.stop();
+    await own.notifier.stop();
+  },
   measures: ({ notifier }) => ({ shares: { notification_attempts: notifier.messages.attempts } }),
   sweep: async (own) => {
     await own.notificationRetention.sweep();

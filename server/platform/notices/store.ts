@@ -19,12 +19,35 @@ export async function insertNotices(tx: DbOrTx, notices: readonly NewNotice[], n
     const listener = `${notice.teamId} ${notice.kind}`;
     const isHeard = notice.groupId !== undefined || (heard.get(listener) ?? (await isListening(tx, notice.teamId, notice.kind)));
     if (notice.groupId === undefined) heard.set(listener, isHeard);
-    if (isHeard) rows.push(rowOf(notice, now));
+    if (isHeard) rows.push(rowOf(notice, await versionOf(tx, notice, now), now));
   }
   for (const chunk of inChunks(rows)) await tx.insertInto('notices').values(chunk).execute();
 }
 
-function rowOf(notice: NewNotice, now: number) {
+/** Two changes in one millisecond, or a clock that was set back, must not make the newer one look old. */
+async function versionOf(tx: DbOrTx, { teamId, recordId, version }: NewNotice, now: number): Promise<number> {
+  if (version !== 'next') return version;
+  const last = await selectLastNotice(tx, teamId, recordId);
+  return Math.max(now, (last?.version ?? 0) + 1);
+}
+
+/** What was told of a record last. */
+export async function selectLastNotice(
+  tx: DbOrTx,
+  teamId: string,
+  recordId: string,
+): Promise<{ version: number; phase: string } | undefined> {
+  return tx
+    .selectFrom('notices')
+    .select(['version', 'phase'])
+    .where('team_id', '=', teamId)
+    .where('record_id', '=', recordId)
+    .orderBy('version', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+function rowOf(notice: NewNotice, version: number, now: number) {
   return {
     id: newId(now),
     team_id: notice.teamId,
@@ -33,7 +56,7 @@ function rowOf(notice: NewNotice, now: number) {
     severity: notice.severity,
     key: notice.key,
     record_id: notice.recordId,
-    version: notice.version,
+    version,
     router_id: notice.routerId ?? null,
     agent_id: notice.agentId ?? null,
     at: notice.at,

@@ -35,8 +35,8 @@ export interface NewNotice {
   key: string;
   /** The fault, job, campaign … An `open` and its `resolve` carry the same. */
   recordId: string;
-  /** Orders the notices of one record: rising. */
-  version: number;
+  /** Orders the notices of one record: rising. `next`: for a record that has no number of its own. */
+  version: number | 'next';
   routerId?: string | null;
   agentId?: string | null;
   /** When it happened, which may be before it was stored. */

@@ -10,8 +10,7 @@ export function campaignNotice({ kind, campaign }: CampaignChange, now: number):
     severity: kind === 'aborted' ? 'warning' : 'info',
     key: `campaign:${campaign.id}`,
     recordId: campaign.id,
-    // Each change is newer than the one before it.
-    version: now,
+    version: 'next',
     at: now,
     data: { description: campaign.description, stop_reason: campaign.stop_reason },
   };

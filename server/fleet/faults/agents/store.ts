@@ -1,5 +1,5 @@
 import { newId } from '../../../platform/core/ids.ts';
-import { insertNotices } from '../../../platform/notices/store.ts';
+import { insertNotices, selectLastNotice } from '../../../platform/notices/store.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { agentNotice, faultNotice } from '../notices.ts';
 import { notBeforeItBegan, REOPEN_WITHIN_MS, textOf } from '../store.ts';
@@ -22,8 +22,14 @@ export interface AgentPart extends Omit<AgentChange, 'routers'> {
 /** Stores `agent_offline` of some routers in a few statements, inside a write. @returns what was opened or resolved */
 export async function applyAgentChange(tx: DbOrTx, part: AgentPart, now: number): Promise<FaultEvent[]> {
   const events = part.kind === 'open' ? await openOfAgent(tx, part, now) : await resolveOfAgent(tx, part, now);
-  if (part.withNotice && bringsNotice(events)) await insertNotices(tx, [agentNotice({ ...part, routers: part.total })], now);
+  if (part.withNotice && bringsNotice(events) && (await isNews(tx, part)))
+    await insertNotices(tx, [agentNotice({ ...part, routers: part.total })], now);
   return events;
+}
+
+/** An agent that is back reports its routers one after the other: the first one says that it is back. */
+async function isNews(tx: DbOrTx, { teamId, agentId, kind }: AgentPart): Promise<boolean> {
+  return kind === 'open' || (await selectLastNotice(tx, teamId, agentId))?.phase !== 'resolve';
 }
 
 /** Whether these events are news: faults that were open already are not. */

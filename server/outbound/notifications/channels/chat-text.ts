@@ -1,5 +1,6 @@
 import { fitRows } from '../texts/rows.ts';
-import type { Text } from '../texts/types.ts';
+import type { Severity, Text } from '../texts/types.ts';
+import type { OutgoingMessage } from './types.ts';
 
 /** A message as plain text of limited length: the sentences first, then as much of the list as fits. */
 
@@ -11,6 +12,13 @@ export interface PlainOptions {
   /** In front of the sentences: the subject where the provider has no field for a title. */
   title?: string;
   withUrl: boolean;
+}
+
+/** How loud a message is. An end is heard, and is no alarm, whatever has ended. */
+export type Urgency = Severity | 'end';
+
+export function urgencyOf({ text, thread }: Pick<OutgoingMessage, 'text' | 'thread'>): Urgency {
+  return text.tone === 'good' ? 'end' : thread.severity;
 }
 
 /** Separator between the parts. */

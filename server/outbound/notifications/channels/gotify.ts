@@ -1,5 +1,5 @@
-import type { Severity } from '../texts/types.ts';
-import { plainText, utf8Bytes } from './chat-text.ts';
+import { plainText, urgencyOf, utf8Bytes } from './chat-text.ts';
+import type { Urgency } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
@@ -8,7 +8,7 @@ import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts
 /** Gotify publishes no limit; this is a long message on a telephone. */
 const MAX_MESSAGE_BYTES = 4096;
 /** The application for Android: from 8 on it rings and stays, from 4 on it rings, below it is silent. */
-const PRIORITY: Record<Severity, number> = { critical: 8, warning: 5, info: 2 };
+const PRIORITY: Record<Urgency, number> = { critical: 8, warning: 5, info: 2, end: 5 };
 
 /** An application of a Gotify server. */
 export class GotifyChannel implements Channel<'gotify'> {
@@ -26,11 +26,11 @@ export class GotifyChannel implements Channel<'gotify'> {
   }
 
   async send(message: OutgoingMessage, { url, token }: AddressOf<'gotify'>, signal: AbortSignal): Promise<SendResult> {
-    const { text, thread } = message;
+    const { text } = message;
     const body = {
       title: text.subject,
       message: plainText(text, { budget: MAX_MESSAGE_BYTES, measure: utf8Bytes, withUrl: true }),
-      priority: text.tone === 'good' ? PRIORITY.warning : PRIORITY[thread.severity],
+      priority: PRIORITY[urgencyOf(message)],
       extras: { 'client::display': { contentType: 'text/plain' }, 'client::notification': { click: { url: text.url } } },
     };
     // A server may stand below a path.

@@ -1,5 +1,5 @@
-import type { Severity } from '../texts/types.ts';
-import { plainText, utf8Bytes } from './chat-text.ts';
+import { plainText, urgencyOf, utf8Bytes } from './chat-text.ts';
+import type { Urgency } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
@@ -8,7 +8,7 @@ import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts
 /** docs.ntfy.sh/publish: a longer message becomes an attachment, which nobody reads on a lock screen. */
 const MAX_MESSAGE_BYTES = 4096;
 /** 5 makes a telephone vibrate and stay on top, 4 vibrate, 3 ring. */
-const PRIORITY: Record<Severity, number> = { critical: 5, warning: 4, info: 3 };
+const PRIORITY: Record<Urgency, number> = { critical: 5, warning: 4, info: 3, end: 3 };
 
 /** A topic of an ntfy server. From version 2.16 on, its messages of one thread replace each other. */
 export class NtfyChannel implements Channel<'ntfy'> {
@@ -32,8 +32,7 @@ export class NtfyChannel implements Channel<'ntfy'> {
       topic,
       title: text.subject,
       message: plainText(text, { budget: MAX_MESSAGE_BYTES, measure: utf8Bytes, withUrl: false }),
-      // An end is no alarm, whatever has ended.
-      priority: text.tone === 'good' ? PRIORITY.info : PRIORITY[thread.severity],
+      priority: PRIORITY[urgencyOf(message)],
       click: text.url,
       ...(text.acknowledgeUrl === null ? {} : { actions: [{ action: 'view', label: text.labels.acknowledge, url: text.acknowledgeUrl }] }),
       sequence_id: thread.id,

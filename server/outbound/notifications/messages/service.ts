@@ -40,6 +40,11 @@ export class MessagesService {
     return this.#sender.shares;
   }
 
+  /** When the sender last looked, by the monotonic clock. */
+  get lookedAt(): number | undefined {
+    return this.#sender.lookedAt;
+  }
+
   /** Stores the messages of revisions, in the transaction that decides them. */
   write(tx: Tx, teamId: string, revisions: readonly Revision[], now: number): Promise<void> {
     return writeMessages(this.#deps, tx, teamId, revisions, now);

@@ -24,7 +24,7 @@ export function readAddress(channel: TargetChannel, given: GivenAddress, rules: 
     case 'ntfy':
       return {
         channel,
-        url: readUrl(given.url, rules),
+        url: readServerUrl(given.url, rules),
         topic: matched('topic', given.topic, NTFY_TOPIC),
         token: given.token === undefined || given.token === null ? null : matched('token', given.token, TOKEN),
       };
@@ -91,6 +91,15 @@ function readUrl(text: string | undefined, rules: AddressRules): string {
     throw refused('leads to an address that is not public; the operator can allow networks with SIGNALBOX_NOTIFY_PRIVATE');
   }
   return url.href;
+}
+
+/** ntfy cannot be hosted below a path (its `base-url` must not have one); what stands behind the host is mostly the topic. */
+function readServerUrl(text: string | undefined, rules: AddressRules): string {
+  const url = readUrl(text, rules);
+  const { pathname, search } = new URL(url);
+  if (pathname !== '/' || search !== '')
+    throw invalidField('address.url', 'must be the address of the ntfy server without a path; the topic has a field of its own');
+  return url;
 }
 
 const RETIRED_TEAMS =

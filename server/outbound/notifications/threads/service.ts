@@ -53,10 +53,17 @@ export class ThreadsService {
   #stopped = false;
   /** Monotonic. */
   #nextMissedAt: number;
+  /** Monotonic. */
+  #lookedAt: number | undefined;
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps;
     this.#nextMissedAt = deps.clock.monotonic() + MISSED_EVERY_MS;
+  }
+
+  /** When a look last came to its end, by the monotonic clock. */
+  get lookedAt(): number | undefined {
+    return this.#lookedAt;
   }
 
   start(): void {
@@ -116,6 +123,7 @@ export class ThreadsService {
       (db) => selectDueTeams(db, clock.now()),
       (teamId) => storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now())),
     );
+    this.#lookedAt = clock.monotonic();
     this.#deps.onMessages();
   }
 

@@ -53,6 +53,7 @@ import { hotStatements } from './0052-hot-statements.ts';
 import { deliveryLog } from './0053-delivery-log.ts';
 import { threadCare } from './0054-thread-care.ts';
 import { addressBuckets } from './0055-address-buckets.ts';
+import { noticesOfARecord } from './0056-notices-of-a-record.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   deliveryLog,
   threadCare,
   addressBuckets,
+  noticesOfARecord,
 ];

@@ -1,5 +1,6 @@
 import { fitRows } from '../../texts/rows.ts';
-import type { Severity } from '../../texts/types.ts';
+import { urgencyOf } from '../chat-text.ts';
+import type { Urgency } from '../chat-text.ts';
 import { detailOf, sendRequest } from '../http.ts';
 import type { ProviderAnswer } from '../http.ts';
 import type { HttpDeps } from '../http.ts';
@@ -20,7 +21,7 @@ const TTL_SECONDS = 6 * 3600;
 /** Services of browsers take 3 to 4 kB encrypted. */
 const ROWS_BUDGET_BYTES = 1500;
 /** RFC 8030 section 5.3: a browser that saves its battery wakes for `high` only. */
-const URGENCY: Record<Severity, string> = { critical: 'high', warning: 'normal', info: 'low' };
+const URGENCY: Record<Urgency, string> = { critical: 'high', warning: 'normal', info: 'low', end: 'normal' };
 
 /** Push messages to browsers, encrypted so that the push service cannot read them. */
 export class WebPushChannel implements Channel<'web_push'> {
@@ -57,7 +58,7 @@ export class WebPushChannel implements Channel<'web_push'> {
       'content-type': 'application/octet-stream',
       'content-encoding': 'aes128gcm',
       ttl: String(TTL_SECONDS),
-      urgency: message.text.tone === 'good' ? URGENCY.warning : URGENCY[message.thread.severity],
+      urgency: URGENCY[urgencyOf(message)],
       // A newer message of the thread replaces one that the browser has not fetched. At most 32 characters: an id without its dashes.
       topic: message.thread.id.replaceAll(/[^A-Za-z0-9_-]|-/g, '').slice(0, 32),
     };

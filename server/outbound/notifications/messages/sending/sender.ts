@@ -18,6 +18,8 @@ const POLL_EVERY_MS = 30_000;
 export class MessageSender {
   readonly #deps: DeliverDeps;
   readonly #work: DueWork<DueMessage, ClaimedMessage>;
+  /** Monotonic. */
+  #lookedAt: number | undefined;
 
   constructor(deps: DeliverDeps) {
     const { storage, clock, log, rules } = deps;
@@ -33,13 +35,22 @@ export class MessageSender {
       holderOf: (message) => ({ party: message.team_id, member: message.bucket }),
       claim: (messages, now) => storage.writes.write((tx) => this.#claim(tx, messages, now)),
       run: (message, stop) => this.#send(message, stop),
-      selectNextDue: (now) => selectNextMessage(storage.db, now),
+      selectNextDue: async (now) => {
+        const next = await selectNextMessage(storage.db, now);
+        this.#lookedAt = clock.monotonic();
+        return next;
+      },
     });
   }
 
   /** Messages in progress, per team and bucket. */
   get shares(): FairShares {
     return this.#work.shares;
+  }
+
+  /** When a look last came to its end, by the monotonic clock. */
+  get lookedAt(): number | undefined {
+    return this.#lookedAt;
   }
 
   wake(): void {
