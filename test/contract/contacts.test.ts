@@ -6,6 +6,7 @@ import { GroupsService } from '../../server/outbound/notifications/groups/servic
 import { messageLinkRoutes } from '../../server/outbound/notifications/leaving/routes.ts';
 import { PROOF } from '../../server/outbound/notifications/proofs/types.ts';
 import { TopicsService } from '../../server/outbound/notifications/topics/service.ts';
+import { newId } from '../../server/platform/core/ids.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -379,6 +380,14 @@ describeEachDatabase('where people are reached', (open) => {
         await visit('POST', link, 'scope=all');
         const other = await group({ name: 'Other', recipients: [ada] });
         expect(await states(other)).toEqual([['ada', 'email', 'unsubscribed']]);
+      });
+
+      test('by a link of a message that came by twenty topics', async () => {
+        const topicIds = Array.from({ length: 20 }, () => newId(clock.now()));
+        const long = made.messageLinks.unsubscribeUrl({ teamId: north, userId: ada, groupId: id, topicIds });
+        expect((await visit('GET', long)).statusCode).toBe(200);
+        expect((await visit('POST', long, '')).statusCode).toBe(200);
+        expect(await states(id)).toEqual([['ada', 'email', 'unsubscribed']]);
       });
 
       test('until the person wants it again; an administrator cannot undo it', async () => {

@@ -4,6 +4,8 @@ import { findThreads, selectGroupNames } from '../../server/outbound/notificatio
 import type { MessageFilter, ThreadFilter } from '../../server/outbound/notifications/log/types.ts';
 import { readFacts } from '../../server/outbound/notifications/messages/view/facts.ts';
 import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
+import { selectOpenThreads } from '../../server/outbound/notifications/threads/routing/store.ts';
+import { selectStandIns } from '../../server/outbound/notifications/threads/telling/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -131,8 +133,16 @@ describeEachDatabase('the plans of the delivery log', (open) => {
     const ofJobs = { ...rows[2]!, key: 'router:x:jobs' };
     const ofCampaign = { ...rows[3]!, key: `campaign:${newId(2)}` };
     const plans = await plansOf(storage, (db) => readFacts(db, teamId, [ofSite, ofAgent, ofJobs, ofCampaign, ...rows.slice(4)]));
-    expectBounded(plans, /id/);
+    expectBounded(plans, /id|told_in/);
     // One look at each table, however many threads: children of two levels, items, team, routers, agents, sites, counts.
     expect(plans.length).toBeLessThanOrEqual(11);
+  });
+
+  test('of the pipeline: closed threads of the last weeks are not read', async () => {
+    const keys = ['router:1:wan_down', 'router:2:wan_down'];
+    const [byKey] = await plansOf(storage, (db) => selectOpenThreads(db, teamId, keys));
+    expect(byKey!.reads, byKey!.text).toMatchObject([{ index: 'threads_by_key' }]);
+    const [byKind] = await plansOf(storage, (db) => selectStandIns(db, teamId, [groupId]));
+    expect(byKind!.reads, byKind!.text).toMatchObject([{ index: 'threads_by_kind' }]);
   });
 });

@@ -258,6 +258,66 @@ describeEachDatabase('notifications that are sent', (open) => {
     await bench.pass(MINUTE);
   });
 
+  test('the end of a storm says how many it was, also when its threads are on their own again', async () => {
+    const routers: string[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const { routerId } = await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId });
+      routers.push(routerId);
+    }
+    await happen(...routers.map((id) => fault('open', id)));
+    await bench.pass(MINUTE);
+    await happen(...routers.slice(1).map((id) => fault('resolve', id)));
+    await bench.pass(10 * MINUTE);
+    expect(bench.server.mails.map(({ kind, subject }) => [kind, /\d+ routers?/.exec(subject)?.[0]])).toEqual([
+      ['open', '8 routers'],
+      ['resolve', '8 routers'],
+    ]);
+    // It comes back within the hour, with others.
+    await happen(...routers.slice(2).map((id) => fault('open', id, 'wan_down')));
+    await bench.pass(MINUTE);
+    await happen(...routers.slice(2).map((id) => fault('resolve', id, 'wan_down')));
+    await bench.pass(10 * MINUTE);
+    expect(bench.server.mails.slice(2).map(({ kind, subject }) => [kind, /\d+ routers?/.exec(subject)?.[0]])).toEqual([
+      ['open', '6 routers'],
+      ['resolve', '6 routers'],
+    ]);
+  });
+
+  test('contact lost names all agents', async () => {
+    const agents = [mine.agentId];
+    for (let n = 1; n < 12; n += 1) agents.push((await seedRouter(storage, { teamId: mine.teamId })).agentId);
+    for (const agentId of agents)
+      await bench.facts([
+        {
+          teamId: mine.teamId,
+          kind: 'fault.agent_offline',
+          phase: 'open',
+          severity: 'critical',
+          key: `agent:${agentId}`,
+          recordId: agentId,
+          version: clock.now(),
+          agentId,
+          at: clock.now(),
+        },
+      ]);
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.mails.map(({ subject }) => subject)).toEqual([expect.stringContaining('12 of 12 agents')]);
+  });
+
+  test('a team with many messages does not hold up another one that uses the same account', async () => {
+    bench.server.limits = { perSecond: 1, burst: 1 };
+    for (let n = 0; n < 40; n += 1) await seedPerson(storage, mine.teamId, `many${n}@example.net`, group);
+    const other = await seedRouter(storage);
+    await seedPerson(storage, other.teamId, 'eve@example.net', await followKinds(storage, other.teamId, ['*']));
+    await happen(fault('open'));
+    await bench.pass(5 * SECOND);
+    const theirs = new FaultFacts(storage, clock, bench, other.teamId);
+    await theirs.happen(theirs.fault('open', other.routerId));
+    await bench.pass(MINUTE);
+    expect(bench.server.mails.findIndex(({ to }) => to === 'eve@example.net')).toBeGreaterThanOrEqual(0);
+    expect(bench.server.mails.findIndex(({ to }) => to === 'eve@example.net')).toBeLessThan(12);
+  });
+
   test('each step that is rolled back and repeated loses and doubles nothing', async () => {
     // Breaks a third of the transactions after their work is done, as a process that is killed before the commit.
     let random = 12_345;

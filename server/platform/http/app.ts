@@ -63,7 +63,8 @@ export function createApp(options: AppOptions): App {
     // Fastify's own error while closing has another format.
     return503OnClosing: false,
     trustProxy: options.isTrustedProxy ?? false,
-    routerOptions: { maxParamLength: 300 },
+    // The link by which somebody leaves 20 topics has 1,250 characters; routes limit their own parameters.
+    routerOptions: { maxParamLength: 2000 },
     genReqId: () => newId(options.now()),
     // URLs with malformed escapes do not reach the error handler on their own.
     frameworkErrors: errorHandlerFor(describe),

@@ -42,6 +42,8 @@ export interface ThreadsTable {
   state: string;
   /** The thread that stands for this one: an agent that is away, a site, a storm. Nothing is told of this one meanwhile. */
   parent_id: string | null;
+  /** The thread that stood for this one and is over: its end names this one. */
+  told_in: string | null;
   open_count: number;
   item_count: number;
   /** When its present or last opening began. */

@@ -321,6 +321,25 @@ describe('a thread is one thing where the provider can join messages', () => {
   const bodyOf = async (name: ProviderName, message: OutgoingMessage): Promise<Record<string, unknown>> =>
     JSON.parse((await requestFor(providerCase(name), message)).body.toString()) as Record<string, unknown>;
 
+  test('PagerDuty: the end of a storm resolves its incident and opens one for each router that stays offline', async () => {
+    const item = { text: '', fault: 'router_offline' as const, router: named('depot-1'), site: null, openedAt: FIRST_AT };
+    const over = endOf(storm(2, 9), {
+      stillOpen: 1,
+      items: [
+        { ...item, threadId: 'still', resolvedAt: null },
+        { ...item, threadId: 'over', resolvedAt: FIRST_AT + HOUR },
+      ],
+    });
+    const one = providerCase('pagerduty');
+    const { standIn, deps } = await provider(one);
+    expect(await one.send(messageOf(over), standIn.url, deps)).toMatchObject({ outcome: 'sent' });
+    expect(standIn.problems).toEqual([]);
+    expect(standIn.requests.map(({ body }) => JSON.parse(body.toString()) as unknown)).toMatchObject([
+      { event_action: 'trigger', dedup_key: 'signalbox-still', payload: { source: 'depot-1' } },
+      { event_action: 'resolve', dedup_key: `signalbox-${over.id}` },
+    ]);
+  });
+
   test('PagerDuty: one incident is triggered, acknowledged and resolved', async () => {
     const away = agentAway();
     const key = `signalbox-${away.id}`;

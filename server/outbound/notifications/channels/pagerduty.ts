@@ -1,6 +1,6 @@
 import { cleanName, cutText } from '../texts/clean.ts';
 import { fitRows } from '../texts/rows.ts';
-import type { ThreadView } from '../texts/types.ts';
+import type { ThreadItem, ThreadView } from '../texts/types.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
@@ -34,13 +34,53 @@ export class PagerdutyChannel implements Channel<'pagerduty'> {
 
   async send(message: OutgoingMessage, { routingKey, region }: AddressOf<'pagerduty'>, signal: AbortSignal): Promise<SendResult> {
     const url = this.#deps.enqueueUrl ?? URLS[region];
-    const body = { routing_key: routingKey, ...eventOf(message) };
-    return sendRequest(jsonRequest(url, body, { secrets: [routingKey] }), this.#deps, signal, judge);
+    let result: SendResult = { outcome: 'stopped' };
+    for (const event of eventsOf(message)) {
+      const request = jsonRequest(url, { routing_key: routingKey, ...event }, { secrets: [routingKey] });
+      result = await sendRequest(request, this.#deps, signal, judge);
+      // All of them are sent again: PagerDuty knows events by their keys.
+      if (result.outcome !== 'sent') return result;
+    }
+    return result;
   }
 }
 
-/** An event without its key. */
-export function eventOf({ id, thread, text, isTest }: OutgoingMessage): Record<string, unknown> {
+/**
+ * Events without the key of the integration. What a storm leaves open has no incident of its own yet: it gets one before that of the storm
+ * is resolved.
+ */
+export function eventsOf(message: OutgoingMessage): Record<string, unknown>[] {
+  const { thread } = message;
+  const remains = isEnd(thread) && standsForOthers(thread) ? thread.items.filter(isOpen) : [];
+  return [...remains.map((item) => openingOf(item, message)), eventOf(message)];
+}
+
+function isOpen(item: ThreadItem): item is ThreadItem & { threadId: string } {
+  return item.threadId !== undefined && item.resolvedAt === null;
+}
+
+function openingOf({ threadId, router, site, text, fault, openedAt }: ThreadItem & { threadId: string }, message: OutgoingMessage) {
+  const { thread, text: words } = message;
+  const name = cleanName(router?.name ?? site?.name ?? text);
+  return {
+    event_action: 'trigger',
+    dedup_key: `signalbox-${threadId}`,
+    payload: {
+      summary: cutText(`${name}: ${words.subject}`, MAX_SUMMARY_CHARS),
+      source: name === '' ? cleanName(thread.team) : name,
+      severity: thread.severity,
+      timestamp: new Date(openedAt).toISOString(),
+      class: fault ?? thread.subject.type,
+      group: cleanName(thread.team),
+      custom_details: { thread_id: threadId },
+    },
+    client: 'Signalbox',
+    client_url: words.url,
+    links: [{ href: words.url, text: words.labels.open }],
+  };
+}
+
+function eventOf({ id, thread, text, isTest }: OutgoingMessage): Record<string, unknown> {
   const action = actionOf(thread);
   // A test opens an incident of its own, which somebody closes: it must not touch a real one.
   const key = { event_action: action, dedup_key: isTest ? `signalbox-test-${id}` : `signalbox-${thread.id}` };
@@ -71,10 +111,18 @@ export function eventOf({ id, thread, text, isTest }: OutgoingMessage): Record<s
   };
 }
 
-function actionOf({ kind, stillOpen }: ThreadView): 'trigger' | 'acknowledge' | 'resolve' {
-  if (kind === 'acknowledged') return 'acknowledge';
-  // Routers that stay offline are the same incident, with news.
-  return (kind === 'resolve' || kind === 'was_away') && stillOpen === 0 ? 'resolve' : 'trigger';
+function actionOf(thread: ThreadView): 'trigger' | 'acknowledge' | 'resolve' {
+  if (thread.kind === 'acknowledged') return 'acknowledge';
+  // Routers that stay offline although their agent is back are the same incident, with news; what remains of a storm has its own.
+  return isEnd(thread) && (thread.stillOpen === 0 || standsForOthers(thread)) ? 'resolve' : 'trigger';
+}
+
+function isEnd({ kind }: ThreadView): boolean {
+  return kind === 'resolve' || kind === 'was_away';
+}
+
+function standsForOthers({ subject: { type } }: ThreadView): boolean {
+  return type === 'storm' || type === 'server';
 }
 
 /** Where it happens: PagerDuty groups and searches by it. */

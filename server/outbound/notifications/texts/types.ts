@@ -66,6 +66,8 @@ export interface ThreadItem {
   site: Named | null;
   /** Routers behind this item, when it stands for several: a site in a storm. */
   routers?: number;
+  /** Of a thread that this one stands for. */
+  threadId?: string;
   openedAt: number;
   resolvedAt: number | null;
 }

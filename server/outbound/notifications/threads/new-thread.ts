@@ -32,6 +32,7 @@ export function newThread({ id, teamId, groupId, key, kind, now }: NewThread): T
     site_id: null,
     state: 'open',
     parent_id: null,
+    told_in: null,
     open_count: 0,
     item_count: 0,
     first_at: now,

@@ -54,6 +54,7 @@ import { deliveryLog } from './0053-delivery-log.ts';
 import { threadCare } from './0054-thread-care.ts';
 import { addressBuckets } from './0055-address-buckets.ts';
 import { noticesOfARecord } from './0056-notices-of-a-record.ts';
+import { threadMembers } from './0057-thread-members.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   threadCare,
   addressBuckets,
   noticesOfARecord,
+  threadMembers,
 ];

@@ -20,6 +20,8 @@ export class MessageSender {
   readonly #work: DueWork<DueMessage, ClaimedMessage>;
   /** Monotonic. */
   #lookedAt: number | undefined;
+  /** Passes so far. */
+  #turn = 0;
 
   constructor(deps: DeliverDeps) {
     const { storage, clock, log, rules } = deps;
@@ -69,7 +71,10 @@ export class MessageSender {
   async #selectDue(now: number, shares: FairShares): Promise<DueMessage[]> {
     const { db } = this.#deps.storage;
     const busy = new Set(shares.busyParties);
-    const teams = (await selectDueTeams(db, 'messages', now)).filter((teamId) => !busy.has(teamId));
+    const waiting = (await selectDueTeams(db, 'messages', now)).filter((teamId) => !busy.has(teamId));
+    // An account of all teams may have one token at a time: each team gets its turn, however long the queue of another is.
+    this.#turn = (this.#turn + 1) % Math.max(1, waiting.length);
+    const teams = [...waiting.slice(this.#turn), ...waiting.slice(0, this.#turn)];
     const due = await Promise.all(
       teams.map((teamId) => selectDueMessages(db, { teamId, now, busyBuckets: shares.busyMembers(teamId), limit: CANDIDATES })),
     );

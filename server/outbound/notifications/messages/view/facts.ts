@@ -2,7 +2,16 @@ import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import { MAX_ITEMS } from '../../texts/types.ts';
 import { isStandIn } from '../../threads/gather.ts';
 import type { ThreadRow } from '../../threads/types.ts';
-import { countKinds, countRouters, countTargets, selectChildThreads, selectFirstItems, selectNames, selectTakers } from './store.ts';
+import {
+  countAgents,
+  countKinds,
+  countRouters,
+  countTargets,
+  selectChildThreads,
+  selectFirstItems,
+  selectNames,
+  selectTakers,
+} from './store.ts';
 import type { Facts } from './subject.ts';
 
 /**
@@ -25,8 +34,9 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
   const targets = await countTargets(db, teamId, distinct(threads.map(campaignOf)));
   const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
   const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
-  const children = Map.groupBy(direct, ({ parent_id: id }) => id!);
-  const inSites = Map.groupBy(nested, ({ parent_id: id }) => id!);
+  const agents = threads.some(({ kind }) => kind === 'contact_lost') ? await countAgents(db, teamId) : 0;
+  const children = Map.groupBy(direct, parentOf);
+  const inSites = Map.groupBy(nested, parentOf);
   return threads.map((thread) => {
     const own = children.get(thread.id) ?? [];
     return {
@@ -37,6 +47,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
       taker: takers.get(thread.acknowledged_by ?? '') ?? null,
       kinds: kinds.get(thread.id) ?? new Map(),
       targets: targets.get(campaignOf(thread) ?? '') ?? {},
+      agents,
       routers: ofSites.get(siteOf(thread) ?? '') ?? ofAgents.get(agentOf(thread) ?? '') ?? 0,
       affected: own.reduce((sum, child) => sum + affectedBy(child, ofAgents, inSites), 0),
     };
@@ -47,6 +58,11 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
 function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inSites: ReadonlyMap<string, readonly ThreadRow[]>): number {
   if (isStandIn(child)) return inSites.get(child.id)?.length ?? 0;
   return child.key.startsWith('agent:') ? (ofAgents.get(child.agent_id ?? '') ?? 0) : 1;
+}
+
+/** Also one that is over. */
+function parentOf({ parent_id: parent, told_in: toldIn }: ThreadRow): string {
+  return parent ?? toldIn!;
 }
 
 function campaignOf({ key }: ThreadRow): string | null {

@@ -77,6 +77,7 @@ function rowOfItem(facts: Facts, item: ItemRow): ThreadItem {
 function rowOfThread(facts: Facts, child: ThreadRow): ThreadItem {
   return {
     text: nameOfThread(facts, child),
+    threadId: child.id,
     ...faultOf(child.kind),
     router: routerOf(facts, child.router_id),
     site: siteOf(facts, child.site_id),

@@ -3,6 +3,8 @@ import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 
+export { countAgents } from '../../threads/telling/store.ts';
+
 /** What a message says is read when it is sent; what a list says of many threads is read with one look at each table. */
 
 export async function selectThreads(db: DbOrTx, teamId: string, ids: readonly string[]): Promise<ThreadRow[]> {
@@ -53,7 +55,7 @@ export async function countKinds(db: DbOrTx, teamId: string, threadIds: readonly
   return counts;
 }
 
-/** Threads in this one, those that are open first, then in the order in which they began. A site in a storm brings its own. */
+/** Threads in these, also once these are over: those that are open first, then in the order in which they began. */
 export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: readonly string[]): Promise<ThreadRow[]> {
   const children: ThreadRow[] = [];
   for (const chunk of inChunks(parentIds))
@@ -62,7 +64,7 @@ export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: 
         .selectFrom('threads')
         .selectAll()
         .where('team_id', '=', teamId)
-        .where('parent_id', 'in', chunk)
+        .where((eb) => eb.or([eb('parent_id', 'in', chunk), eb.and([eb('parent_id', 'is', null), eb('told_in', 'in', chunk)])]))
         .orderBy('state', 'desc')
         .orderBy('first_at')
         .orderBy('id')

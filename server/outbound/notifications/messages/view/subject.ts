@@ -17,6 +17,8 @@ export interface Facts {
   kinds: ReadonlyMap<string, number>;
   /** Of a campaign. */
   targets: Readonly<Record<string, number>>;
+  /** Agents of the team that are not revoked: when contact with most of them is lost. */
+  agents: number;
   /** Routers of the thread's agent or site. */
   routers: number;
   /** Routers that a storm has taken. */
@@ -39,7 +41,7 @@ export function subjectOf(facts: Facts): ThreadSubject {
         of: facts.routers,
       };
     case 'contact_lost':
-      return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.routers };
+      return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.agents };
     case 'storm': {
       const sites = new Set(children.map(({ site_id: id }) => id).filter((id) => id !== null));
       return { type: 'storm', sites: sites.size, routers: facts.affected, first: firstOf(facts) };

@@ -96,7 +96,7 @@ class Batch {
     const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
     if (!parent || parent.state !== 'open') return thread;
     if (isStandIn(parent)) this.#put(wait(parent, parent.pending ?? 'update', ENDING, now));
-    return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null };
+    return { ...thread, parent_id: parent.id, told_in: null, pending: null, pending_since: null, flush_at: null };
   }
 
   #parentFor(thread: ThreadRow, isSilenced: boolean): ThreadRow | undefined {

@@ -88,7 +88,16 @@ function joinParent({ parents, now }: GroupState, thread: ThreadRow, result: Gro
 }
 
 function under(parent: ThreadRow, thread: ThreadRow): ThreadRow {
-  return { ...thread, parent_id: parent.id, pending: null, pending_since: null, flush_at: null, muted: 0, silenced_until: null };
+  return {
+    ...thread,
+    parent_id: parent.id,
+    told_in: null,
+    pending: null,
+    pending_since: null,
+    flush_at: null,
+    muted: 0,
+    silenced_until: null,
+  };
 }
 
 function heldUntil(thread: ThreadRow, now: number): number {
@@ -120,8 +129,10 @@ function standFor(
     silenced_until: null,
     ...FRESH,
   };
-  if (known) result.put(parent);
-  else result.add(parent);
+  if (known) {
+    result.put(parent);
+    result.reopened.push(parent.id);
+  } else result.add(parent);
   for (const thread of threads) result.put(under(parent, result.of(thread)));
   return parent;
 }
@@ -145,7 +156,7 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
       result.put({ ...quiet, flush_at: null });
       return;
     }
-    result.put(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null }, now));
+    result.put(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null, told_in: thread.parent_id }, now));
     result.released.push(thread.id);
     const storm = state.parents.find(({ id }) => id === thread.parent_id);
     if (storm) result.put(wait(result.of(storm), 'update', ENDING, now));

@@ -31,6 +31,9 @@ export class GroupResult {
     this.revisions.push(...revisions);
   }
 
+  /** Parents that begin anew: what was in them before is forgotten. */
+  readonly reopened: string[] = [];
+
   has({ id }: ThreadRow): boolean {
     return this.#threads.has(id);
   }

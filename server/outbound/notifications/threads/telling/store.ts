@@ -128,6 +128,9 @@ export async function releaseAsTold(
 ): Promise<void> {
   const told = { parent_id: null, pending: null, flapping_since: null, told_open: 1 as const, told_at: now };
   for (const chunk of inChunks(parentIds)) {
+    await childrenOf(db, teamId, chunk)
+      .set((eb) => ({ told_in: eb.ref('parent_id') }))
+      .execute();
     await releaseEnded(db, teamId, chunk, closeAt);
     // Somebody has to be reminded of them: that is decided next.
     const set = (eb: ExpressionBuilder<Schema, 'threads'>) => ({ ...told, told_count: eb.ref('open_count'), flush_at: now });
@@ -144,6 +147,12 @@ async function releaseEnded(db: DbOrTx, teamId: string, parentIds: readonly stri
 
 function childrenOf(db: DbOrTx, teamId: string, parentIds: readonly string[]) {
   return db.updateTable('threads').where('team_id', '=', teamId).where('parent_id', 'in', parentIds);
+}
+
+/** What parents said at their last end is over. */
+export async function forgetMembers(db: DbOrTx, teamId: string, parentIds: readonly string[]): Promise<void> {
+  for (const chunk of inChunks(parentIds))
+    await db.updateTable('threads').set({ told_in: null }).where('team_id', '=', teamId).where('told_in', 'in', chunk).execute();
 }
 
 /** Groups whose threads wait for the end of a mute. */

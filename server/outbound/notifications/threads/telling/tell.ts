@@ -9,6 +9,7 @@ import { chainOf, momentOf } from './moment.ts';
 import type { Fact } from './store.ts';
 import {
   countAgents,
+  forgetMembers,
   releaseAsTold,
   selectAgentThreads,
   selectChildren,
@@ -58,6 +59,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
       agents,
       newId: () => newId(now),
     });
+    await forgetMembers(tx, teamId, result.reopened);
     await insertThreads(tx, result.added);
     for (const thread of result.changed) await updateThread(tx, thread);
     await releaseAsTold(tx, teamId, result.released, { now, closeAt: now + FLAP_WINDOW_MS });
