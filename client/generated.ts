@@ -1162,7 +1162,7 @@ export interface Notification {
   kind: string;
   /** As it was said; before it is sent, and when it is not, as it would be said */
   subject: string;
-  state: 'pending' | 'sent' | 'withheld' | 'superseded' | 'failed';
+  state: 'pending' | 'held' | 'sent' | 'withheld' | 'superseded' | 'failed';
   /** Why it is not sent: docs/notifications.md */
   reason: string | null;
   /** Oldest first */
@@ -1511,6 +1511,11 @@ export interface Problem {
   reason?: string;
   /** The terminal that the caller has open on the router already */
   terminal_id?: string;
+}
+
+export interface PushKey {
+  /** An uncompressed point on P-256, in base64url */
+  public_key: string;
 }
 
 export interface Revocation {
@@ -2130,6 +2135,8 @@ export interface Operations {
   getOverview: { input: Nothing; result: Success<Overview> };
   /** Read your preferences; `ETag` is their version */
   getPreferences: { input: Nothing; result: Success<Preferences> };
+  /** Read the key with which a browser subscribes to notifications */
+  getPushKey: { input: Nothing; result: Success<PushKey> };
   /** Read a router, present or removed */
   getRouter: { input: { path: { router_id: string } }; result: Success<Router> };
   /** Read how long a router was in each state, in up to 1000 hours, days or weeks */
@@ -2212,7 +2219,7 @@ export interface Operations {
   /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List what was told to whom, and what was not and why, newest first */
-  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[] } }; result: {
+  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[] } }; result: {
       status: 'success';
       data: Notification[];
       /** Records that match, with `total=true` */
@@ -2438,6 +2445,7 @@ export const ROUTES = {
   getNotificationTarget: { method: 'GET', path: '/api/notification-targets/{target_id}' },
   getOverview: { method: 'GET', path: '/api/overview' },
   getPreferences: { method: 'GET', path: '/api/me/preferences' },
+  getPushKey: { method: 'GET', path: '/api/me/push-key' },
   getRouter: { method: 'GET', path: '/api/routers/{router_id}' },
   getRouterAvailability: { method: 'GET', path: '/api/routers/{router_id}/availability' },
   getRouterHealth: { method: 'GET', path: '/api/routers/{router_id}/health' },

@@ -18,7 +18,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       // The terminal is a document of its own, with a policy of its own.
-      input: { index: `${import.meta.dirname}/index.html`, terminal: `${import.meta.dirname}/terminal.html` },
+      input: {
+        index: `${import.meta.dirname}/index.html`,
+        terminal: `${import.meta.dirname}/terminal.html`,
+        // Alone: it imports nothing, and its address never changes.
+        'push-worker': `${import.meta.dirname}/src/push/worker.ts`,
+      },
+      output: { entryFileNames: ({ name }) => (name === 'push-worker' ? 'push-worker.js' : 'assets/[name]-[hash].js') },
       onwarn(warning) {
         // Only tells that this machine is busy.
         if (warning.code === 'PLUGIN_TIMINGS') return;

@@ -15,7 +15,7 @@ declare global {
 
 function ownScript(url: string): string | null {
   const { origin, pathname } = new URL(url, location.href);
-  return origin === location.origin && pathname.startsWith('/assets/') ? url : null;
+  return origin === location.origin && (pathname.startsWith('/assets/') || pathname === '/push-worker.js') ? url : null;
 }
 
 export const policy = window.trustedTypes?.createPolicy('default', {

@@ -16,7 +16,7 @@ async function build(name: string): Promise<void> {
   await rm(path.join(folder, 'assets'), { recursive: true, force: true });
   await mkdir(path.join(folder, 'assets'));
   await writeFile(path.join(folder, 'assets', `${name}.js`), `// ${name}`);
-  for (const document of ['index.html', 'terminal.html']) {
+  for (const document of ['index.html', 'terminal.html', 'push-worker.js']) {
     const file = path.join(folder, document);
     await writeFile(file, `<script src="/assets/${name}.js" nonce="__NONCE__"></script>`);
     // Of another time than the one before, however fast this is.
@@ -44,6 +44,7 @@ test('the page and the files that it names are those of the new build', async ()
   await build('newer');
   expect((await get('/')).body).toContain('/assets/newer.js');
   expect((await get('/terminal.html')).body).toContain('/assets/newer.js');
+  expect((await get('/push-worker.js')).body).toContain('/assets/newer.js');
   const file = await get('/assets/newer.js');
   expect([file.body, file.headers['cache-control']]).toEqual(['// newer', 'public, max-age=31536000, immutable']);
 });

@@ -2,6 +2,7 @@ import { GroupAddresses } from '../../server/outbound/notifications/contacts/add
 import { ContactsService } from '../../server/outbound/notifications/contacts/service.ts';
 import type { Channels } from '../../server/outbound/notifications/channels/set.ts';
 import { AcknowledgeVisits } from '../../server/outbound/notifications/leaving/acknowledging.ts';
+import { VapidKeyring } from '../../server/outbound/notifications/channels/web-push/keyring.ts';
 import { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
 import { MessageVisits } from '../../server/outbound/notifications/leaving/service.ts';
 import { AddressProofs } from '../../server/outbound/notifications/proofs/service.ts';
@@ -19,6 +20,7 @@ export interface Addresses {
   messageLinks: MessageLinks;
   messageVisits: MessageVisits;
   proofs: AddressProofs;
+  pushKeys: VapidKeyring;
 }
 
 /** Everything that knows addresses, over the given channels. */
@@ -35,6 +37,7 @@ export function makeAddresses(options: { storage: Storage; clock: Clock; channel
     contacts,
     targets,
     proofs,
+    pushKeys: new VapidKeyring({ storage, clock, secrets }),
     messageLinks,
     messageVisits: new MessageVisits({ contacts, links: messageLinks }),
     groupAddresses: new GroupAddresses({ storage, contacts, targets }),

@@ -68,6 +68,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('viewer', 'person', 'DELETE /api/me/contacts/{contact_id}'),
   row('viewer', 'person', 'POST /api/me/contacts/{contact_id}/send-code'),
   row('viewer', 'person', 'POST /api/me/contacts/{contact_id}/verify', { code: '123456' }),
+  row('viewer', 'person', 'GET /api/me/push-key'),
   row('viewer', 'person', 'GET /api/me/notification-settings'),
   row('viewer', 'person', 'PATCH /api/me/notification-settings', { locale: 'de' }),
   row('viewer', 'person', 'GET /api/me/unsubscriptions'),

@@ -24,6 +24,15 @@ export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: 
       .type('text/html; charset=utf-8')
       .send(consoleFiles.terminal as never),
   );
+  // At the top: a service worker acts for the addresses below its own. Browsers ask for it again by themselves.
+  app.get('/push-worker.js', { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .header('content-security-policy', ASSET_POLICY)
+      .header('cross-origin-resource-policy', 'same-origin')
+      .header('cache-control', 'no-cache')
+      .type('text/javascript; charset=utf-8')
+      .send(consoleFiles.pushWorker as never),
+  );
   await app.register(
     async (assets) => {
       assets.setNotFoundHandler(refuseMissing);

@@ -10,7 +10,8 @@ const NONCE_PLACE = '__NONCE__';
 /** @returns null without a build: a source checkout in which nobody has built the console */
 export function readConsole(folder = path.join(BUILT, 'console')): ConsoleFiles | null {
   try {
-    const [page, terminal] = [documentAt(path.join(folder, 'index.html')), documentAt(path.join(folder, 'terminal.html'))];
+    const document = (name: string) => documentAt(path.join(folder, name));
+    const [page, terminal, pushWorker] = [document('index.html'), document('terminal.html'), document('push-worker.js')];
     return {
       folder,
       get page() {
@@ -18,6 +19,9 @@ export function readConsole(folder = path.join(BUILT, 'console')): ConsoleFiles 
       },
       get terminal() {
         return terminal();
+      },
+      get pushWorker() {
+        return pushWorker();
       },
     };
   } catch (error) {

@@ -6,4 +6,6 @@ export interface ConsoleFiles {
   readonly page: string;
   /** `terminal.html`: the document of a terminal, shown in a frame of the page. */
   readonly terminal: string;
+  /** `push-worker.js`: shows notifications in a browser, also while no page is open. */
+  readonly pushWorker: string;
 }

@@ -18,6 +18,8 @@ import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
 import { EmailChannel } from './channels/email/channel.ts';
+import type { SmtpSettings } from './channels/email/channel.ts';
+import { VapidKeyring } from './channels/web-push/keyring.ts';
 import { logRoutes } from './log/messages/routes.ts';
 import type { LogRoutesDeps } from './log/messages/routes.ts';
 import { DeliveryLog } from './log/service.ts';
@@ -57,13 +59,22 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock
   webhooks: WebhooksService;
 }
 
+/** Whom the operator of a push service may ask (RFC 8292, section 2.1): an address of ours, by mail or https. */
+function subjectOf(publicUrl: string, smtp: SmtpSettings | null): string {
+  if (smtp !== null) return `mailto:${smtp.from.address}`;
+  // Browsers subscribe on http only from localhost: nobody else could be asked there.
+  return publicUrl.startsWith('https:') ? publicUrl : 'mailto:signalbox@localhost';
+}
+
 /** Who is notified about what, and when. */
 export const notifications = feature({
   create: ({ config, storage, secrets, clock, log, webhooks, ...sources }: Needs) => {
     const { publicUrl } = config;
     const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
-    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp });
+    const pushKeys = new VapidKeyring({ storage, clock, secrets });
+    const webPush = { vapid: () => pushKeys.load(), subject: subjectOf(publicUrl, config.smtp) };
+    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp, webPush });
     const proofs = new AddressProofs({ storage, clock, secrets });
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
     const targets = new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl });
@@ -98,6 +109,7 @@ export const notifications = feature({
       schedules: new SchedulesService({ storage, clock }),
       targets,
       contacts,
+      pushKeys,
       groupAddresses,
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),

@@ -13,9 +13,17 @@ export interface StoredKey {
   activeAt: number;
 }
 
-/** Newest first. */
+const KINDS: readonly KeyKind[] = ['signing', 'cookie'];
+
+/** Newest first. Keys of other features, such as that of web push, lie beside them. */
 export async function selectKeys(db: DbOrTx): Promise<StoredKey[]> {
-  const rows = await db.selectFrom('provider_keys').selectAll().orderBy('active_at', 'desc').orderBy('id', 'desc').execute();
+  const rows = await db
+    .selectFrom('provider_keys')
+    .selectAll()
+    .where('kind', 'in', KINDS)
+    .orderBy('active_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
   return rows.map((row) => ({
     id: row.id,
     kind: row.kind as KeyKind,

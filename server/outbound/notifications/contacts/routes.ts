@@ -117,15 +117,19 @@ const optoutSchema = z
     ],
   });
 
+const pushKeySchema = z.object({ public_key: z.string().describe('An uncompressed point on P-256, in base64url') }).meta({ id: 'PushKey' });
+
 const contactParams = z.object({ contact_id: pathId });
 const tags = ['account'];
 
 export interface ContactRoutesDeps {
   contacts: ContactsService;
+  pushKeys: { load(): Promise<{ publicKey: string }> };
 }
 
 /** What people set about their own notifications. Nobody can do it for them. */
-export function contactRoutes(app: App, { contacts }: ContactRoutesDeps): void {
+export function contactRoutes(app: App, { contacts, pushKeys }: ContactRoutesDeps): void {
+  pushKey(app, pushKeys);
   ownContacts(app, contacts);
   proofOfContacts(app, contacts);
   ownSettings(app, contacts);
@@ -138,6 +142,25 @@ function ownerOf(request: FastifyRequest, alone: boolean): Owner {
   if (kind !== 'user') throw new AppError('forbidden', 'an API key has no addresses; sign in');
   if (alone && clientId !== undefined) throw new AppError('forbidden', 'a client that acts for a user cannot change how they are reached');
   return { teamId, userId: id };
+}
+
+function pushKey(app: App, keys: ContactRoutesDeps['pushKeys']): void {
+  app.get(
+    '/api/me/push-key',
+    {
+      schema: {
+        tags,
+        operationId: 'getPushKey',
+        summary: 'Read the key with which a browser subscribes to notifications',
+        description: '`applicationServerKey` of `PushManager.subscribe()`. It never changes.',
+        response: { 200: envelope(pushKeySchema), ...commonErrors },
+      },
+    },
+    async (request) => {
+      ownerOf(request, false);
+      return success({ public_key: (await keys.load()).publicKey });
+    },
+  );
 }
 
 function ownContacts(app: App, contacts: ContactsService): void {

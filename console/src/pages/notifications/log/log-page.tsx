@@ -14,6 +14,7 @@ import { MESSAGES, useReread } from './use-reread.ts';
 const STATES: readonly { value: MessageState; name: string }[] = [
   { value: 'sent', name: 'sent' },
   { value: 'pending', name: 'waiting' },
+  { value: 'held', name: 'held until quiet hours end' },
   { value: 'withheld', name: 'not sent by a decision' },
   { value: 'superseded', name: 'replaced by a newer one' },
   { value: 'failed', name: 'given up' },

@@ -1,4 +1,4 @@
-const STATES = ['sent', 'pending', 'withheld', 'superseded', 'failed'] as const;
+const STATES = ['sent', 'pending', 'held', 'withheld', 'superseded', 'failed'] as const;
 export type MessageState = (typeof STATES)[number];
 
 /** What the address of the log holds. */

@@ -19,6 +19,7 @@ const REASONS: Record<string, string> = {
   duplicate: 'another line of the group leads to the same address',
   channel_unavailable: 'the operator has not configured this channel',
   acknowledged: 'somebody had taken it over',
+  budget: 'they have had as many messages in this hour as one person gets',
   expired: 'six hours of attempts have failed',
   no_group: 'no group follows it',
 };
@@ -38,13 +39,13 @@ interface StateWords {
 export function stateWords({ state, reason, attempts }: Pick<Notification, 'state' | 'reason' | 'attempts'>): StateWords {
   const last = attempts.at(-1);
   const why = reason === null ? '' : reasonWords(reason);
-  // `held` waits for the end of somebody's quiet hours, or of a mute.
-  switch (state as Notification['state'] | 'held') {
+  switch (state) {
     case 'sent':
       return { work: 'done', word: 'sent', why: '' };
     case 'pending':
       return { work: 'waiting', word: 'waits', why: last?.error ? `tried ${times(attempts.length)}: ${sendErrorWords(last.error)}` : why };
     case 'held':
+      // Until the end of somebody's quiet hours.
       return { work: 'waiting', word: 'held', why };
     case 'withheld':
       return { work: 'skipped', word: 'not sent', why };

@@ -10,6 +10,7 @@ import { Contacts } from './contacts.tsx';
 import { Left } from './left.tsx';
 import { ProveContact } from './prove-contact.tsx';
 import { Settings } from './settings.tsx';
+import { ThisBrowser } from './this-browser.tsx';
 import type { Contact } from '../../../../../client/browser.ts';
 
 /** Where and when the person who is signed in is told. Nobody else can change it. */
@@ -32,6 +33,9 @@ export function OwnNotificationsPage() {
       <div className="sections">
         <Section title="Addresses">
           <Contacts onProve={setAsked} />
+        </Section>
+        <Section title="This browser">
+          <ThisBrowser />
         </Section>
         <Section title="How and when">
           <Settings />
