@@ -58,7 +58,7 @@ function show(message: unknown): Promise<void> {
     data: { url },
     // A newer message of a thread takes the place of the older one, and is heard again.
     ...(tag === undefined ? {} : { tag, renotify: true }),
-  } as NotificationOptions);
+  });
 }
 
 /** Goes to what the message is about, in the page that is open if there is one. Nobody can send people elsewhere. */
