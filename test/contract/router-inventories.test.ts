@@ -6,6 +6,23 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
+function factsOf(hardware: string, identity: string): Inventory['facts'] {
+  return {
+    hardware_id: hardware,
+    serial_number: hardware,
+    software_id: null,
+    identity,
+    software_version: '7.18.2',
+    model: null,
+    board_name: 'hEX',
+    hardware_board: true,
+    architecture: 'mmips',
+    time_zone: null,
+    uptime: '1d',
+    uptime_seconds: 86_400,
+  };
+}
+
 /** After a restart of the control plane all agents report all of their routers again, and hardly any has changed. */
 describeEachDatabase('an inventory after a reconnect', (open) => {
   async function world() {
@@ -19,20 +36,6 @@ describeEachDatabase('an inventory after a reconnect', (open) => {
       moves: { free: false, afterMs: 3_600_000 },
     });
     const connection = (agentId: string) => ({ agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false, routers: [] });
-    const facts = (hardware: string, identity: string): Inventory['facts'] => ({
-      hardware_id: hardware,
-      serial_number: hardware,
-      software_id: null,
-      identity,
-      software_version: '7.18.2',
-      model: null,
-      board_name: 'hEX',
-      hardware_board: true,
-      architecture: 'mmips',
-      time_zone: null,
-      uptime: '1d',
-      uptime_seconds: 86_400,
-    });
     return {
       storage,
       routers,
@@ -40,7 +43,7 @@ describeEachDatabase('an inventory after a reconnect', (open) => {
       agent: () => seedAgent(storage, teamId),
       connect: (agentId: string) => routers.onReady(connection(agentId)),
       report: async (agentId: string, name: string, hardware: string, identity = 'riga') =>
-        (await routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts: facts(hardware, identity) }))?.id,
+        (await routers.onInventory(connection(agentId), { type: 'inventory', router: name, facts: factsOf(hardware, identity) }))?.id,
       writes: () => vi.spyOn(storage.writes, 'write'),
     };
   }
@@ -105,5 +108,38 @@ describeEachDatabase('an inventory after a reconnect', (open) => {
     await connect(claimer);
     expect(await report(claimer, 'spare', 'SERIAL2')).toBe(own);
     expect(await routers.moves.claimsOf(teamId, claimer)).toEqual([]);
+  });
+});
+
+describeEachDatabase('inventories of many agents at once', (open) => {
+  async function world() {
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const clock = new ManualClock();
+    const routers = new RoutersService({ storage, clock, log: silentLog, rules: { offlineAfterMs: 75_000 } });
+    const report = async (agentId: string, hardware: string, identity = 'riga') => {
+      const connection = { agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false, routers: [] };
+      return (await routers.onInventory(connection, { type: 'inventory', router: 'branch', facts: factsOf(hardware, identity) }))?.id;
+    };
+    const agents: string[] = [];
+    for (let count = 0; count < 60; count += 1) agents.push(await seedAgent(storage, teamId));
+    return { storage, agents, report };
+  }
+
+  test('are stored in a few transactions', async () => {
+    const { storage, agents, report } = await world();
+    const write = vi.spyOn(storage.writes, 'write');
+    const ids = await Promise.all(agents.map((agentId, index) => report(agentId, `SERIAL${index}`)));
+    expect(new Set(ids).size).toBe(agents.length);
+    expect(ids).not.toContain(undefined);
+    expect(write.mock.calls.length).toBeLessThan(5);
+  });
+
+  test('that one of them cannot be stored fails this one alone', async () => {
+    const { agents, report } = await world();
+    // NUL bytes are refused by both databases.
+    const reports = agents.slice(0, 5).map((agentId, index) => report(agentId, `SERIAL${index}`, index === 2 ? 'bad\0' : 'riga'));
+    const outcomes = await Promise.allSettled(reports);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   });
 });

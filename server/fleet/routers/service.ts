@@ -22,6 +22,7 @@ import { PresenceFlush } from './presence-flush.ts';
 import { RouterMoves } from './moves/service.ts';
 import { OpeningReads } from './opening.ts';
 import type { Sighting } from './moves/service.ts';
+import { Sightings } from './moves/sightings.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
 import { isAsStored, selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
 import type { AgentEntry, ListedRouter, RouterRecord } from './types.ts';
@@ -72,6 +73,7 @@ export class RoutersService {
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
   readonly #openings: OpeningReads;
+  readonly #sightings: Sightings;
   readonly #reports = new Map<string, AgentReports>();
   /** Since when disconnected agents are gone, milliseconds of monotonic time. */
   readonly #goneSince = new Map<string, number>();
@@ -101,6 +103,7 @@ export class RoutersService {
       hasEntry: (agentId, name) =>
         this.#reports.get(agentId)?.heartbeats.has(name) === true || this.duplicates.reportsOf(agentId)?.has(name) === true,
     });
+    this.#sightings = new Sightings(deps.storage, (tx, sighting) => this.moves.recordSighting(tx, sighting));
     this.moves.changes.subscribe((change) => this.#onMoveChange(change));
   }
 
@@ -245,7 +248,7 @@ export class RoutersService {
       this.duplicates.report(agentId, inventory, null);
       return stored;
     }
-    const { router, duplicateOf, changes } = await this.#deps.storage.writes.write((tx) => this.moves.recordSighting(tx, sighting));
+    const { router, duplicateOf, changes } = await this.#sightings.store(sighting);
     this.#limits.count(connection, inventory.router, router?.id === id);
     if (router) this.#identify(connection, inventory.router, router.id);
     else this.#reports.get(connection.agentId)?.ids.delete(inventory.router);
