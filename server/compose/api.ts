@@ -139,6 +139,7 @@ function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDe
     log: sampledLog(log.child({ component: 'gateway' }), clock),
   });
   services.metrics.watch('dial_checks', endpoint.checking);
+  services.metrics.watch('tunnel_openings', endpoint.openings.shares);
   services.metrics.watch('open_channels', channels.open);
   endpoint.attach(app.server);
   return endpoint;

@@ -16,3 +16,8 @@ export function runInSlot<T>(release: () => void, work: () => T): T {
 export function releaseAdmissionSlot(): void {
   slots.getStore()?.();
 }
+
+/** Whether the running code serves a request. */
+export function isInSlot(): boolean {
+  return slots.getStore() !== undefined;
+}

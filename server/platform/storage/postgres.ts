@@ -1,6 +1,9 @@
 import { type CompiledQuery, type DatabaseConnection, Kysely, PostgresDialect, PostgresDriver } from 'kysely';
 import { type CustomTypesConfig, Pool, types as pgTypes } from 'pg';
+import { isInSlot } from '../core/admission-slot.ts';
 import type { Log } from '../core/log.ts';
+import { ConnectionShares } from './connection-shares.ts';
+import type { ConnectionUse } from './connection-shares.ts';
 import type { Storage } from './db.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { OwnTransaction } from './own-transaction.ts';
@@ -39,15 +42,34 @@ class CheckedPostgresDriver extends PostgresDriver {
   readonly #checked = new WeakSet<DatabaseConnection>();
   readonly #scope: WriteScope;
   readonly #watch: DatabaseWatch;
+  readonly #shares: ConnectionShares;
+  /** Whom each connection in use serves. */
+  readonly #uses = new Map<DatabaseConnection, ConnectionUse>();
 
   constructor({ pool, scope, watch }: DriverDeps) {
     super({ pool });
     this.#scope = scope;
     this.#watch = watch;
+    this.#shares = new ConnectionShares(pool.options.max);
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     this.#scope.assertOutside();
+    if (this.#watch.isAway) throw storageUnavailable(undefined);
+    const use = isInSlot() ? 'request' : 'own';
+    await this.#shares.acquire(use);
+    try {
+      const connection = await this.#connect();
+      this.#uses.set(connection, use);
+      return connection;
+    } catch (error) {
+      this.#shares.release(use);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<DatabaseConnection> {
+    // It may have gone away during the wait.
     if (this.#watch.isAway) throw storageUnavailable(undefined);
     const connection = await super.acquireConnection().catch((error: unknown) => {
       if (meansUnavailable(error)) this.#watch.lost(error);
@@ -55,6 +77,16 @@ class CheckedPostgresDriver extends PostgresDriver {
     });
     if (!this.#checked.has(connection)) this.#check(connection);
     return connection;
+  }
+
+  override async releaseConnection(connection: PostgresConnection): Promise<void> {
+    const use = this.#uses.get(connection);
+    this.#uses.delete(connection);
+    try {
+      await super.releaseConnection(connection);
+    } finally {
+      if (use !== undefined) this.#shares.release(use);
+    }
   }
 
   override async commitTransaction(connection: PostgresConnection): Promise<void> {

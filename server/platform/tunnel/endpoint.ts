@@ -11,8 +11,10 @@ import type { Log } from '../core/log.ts';
 import { networkOf } from '../core/network-of.ts';
 import type { ChannelLimits, ChannelOwner } from './channel-limits.ts';
 import { FailedDials } from './failed-dials.ts';
+import { Openings } from './openings.ts';
 import type { TunnelRegistry } from './registry.ts';
-import type { TunnelCallbacks, TunnelSocket } from './types.ts';
+import type { TunnelSession } from './session.ts';
+import type { AgentIdentity, TunnelCallbacks, TunnelSocket } from './types.ts';
 import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
 
 /**
@@ -50,6 +52,13 @@ export interface EndpointOptions<C extends ChannelOwner> {
   log: Log;
 }
 
+/** A request for an upgrade. */
+interface Dial {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+}
+
 /** The WebSocket endpoint of all tunnels and channels; authenticates each before its upgrade. */
 export class TunnelEndpoint<C extends ChannelOwner> {
   readonly #options: EndpointOptions<C>;
@@ -61,6 +70,8 @@ export class TunnelEndpoint<C extends ChannelOwner> {
   #server: Server | undefined;
   /** Dials being checked: of networks, and of the agents that they say they are. */
   readonly checking = new FairShares(CHECKED_DIALS);
+  /** Tunnels that are not ready yet: of teams, and of their agents. */
+  readonly openings = new Openings();
   #closing = false;
 
   constructor(options: EndpointOptions<C>) {
@@ -162,13 +173,41 @@ export class TunnelEndpoint<C extends ChannelOwner> {
     const identity = await this.#options.authenticateAgent(bearer);
     if (!identity) return false;
     const pauseMs = this.#options.registry.dial(identity);
-    if (pauseMs > 0) {
-      refuseUpgrade(socket, 429, pauseMs);
-      return true;
+    if (pauseMs > 0) refuseUpgrade(socket, 429, pauseMs);
+    // Not awaited: the dial has been checked, and many may wait.
+    else void this.#openInTurn(identity, { request, socket, head });
+    return true;
+  }
+
+  /** Never rejects. */
+  async #openInTurn(identity: AgentIdentity, dial: Dial): Promise<void> {
+    const { socket } = dial;
+    const holder = { party: identity.teamId, member: identity.agentId };
+    if (!(await this.openings.enter(holder))) {
+      refuseUpgrade(socket, 503);
+      return;
     }
+    try {
+      // Its agent may have given up meanwhile.
+      const session = socket.destroyed ? undefined : await this.#openTunnel(identity, dial);
+      await session?.opened;
+    } catch (error) {
+      this.#options.log.error({ err: error, agent_id: identity.agentId }, 'a tunnel could not be opened');
+      socket.destroy();
+    } finally {
+      this.openings.leave(holder);
+    }
+  }
+
+  /** @returns undefined when the request is not such a handshake, or this is closing */
+  #openTunnel(identity: AgentIdentity, { request, socket, head }: Dial): Promise<TunnelSession | undefined> {
+    const { promise, resolve } = Promise.withResolvers<TunnelSession | undefined>();
+    const giveUp = (): void => resolve(undefined);
+    socket.once('close', giveUp);
     const address = this.#address(request);
     this.#upgrade(request, socket, head, (ws) => {
       const session = this.#options.registry.open(identity, address, new WsTunnelSocket(ws, socket as Socket));
+      socket.off('close', giveUp);
       socket.prependListener('data', () => session.beginRead());
       socket.on('data', (bytes: Buffer) => session.endRead(bytes.length));
       ws.on('ping', (data) => session.onPing(data));
@@ -180,8 +219,9 @@ export class TunnelEndpoint<C extends ChannelOwner> {
         else session.onText((data as Buffer).toString());
       });
       ws.on('close', () => session.onClosed(errorCode));
+      resolve(session);
     });
-    return true;
+    return promise;
   }
 
   async #admitChannel(request: IncomingMessage, socket: Duplex, head: Buffer, token: string): Promise<boolean> {

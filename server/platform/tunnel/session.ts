@@ -36,6 +36,8 @@ export class TunnelSession {
   readonly address: string;
   /** Resolves when all received messages are handled and the session's end is recorded. Never rejects. */
   readonly ended: Promise<void>;
+  /** Resolves when it is ready, or has ended before. */
+  readonly opened: Promise<void>;
   /** Number of unexpected, unknown or unreadable messages. */
   ignored = 0;
   #hasReportedCleaned = false;
@@ -47,6 +49,7 @@ export class TunnelSession {
   readonly #handshake: Handshake;
   readonly #liveness: Liveness;
   readonly #logbook: Logbook;
+  readonly #resolveOpened: () => void;
   readonly #resolveEnded: () => void;
   #state: 'connecting' | 'welcomed' | 'reconciling' | 'ready' | 'closed' = 'connecting';
   /** Deadline for hello, then for ready. */
@@ -70,6 +73,9 @@ export class TunnelSession {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#resolveEnded = resolve;
+    const opening = Promise.withResolvers<void>();
+    this.opened = opening.promise;
+    this.#resolveOpened = opening.resolve;
     this.#logbook = new Logbook({ identity, address, socket, clock: deps.clock, listener: deps.callbacks.tunnels });
     this.#sendQueue = new SendQueue(socket);
     this.#handshake = new Handshake(deps.callbacks, deps.settings);
@@ -322,6 +328,7 @@ export class TunnelSession {
   #finishReconciling(): void {
     if (this.#state !== 'reconciling') return;
     this.#state = 'ready';
+    this.#resolveOpened();
     this.#sendQueue.release();
   }
 
@@ -393,6 +400,7 @@ export class TunnelSession {
   #end(endedBy: EndedBy): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
+    this.#resolveOpened();
     this.#logbook.close(endedBy);
     this.#deadline?.cancel();
     this.#liveness.stop();

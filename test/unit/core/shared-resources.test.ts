@@ -19,6 +19,7 @@ import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
 import { OPEN_CHANNELS } from '../../../server/platform/tunnel/channel-limits.ts';
 import { CHECKED_DIALS } from '../../../server/platform/tunnel/endpoint.ts';
+import { OPENINGS } from '../../../server/platform/tunnel/openings.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.ts';
 
 /** docs/shared-resources.md says what the code does. */
@@ -50,6 +51,7 @@ const SHARED = {
   event_streams: EVENT_RULES.streams,
   forward_ports: { total: 'the range', perParty: PORTS_PER_TEAM, perMember: FORWARD_LIMITS.openPerRouter },
   dial_checks: CHECKED_DIALS,
+  tunnel_openings: OPENINGS,
   open_channels: OPEN_CHANNELS,
   open_terminals: OPEN_TERMINALS,
   fault_changes: WAITING_CHANGES,

@@ -1,0 +1,81 @@
+import { FairShares } from '../../../runtime/fair-shares.ts';
+import type { Holder } from '../../../runtime/fair-shares.ts';
+
+/**
+ * Tunnels between their dial and the end of their opening: some 2 ms of work each, so that 256 take half a second. One team, alone, may
+ * have half of them. An agent may have as many as it may have tunnels (registry.ts).
+ */
+export const OPENINGS = { total: 256, perParty: 256, perMember: 8 };
+
+/** Agents give up a dial after 15 s (protocol/SPEC.md): who waits longer than this is refused while it still listens. */
+const WAIT_MS = 10_000;
+/** A waiting dial takes about 10 kB: its socket and its request. */
+const MOST_WAITING = 16_000;
+
+interface Waiter {
+  holder: Holder;
+  grant: (isGranted: boolean) => void;
+  timer: NodeJS.Timeout;
+  isOver: boolean;
+}
+
+/**
+ * Lets dials of authenticated agents in a few at a time. Those that are under way are opened within their deadlines, and requests wait for
+ * a few of them at most, however many agents dial at once. The others wait in front of their upgrade, where they cost nothing; teams take turns.
+ */
+export class Openings {
+  readonly shares = new FairShares(OPENINGS);
+  /** By team, in the order of their next turns. */
+  readonly #lines = new Map<string, Waiter[]>();
+  /** Those in the lines that have not given up. */
+  #waiting = 0;
+
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Resolves when the opening may begin, and then needs a {@link leave}. @returns false when the dial has to be refused */
+  enter(holder: Holder): Promise<boolean> {
+    const isFirst = !this.#lines.has(holder.party);
+    if (isFirst && this.shares.limitFor({ party: holder.party }) === undefined) return Promise.resolve(this.shares.take(holder));
+    if (this.#waiting >= MOST_WAITING) return Promise.resolve(false);
+    this.#waiting += 1;
+    return new Promise((resolve) => {
+      const waiter: Waiter = { holder, grant: resolve, timer: setTimeout(() => this.#end(waiter, false), WAIT_MS), isOver: false };
+      const line = this.#lines.get(holder.party);
+      if (line) line.push(waiter);
+      else this.#lines.set(holder.party, [waiter]);
+    });
+  }
+
+  /** The opening is over, one way or the other. */
+  leave(holder: Holder): void {
+    this.shares.giveBack(holder);
+    this.#letIn();
+  }
+
+  #letIn(): void {
+    const parties = [...this.#lines.keys()];
+    for (const party of parties) {
+      const line = this.#lines.get(party)!;
+      while (line.length > 0 && this.shares.limitFor({ party }) === undefined) {
+        const waiter = line.shift()!;
+        if (waiter.isOver) continue;
+        // Refused: an agent that dials again and again takes no more than it may have.
+        this.#end(waiter, this.shares.take(waiter.holder));
+        break;
+      }
+      // To the end: all other teams come first.
+      this.#lines.delete(party);
+      if (line.length > 0) this.#lines.set(party, line);
+    }
+  }
+
+  #end(waiter: Waiter, isGranted: boolean): void {
+    if (waiter.isOver) return;
+    waiter.isOver = true;
+    clearTimeout(waiter.timer);
+    this.#waiting -= 1;
+    waiter.grant(isGranted);
+  }
+}
