@@ -482,6 +482,42 @@ export interface EnrolToken {
   replaces_agent_id: string | null;
 }
 
+export interface ExplainedGroup {
+  group_id: string;
+  /** Name of the group */
+  group: string;
+  hears: boolean;
+  /** Why nobody of the group is told: it follows other kinds or sites, is muted, or a silence covers it */
+  reason: 'other_kinds' | 'other_sites' | 'muted' | 'silenced' | null;
+  /** End of the mute or silence; null: not by itself */
+  until: string | null;
+  /** One for each line of a group that hears of it */
+  recipients: {
+    /** Null for a notification target */
+    user_id: string | null;
+    target_id: string | null;
+    /** Name of the notification target */
+    target: string | null;
+    channel: string;
+    /** Masked; null without one */
+    address: string | null;
+    state: 'sent' | 'held' | 'withheld';
+    /** Why it is held or withheld: the words of the delivery log */
+    reason: string | null;
+    /** When it is sent, if it is held */
+    until: string | null;
+  }[];
+}
+
+export interface ExplainNotification {
+  /** `fault.wan_down`, `job.failed` …: docs/notifications.md */
+  kind: string;
+  /** Whose fact it is. For `fault.agent_offline`, the agent of this router is away */
+  router_id?: string;
+  /** When it is told; now by default */
+  at?: string;
+}
+
 export interface Fault {
   id: string;
   /** Id of the router */
@@ -2093,6 +2129,8 @@ export interface Operations {
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
   /** End a terminal at once: an own one, or any one as an administrator */
   endTerminal: { input: { path: { terminal_id: string } }; result: undefined };
+  /** Say who would be told of a fact, and why the others would not */
+  explainNotification: { input: { body: ExplainNotification }; result: Success<ExplainedGroup[]> };
   /** Read one agent */
   getAgent: { input: { path: { agent_id: string } }; result: Success<Agent> };
   /** Read the link quality of an agent over time, oldest first: round trips and lost pings of its tunnels */
@@ -2428,6 +2466,7 @@ export const ROUTES = {
   deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
   endTerminal: { method: 'DELETE', path: '/api/terminals/{terminal_id}' },
+  explainNotification: { method: 'POST', path: '/api/groups/explain' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
   getAgentLink: { method: 'GET', path: '/api/agents/{agent_id}/link' },
   getBackupSchedule: { method: 'GET', path: '/api/backup-schedules/{backup_schedule_id}' },

@@ -164,6 +164,7 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'create', 'POST /api/groups', { name: 'Another' }),
   row('viewer', 'record', 'GET /api/groups/{group_id}'),
   row('viewer', 'record', 'GET /api/groups/{group_id}/reach'),
+  row('viewer', 'create', 'POST /api/groups/explain', { kind: 'fault.wan_down', router_id: '{router_id}' }),
   row('admin', 'record', 'POST /api/groups/{group_id}/test'),
   row('admin', 'record', 'DELETE /api/groups/{group_id}'),
   row('viewer', 'list', 'GET /api/topics'),

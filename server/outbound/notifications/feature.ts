@@ -9,6 +9,9 @@ import { GroupAddresses } from './contacts/addresses.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import type { ContactRoutesDeps } from './contacts/routes.ts';
 import { ContactsService } from './contacts/service.ts';
+import { explainRoutes } from './explain/routes.ts';
+import type { ExplainRoutesDeps } from './explain/routes.ts';
+import { Explainer } from './explain/service.ts';
 import { groupRoutes } from './groups/routes.ts';
 import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
@@ -116,6 +119,7 @@ export const notifications = feature({
       acknowledgeVisits: new AcknowledgeVisits({ clock, links: messageLinks, contacts, targets, threads, messages }),
       addressProofs: proofs,
       deliveryLog,
+      explainer: new Explainer({ storage, clock, messages }),
       testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),
       silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
       threads,
@@ -151,6 +155,7 @@ export const notifications = feature({
       SilenceRoutesDeps &
       LogRoutesDeps &
       TestRoutesDeps &
+      ExplainRoutesDeps &
       AcknowledgeRoutesDeps,
   ) => {
     groupRoutes(scope, services);
@@ -162,6 +167,7 @@ export const notifications = feature({
     threadRoutes(scope, services);
     logRoutes(scope, services);
     testRoutes(scope, services);
+    explainRoutes(scope, services);
     acknowledgeRoutes(scope, services);
   },
   openRoutes: messageLinkRoutes,

@@ -1,7 +1,7 @@
 import type { SharedUse } from '../../../../runtime/fair-shares.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
-import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
 import type { MessageLinks } from '../leaving/links.ts';
@@ -11,6 +11,8 @@ import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
 import { writeText } from '../texts/write.ts';
 import { readView } from './view/read.ts';
+import { planRows } from './writing/rows.ts';
+import type { RevisionRows } from './writing/rows.ts';
 import { writeMessages } from './writing/write.ts';
 
 export interface MessagesDeps {
@@ -58,6 +60,11 @@ export class MessagesService {
     if (!view) return undefined;
     const { subject } = writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' });
     return { subject, isOpen: view.endedAt === null, taker: view.acknowledgedBy };
+  }
+
+  /** What {@link write} would store. Queries only. */
+  async foretell(db: DbOrTx, teamId: string, revisions: readonly Revision[], now: number): Promise<RevisionRows[]> {
+    return planRows(this.#deps, db, teamId, revisions, now);
   }
 
   /** Messages may be due. */

@@ -25,10 +25,19 @@ export interface Place {
   agentId: string | null;
 }
 
-/** A group without sites hears of everything, also of routers that stand nowhere. */
+/** Why a group does not hear of a fact. */
+export const NOT_HEARD_REASONS = ['other_kinds', 'other_sites'] as const;
+export type NotHeard = (typeof NOT_HEARD_REASONS)[number];
+
+/** Null when it hears of it. A group without sites hears of everything, also of routers that stand nowhere. */
+export function whyNotFor(listener: Pick<Listener, 'events' | 'sites'>, kind: string, place: Place): NotHeard | null {
+  if (!hasKind(listener.events, kind)) return 'other_kinds';
+  const isThere = listener.sites.length === 0 || place.sites.some((site) => listener.sites.includes(site));
+  return isThere ? null : 'other_sites';
+}
+
 export function isFor(listener: Listener, kind: string, place: Place): boolean {
-  if (!hasKind(listener.events, kind)) return false;
-  return listener.sites.length === 0 || place.sites.some((site) => listener.sites.includes(site));
+  return whyNotFor(listener, kind, place) === null;
 }
 
 /** Kinds that only one group hears, whatever it follows. */

@@ -82,6 +82,7 @@ const DEEDS: Record<string, string> = {
   'POST /api/silences': 'silenced notifications',
   'DELETE /api/silences/:': 'ended a silence',
   'POST /api/groups': 'made a notification group',
+  'POST /api/groups/explain': 'asked who would be told',
   'POST /api/groups/:/test': 'tested a notification group',
   'DELETE /api/groups/:': 'removed a notification group',
   'POST /api/topics': 'made a topic',

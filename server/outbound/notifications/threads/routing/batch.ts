@@ -3,7 +3,7 @@ import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
 import { agentKey, isStandIn, parentOf, siteKey, stormKey } from '../gather.ts';
 import { ENDING, OPENING } from '../timing.ts';
-import { newThread } from '../new-thread.ts';
+import { newThread, placeOfThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
 /** Gives a batch of notices to the threads of their groups. Pure: it returns what has to be stored. */
@@ -128,9 +128,7 @@ class Batch {
     return {
       ...newThread({ id: newId(), teamId: notice.team_id, groupId: listener.id, key, kind: notice.kind, now }),
       severity: notice.severity,
-      router_id: key.startsWith('router:') ? notice.router_id : null,
-      agent_id: notice.agent_id ?? place.agentId,
-      site_id: place.siteId,
+      ...placeOfThread(key, notice, place),
       first_at: notice.at,
       // Nothing is open in it yet.
       state: 'ended',

@@ -69,8 +69,11 @@ export async function selectListeners(db: DbOrTx, teamId: string): Promise<Liste
 
 const NOWHERE: Place = { siteId: null, sites: [], agentId: null };
 
+/** What says where a notice is. */
+type Placed = Pick<NoticeRow, 'id' | 'kind' | 'router_id' | 'agent_id' | 'record_id'>;
+
 /** Where notices are, by notice id. */
-export async function selectPlaces(db: DbOrTx, teamId: string, notices: readonly NoticeRow[]): Promise<Map<string, Place>> {
+export async function selectPlaces(db: DbOrTx, teamId: string, notices: readonly Placed[]): Promise<Map<string, Place>> {
   const ofRouters = await placesOfRouters(db, teamId, notices);
   const ofAgents = await sitesOfAgents(db, teamId, notices);
   const ofCampaigns = await sitesOfCampaigns(db, teamId, notices);
@@ -89,7 +92,7 @@ function placeOf(sites: readonly string[] | undefined): Place {
   return { siteId: distinct.length === 1 ? distinct[0]! : null, sites: distinct, agentId: null };
 }
 
-async function placesOfRouters(db: DbOrTx, teamId: string, notices: readonly NoticeRow[]): Promise<Map<string, Place>> {
+async function placesOfRouters(db: DbOrTx, teamId: string, notices: readonly Placed[]): Promise<Map<string, Place>> {
   const ids = [...new Set(notices.map(({ router_id: id }) => id).filter((id) => id !== null))];
   const places = new Map<string, Place>();
   for (const chunk of inChunks(ids)) {
@@ -101,7 +104,7 @@ async function placesOfRouters(db: DbOrTx, teamId: string, notices: readonly Not
 }
 
 /** The agent's own site and those of its routers. */
-async function sitesOfAgents(db: DbOrTx, teamId: string, notices: readonly NoticeRow[]): Promise<Map<string, string[]>> {
+async function sitesOfAgents(db: DbOrTx, teamId: string, notices: readonly Placed[]): Promise<Map<string, string[]>> {
   const ids = [...new Set(notices.map(({ agent_id: id }) => id).filter((id) => id !== null))];
   const sites = new Map<string, string[]>();
   for (const chunk of inChunks(ids)) {
@@ -118,7 +121,7 @@ async function sitesOfAgents(db: DbOrTx, teamId: string, notices: readonly Notic
   return sites;
 }
 
-async function sitesOfCampaigns(db: DbOrTx, teamId: string, notices: readonly NoticeRow[]): Promise<Map<string, string[]>> {
+async function sitesOfCampaigns(db: DbOrTx, teamId: string, notices: readonly Placed[]): Promise<Map<string, string[]>> {
   const sites = new Map<string, string[]>();
   const ids = new Set(notices.filter(({ kind }) => kind.startsWith('campaign.')).map(({ record_id: id }) => id));
   for (const id of ids) {

@@ -6,6 +6,7 @@ import { ENDING, SUSPECT_MS } from '../timing.ts';
 import type { ThreadRow } from '../types.ts';
 import { care, earliest, isCareDue, lookAt, watch } from './care.ts';
 import { decide, heldBack, rest, wasHeldBack } from './decide.ts';
+import { holdOf } from './moment.ts';
 import type { Moment } from './moment.ts';
 import { GroupResult } from './result.ts';
 import { tell } from './told.ts';
@@ -46,12 +47,10 @@ export function tellGroup(state: GroupState): GroupResult {
   return result;
 }
 
-/** A mute of the group counts first: nobody can say when it ends. */
 function momentFor({ now, hold, chain, silenced }: GroupState, { id, kind }: ThreadRow): Moment {
   // It concerns administrators, and the mute the group.
   if (kind === DELIVERY_FAILING) return { now, chain, hold: null };
-  const until = silenced.get(id);
-  return { now, chain, hold: hold ?? (until === undefined ? null : { reason: 'silenced', until }) };
+  return { now, chain, hold: holdOf(hold, silenced.get(id)) };
 }
 
 /** @returns the threads that are told by another, or held back */

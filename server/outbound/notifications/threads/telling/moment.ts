@@ -2,6 +2,7 @@ import { isMuted } from '../../groups/mute.ts';
 import type { Escalation } from '../../groups/types.ts';
 import { nextChange } from '../../schedules/next-change.ts';
 import type { Listener } from '../match.ts';
+import type { ThreadRow } from '../types.ts';
 
 /** What decides besides the threads themselves. Pure. */
 
@@ -10,6 +11,17 @@ export interface Hold {
   reason: 'muted' | 'silenced';
   /** When it is over; null: not by itself. */
   until: number | null;
+}
+
+/** A mute of the group counts first: nobody can say when it ends. @param silencedUntil end of the silence that covers the thread */
+export function holdOf(mute: Hold | null, silencedUntil: number | undefined): Hold | null {
+  return mute ?? (silencedUntil === undefined ? null : { reason: 'silenced', until: silencedUntil });
+}
+
+/** What a silence has to cover for a thread to be silent. */
+export function factOf(thread: Pick<ThreadRow, 'id' | 'key' | 'router_id' | 'site_id' | 'agent_id'>) {
+  const { id, key, router_id: routerId, site_id: siteId, agent_id: agentId } = thread;
+  return { id, routerId, siteId, agentId: key.startsWith('agent:') ? agentId : null };
 }
 
 /** A group that is told when nobody acknowledges. */

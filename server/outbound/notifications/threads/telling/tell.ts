@@ -5,8 +5,7 @@ import { insertThreads, lockTeam, selectListeners, updateThread } from '../routi
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
 import { tellGroup } from './group.ts';
-import { chainOf, momentOf } from './moment.ts';
-import type { Fact } from './store.ts';
+import { chainOf, factOf, momentOf } from './moment.ts';
 import {
   countAgents,
   forgetMembers,
@@ -67,8 +66,4 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
   }
   await write(tx, teamId, revisions, now);
   return due.length;
-}
-
-function factOf({ id, key, router_id: routerId, site_id: siteId, agent_id: agentId }: ThreadRow): Fact {
-  return { id, routerId, siteId, agentId: key.startsWith('agent:') ? agentId : null };
 }

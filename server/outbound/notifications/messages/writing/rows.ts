@@ -1,0 +1,143 @@
+import { newId } from '../../../../platform/core/ids.ts';
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import type { Insertable } from 'kysely';
+import type { MessagesTable } from '../../../../platform/storage/schema-notices.ts';
+import type { Channels } from '../../channels/set.ts';
+import type { ChannelName } from '../../channels/types.ts';
+import type { GroupEntries } from '../../contacts/addresses.ts';
+import { heldUntil } from '../../contacts/quiet-hours.ts';
+import { DELIVERY_FAILING } from '../../threads/match.ts';
+import { escalatedTo } from '../../threads/telling/care.ts';
+import type { Revision } from '../../threads/types.ts';
+import type { AddressBook, Occasion } from '../addresses.ts';
+import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
+import { topicsFor } from '../topics/choose.ts';
+import { selectTopicEvents } from '../topics/store.ts';
+import { QUIET_HOURS } from '../types.ts';
+import { readBudget } from './budget.ts';
+import type { PlannedMessage } from './plan.ts';
+import { selectAdmins, selectLinks } from './store.ts';
+
+export interface WritingDeps {
+  addresses: AddressBook;
+  channels: Channels;
+}
+
+/** The messages of one revision, as they are stored. */
+export interface RevisionRows {
+  revision: Revision;
+  /** Whom it is for. */
+  groups: readonly string[];
+  rows: Insertable<MessagesTable>[];
+}
+
+/**
+ * One row for each revision, person and channel, also for those who get nothing, with the reason. What is stored when something happens, and
+ * foretold when somebody asks. Queries only.
+ */
+export async function planRows(
+  { addresses, channels }: WritingDeps,
+  db: DbOrTx,
+  teamId: string,
+  revisions: readonly Revision[],
+  now: number,
+): Promise<RevisionRows[]> {
+  const groupIds = [...new Set(revisions.flatMap(groupsOf))];
+  const links = await selectLinks(db, teamId, groupIds);
+  const events = await selectTopicEvents(db, teamId, groupIds);
+  const admins = revisions.some(isForAdmins) ? await selectAdmins(db, teamId) : [];
+  const occasions = new Map(
+    revisions.flatMap((revision) =>
+      groupsOf(revision).map((id): [string, Occasion] => [
+        occasionName(id, revision.thread.kind),
+        occasionOf(revision, { id, ...links.get(id)! }, topicsFor(events.get(id) ?? [], revision.thread.kind), admins),
+      ]),
+    ),
+  );
+  const planned = await addresses.plan(db, teamId, [...occasions.values()]);
+  const budget = await readBudget(db, teamId, planned.flat(), now);
+  const plans = new Map([...occasions.keys()].map((name, index) => [name, planned[index] ?? []]));
+  return revisions.map((revision) => {
+    const groups = groupsOf(revision);
+    const taken = new Set<string>();
+    const rows = groups.flatMap((groupId) =>
+      plans
+        .get(occasionName(groupId, revision.thread.kind))!
+        .map((one) => rowOf(onlyOnce(one, taken), { revision, groupId, teamId, channels, now })),
+    );
+    return { revision, groups, rows: budget.apply(rows) };
+  });
+}
+
+/** That messages of a group do not arrive is told to those who can mend it. */
+function isForAdmins({ thread }: Revision): boolean {
+  return thread.kind === DELIVERY_FAILING;
+}
+
+function occasionOf(revision: Revision, group: GroupEntries, topicIds: string[], admins: readonly string[]): Occasion {
+  if (!isForAdmins(revision)) return { group, topicIds };
+  return { group: { id: group.id, recipients: admins, notifiables: [], targets: [] }, topicIds: [], byAnyWay: true };
+}
+
+/** Also those that it was escalated to hear how it goes on. */
+function groupsOf({ thread, withheld, groups }: Revision): readonly string[] {
+  if (groups) return groups;
+  return withheld === null ? [...new Set([thread.group_id, ...escalatedTo(thread)])] : [thread.group_id];
+}
+
+/** Several groups may name one person. */
+function onlyOnce(message: PlannedMessage, taken: Set<string>): PlannedMessage {
+  const { addressId, reason } = message;
+  if (reason !== null || addressId === null) return message;
+  if (taken.has(addressId)) return { ...message, reason: 'duplicate' };
+  taken.add(addressId);
+  return message;
+}
+
+interface Writing {
+  revision: Revision;
+  groupId: string;
+  teamId: string;
+  channels: Channels;
+  now: number;
+}
+
+function rowOf(
+  { recipient, bucket, addressId, quiet, reason, shown }: PlannedMessage,
+  { revision, groupId, teamId, channels, now }: Writing,
+) {
+  const { thread, kind, withheld } = revision;
+  const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
+  const isSent = why === null;
+  const held = isSent && kind !== 'test' ? heldUntil(quiet, thread.severity, now) : null;
+  const dueAt = held ?? now;
+  return {
+    id: newId(now),
+    team_id: teamId,
+    thread_id: thread.id,
+    group_id: groupId,
+    revision: thread.revision,
+    kind,
+    recipient_type: recipient.type,
+    recipient_id: recipient.id,
+    channel: recipient.channel,
+    address: shown,
+    address_id: isSent ? addressId : null,
+    state: held !== null ? 'held' : isSent ? 'pending' : 'withheld',
+    reason: held === null ? why : QUIET_HOURS,
+    bucket: isSent ? bucket : '',
+    attempts: 0,
+    due_at: isSent ? dueAt : null,
+    expires_at: isSent ? dueAt + (kind === 'test' ? TEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS) : null,
+    claim: null,
+    claimed_until: null,
+    provider_ref: null,
+    subject: null,
+    created_at: now,
+    settled_at: isSent ? null : now,
+  };
+}
+
+function occasionName(groupId: string, kind: string): string {
+  return `${groupId} ${kind}`;
+}
