@@ -4,6 +4,7 @@ import { start } from './start.mjs';
 
 /** Commands for API users, from any machine. All others administer the server on its own machine. */
 const FOR_API_USERS = new Set([
+  'notify',
   'login',
   'status',
   'top',

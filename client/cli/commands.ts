@@ -11,6 +11,7 @@ import { jobCommands } from './job-commands.ts';
 import { moveCommands } from './move-commands.ts';
 import { agentRemovalCommands, routerRemovalCommands } from './removal-commands.ts';
 import { routerCommands } from './router-commands.ts';
+import { notifyCommands } from './notify/commands.ts';
 import { terminalCommands } from './terminal/commands.ts';
 import { sessionCommands } from './session-commands.ts';
 import { agentListCommands, teamCommands } from './team-commands.ts';
@@ -51,6 +52,7 @@ export const commandGroups: readonly CommandGroup[] = [
   { title: 'Jobs and campaigns', commands: [...jobCommands, ...campaignCommands] },
   { title: 'Backups', commands: backupCommands },
   { title: 'Terminals', commands: terminalCommands },
+  { title: 'Notifications', commands: notifyCommands },
   { title: 'Forwards', commands: [...forwardCommands, forwardHere] },
   { title: 'Agents and team', commands: [...agentListCommands, ...agentRemovalCommands, ...teamCommands] },
   { title: 'Events and completion', commands: [...sessionCommands, completionCommand] },

@@ -39,6 +39,24 @@ export async function agentIds(signalbox: Signalbox, signal: AbortSignal, text: 
   return filterIds('agent', text, async () => agentNames(signalbox, signal));
 }
 
+/** A single site, by id or name. Only a name costs a request. @throws UsageError */
+export async function siteId(signalbox: Signalbox, signal: AbortSignal, text: string): Promise<string> {
+  return ID.test(text) ? text : idOf('site', text, await siteNames(signalbox, signal));
+}
+
+/** A single notification group, by id or name. Only a name costs a request. @throws UsageError */
+export async function groupId(signalbox: Signalbox, signal: AbortSignal, text: string): Promise<string> {
+  if (ID.test(text)) return text;
+  const groups = await signalbox.all('listGroups', { query: { limit: PAGE } }, { signal });
+  return idOf('group', text, new Map(groups.map(({ id, name }) => [id, name])));
+}
+
+/** A single router, by id or identity. Only an identity costs a request. @throws ProblemError for one that is unknown or not unique */
+export async function routerId(signalbox: Signalbox, signal: AbortSignal, text: string): Promise<string> {
+  if (ID.test(text)) return text;
+  return (await signalbox.call('getRouter', { path: { router_id: text } }, { signal })).data.id;
+}
+
 /** A single agent, by id or name. Only a name costs a request. @throws UsageError */
 export async function agentId(signalbox: Signalbox, signal: AbortSignal, text: string): Promise<string> {
   return ID.test(text) ? text : idOf('agent', text, await agentNames(signalbox, signal));

@@ -1,0 +1,56 @@
+import type { Input } from '../command.ts';
+import type { Column } from '../text.ts';
+
+/** What the commands about notifications have in common. */
+
+/** As many as a screen or two. */
+const SHOWN = 50;
+export const LIMIT = { value: 'N', help: `at most N of them, and how many there are; default: ${SHOWN}` };
+
+/** Somebody whom a group names. */
+interface Receiver {
+  user_id: string | null;
+  target: string | null;
+  channel: string;
+  address: string | null;
+}
+
+export const WHO: readonly Column<Receiver>[] = [
+  ['TO', ({ target, address, user_id: user }) => target ?? address ?? user],
+  ['CHANNEL', ({ channel }) => channel],
+];
+
+/** `withheld: muted`. */
+export function stateOf({ state, reason }: { state: string; reason: string | null }): string {
+  return reason === null ? state : `${state}: ${reason}`;
+}
+
+/** The provider's last word. */
+export function answerOf({ attempts }: { attempts: readonly { error: string | null; detail: string | null }[] }): string | null {
+  const last = attempts.at(-1);
+  return last?.detail || last?.error || null;
+}
+
+export function pageOf(input: Input): { limit: number; total: 'true' } {
+  return { limit: input.number('limit') ?? SHOWN, total: 'true' };
+}
+
+/** `50 of 1200 messages`, when there are more than are shown. */
+export function moreText(
+  count: number,
+  { total, total_is_exact: isExact }: { total?: number; total_is_exact?: boolean },
+  what: string,
+): string {
+  if (total === undefined || total === count) return '';
+  return `\n${count} of ${isExact === false ? 'more than ' : ''}${total} ${what}\n`;
+}
+
+/** The values of an option, separated by commas. */
+export function wordsOf(input: Input, name: string): string[] | undefined {
+  return input.option(name)?.split(',');
+}
+
+/** A time so many minutes from now. */
+export function inMinutes(minutes: number): string {
+  return new Date(Date.now() + minutes * 60_000).toISOString();
+}
