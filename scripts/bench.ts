@@ -1,6 +1,6 @@
 /**
- * `npm run bench [names…] [--seconds S] [--rounds N] [--agents N,…] [--databases sqlite,postgres] [--json]`: the numbers of docs/benchmarks.md as ratios, both
- * sides of each measured in the same run and in turns. Every hop is a process of its own.
+ * `npm run bench [names…] [--seconds S] [--rounds N] [--agents N,…] [--databases sqlite,postgres] [--json]`: the numbers of
+ * docs/benchmarks.md as ratios, both sides of each measured in the same run and in turns. Every hop is a process of its own.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -35,6 +35,10 @@ const choice: Choice = {
   agents: values.agents.split(',').map(Number),
   databases: values.databases.split(',').filter((name): name is 'sqlite' | 'postgres' => name === 'sqlite' || name === 'postgres'),
 };
+if (choice.databases.length === 0 || !choice.agents.every((count) => Number.isInteger(count) && count > 0 && count <= 10_000)) {
+  process.stderr.write('--agents takes numbers from 1 to 10000, --databases sqlite or postgres or both\n');
+  process.exit(1);
+}
 const comparing = chosen.filter((scenario) => 'run' in scenario);
 const rows: Row[] = comparing.length > 0 ? await compare(comparing) : [];
 for (const scenario of chosen) {
