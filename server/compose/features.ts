@@ -27,6 +27,7 @@ import type { ConsoleFiles } from '../operations/console/types.ts';
 import { downloads } from '../operations/downloads/feature.ts';
 import type { AgentRelease } from '../operations/downloads/types.ts';
 import { monitoring } from '../operations/monitoring/feature.ts';
+import { ownWarnings } from '../operations/own-warnings/feature.ts';
 import { retention } from '../operations/retention/feature.ts';
 import { events } from '../outbound/events/feature.ts';
 import { notifications } from '../outbound/notifications/feature.ts';
@@ -99,6 +100,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(notifications)
     .add(identity)
     .add(callers)
+    .add(ownWarnings)
     .add(retention)
     .add(monitoring)
     .add(webConsole)

@@ -11,9 +11,9 @@ import { readSecrets } from '../../platform/storage/secrets.ts';
 import { keysInUse } from '../../platform/storage/stored-secrets.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
+import { LITTLE_SPACE_BYTES } from '../../platform/core/warning-levels.ts';
 
 /** About one day of logs and history of a busy fleet. */
-const LITTLE_SPACE_BYTES = 1024 ** 3;
 /** More than the difference between two machines with NTP. */
 const CLOCK_TOLERANCE_MS = 5000;
 

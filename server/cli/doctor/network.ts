@@ -2,12 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import type { Config, ListenAddress } from '../../config.ts';
+import { RENEWAL_LATE_DAYS } from '../../platform/core/warning-levels.ts';
 import { readTlsFiles } from '../../platform/tls/files.ts';
 import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 
-/** ACME clients renew a 90-day certificate 30 days before it expires; this late, the renewal has failed. */
-const RENEWAL_LATE_DAYS = 14;
 const DAY_MS = 24 * 3600_000;
 const ANSWER_MS = 5000;
 

@@ -16,6 +16,8 @@ export const OTHER_NOTICE_KINDS = [
   'config.changed',
   'agent.revoked',
   'delivery.failing',
+  'server.certificate',
+  'server.disk',
 ] as const;
 
 export type NoticeKind = (typeof OTHER_NOTICE_KINDS)[number] | `fault.${string}`;

@@ -66,6 +66,7 @@ function ownSubject(facts: Facts): ThreadSubject {
     return { type: 'forward', forward: { id, name: text(data['target']) }, router: routerOf(facts, item?.router_id ?? null), change };
   }
   if (word === 'agent') return agentSubject(facts, id, item, data);
+  if (word === 'server') return { type: 'server', warning: id === 'disk' ? 'disk' : 'certificate', detail: text(data['detail']) };
   if (word === 'delivery')
     return { type: 'delivery', channel: text(data['channel']), address: text(data['address']), reason: text(data['reason']) };
   const router = routerOf(facts, thread.router_id) ?? unnamed(thread.router_id);

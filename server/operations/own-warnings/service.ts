@@ -1,0 +1,56 @@
+import type { Clock } from '../../platform/core/clock.ts';
+import { insertNotices, selectLastNotice } from '../../platform/notices/store.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
+import type { Conditions } from './conditions.ts';
+import { selectListeningTeams } from './store.ts';
+
+export interface OwnWarningsDeps {
+  storage: Storage;
+  clock: Clock;
+  read: (now: number) => Promise<Conditions>;
+}
+
+/**
+ * Tells groups that follow `server.certificate` or `server.disk` when the control plane's own certificate or disk needs somebody, and when it
+ * does not any more. What was told last is in the notices, so any process may look, after any restart.
+ */
+export class OwnWarnings {
+  readonly #deps: OwnWarningsDeps;
+
+  constructor(deps: OwnWarningsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws a storage error, or when a file cannot be read; the next look tries again */
+  async check(): Promise<void> {
+    const { storage, clock, read } = this.#deps;
+    const conditions = await read(clock.now());
+    for (const teamId of await selectListeningTeams(storage.db))
+      for (const name of ['certificate', 'disk'] as const)
+        await storage.writes.write((tx) => tellChange(tx, teamId, { name, problem: conditions[name] }, clock.now()));
+  }
+}
+
+async function tellChange(
+  tx: Tx,
+  teamId: string,
+  { name, problem }: { name: keyof Conditions; problem: string | null },
+  now: number,
+): Promise<void> {
+  const kind = `server.${name}` as const;
+  const last = await selectLastNotice(tx, teamId, kind);
+  const isOpen = last?.phase === 'open';
+  if (isOpen === (problem !== null)) return;
+  const notice = {
+    teamId,
+    kind,
+    phase: problem === null ? 'resolve' : 'open',
+    severity: 'warning',
+    key: `server:${name}`,
+    recordId: kind,
+    version: 'next',
+    at: now,
+    data: { detail: problem ?? '' },
+  } as const;
+  await insertNotices(tx, [notice], now);
+}

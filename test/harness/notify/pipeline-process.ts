@@ -1,0 +1,79 @@
+import process from 'node:process';
+import type { AddressBook } from '../../../server/outbound/notifications/messages/addresses.ts';
+import { MessagesService } from '../../../server/outbound/notifications/messages/service.ts';
+import { DEFAULT_SENDER_RULES } from '../../../server/outbound/notifications/messages/types.ts';
+import { WebhookChannel } from '../../../server/outbound/notifications/channels/webhook.ts';
+import { ThreadsService } from '../../../server/outbound/notifications/threads/service.ts';
+import { systemClock } from '../../../server/platform/core/clock.ts';
+import { Poster } from '../../../server/platform/outgoing/poster.ts';
+import type { Storage } from '../../../server/platform/storage/db.ts';
+import { openStorage } from '../../../server/platform/storage/open.ts';
+import { silentLog } from '../silent-log.ts';
+
+/**
+ * A process that decides and sends notifications of a database, and kills itself at one of its steps, as a power cut would:
+ * `node pipeline-process.ts <database url> <receiver url> <write> <before|after|never>`. `before` is after the work of a write and before its
+ * commit.
+ */
+
+const [url = '', receiver = '', step = '0', when = 'never'] = process.argv.slice(2);
+const die = (): never => {
+  process.kill(process.pid, 'SIGKILL');
+  // A signal to itself arrives at once.
+  throw new Error('not reached');
+};
+
+const opened = await openStorage(url, { log: silentLog });
+let writes = 0;
+const storage: Storage = {
+  ...opened,
+  writes: {
+    write: async (work) => {
+      writes += 1;
+      const isTheOne = writes === Number(step);
+      const result = await opened.writes.write(async (tx) => {
+        const done = await work(tx);
+        if (isTheOne && when === 'before') die();
+        return done;
+      });
+      if (isTheOne && when === 'after') die();
+      return result;
+    },
+  },
+};
+const target = { recipient: { type: 'target', id: 'target', channel: 'webhook' }, addressId: 'target' } as const;
+const addresses: AddressBook = {
+  plan: async (_tx, _teamId, occasions) => occasions.map(() => [{ ...target, bucket: 'webhook', quiet: null, reason: null, shown: null }]),
+  open: async () => ({
+    address: { channel: 'webhook', url: receiver, secrets: ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0'] },
+    addressId: 'target',
+  }),
+  otherWay: async () => undefined,
+  switchOff: async () => false,
+  followChat: async () => undefined,
+};
+const poster = new Poster({ rules: { allowLoopback: true }, resolve: async () => ['127.0.0.1'], deadlineMs: 10_000 });
+const webhook = new WebhookChannel({ poster, now: () => systemClock.now() });
+// A killed process's claims must not hold up the test.
+const rules = { ...DEFAULT_SENDER_RULES, leaseMs: 1500, deadlineMs: 1000 };
+const deps = { storage, clock: systemClock, log: silentLog };
+const fast = { perSecond: 1000, burst: 1000 };
+const messages = new MessagesService({
+  ...deps,
+  addresses,
+  channels: { webhook: Object.assign(webhook, { limits: fast }) },
+  links: { acknowledgeUrl: () => 'https://signalbox.test/mail/acknowledge/x' },
+  publicUrl: 'https://signalbox.test',
+  rules,
+});
+const threads = new ThreadsService({
+  ...deps,
+  rules: { afterAgentMs: 60_000 },
+  campaignOf: () => undefined,
+  writeMessages: (...written) => messages.write(...written),
+  onMessages: () => messages.wake(),
+});
+threads.start();
+messages.wake();
+// The timers of the clock keep no process alive.
+setInterval(() => undefined, 60_000);
