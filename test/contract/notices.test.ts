@@ -178,6 +178,29 @@ describeEachDatabase('notices', (open) => {
     await faults.stop();
   });
 
+  test('a router that another agent takes over ends nothing that was told of its former agent, which is still away', async () => {
+    await followKinds(storage, mine.teamId, ['*']);
+    const routers = [mine, await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId })];
+    const other = await seedRouter(storage, { teamId: mine.teamId });
+    const faults = await benchOf(routers);
+    heartbeat(faults, routers);
+    faults.onGone(connection);
+    clock.advance(3 * 60 * SECOND);
+    await faults.stored();
+    await storage.db.updateTable('routers').set({ agent_id: other.agentId }).where('id', '=', mine.routerId).execute();
+    const moved = (await storage.db.selectFrom('routers').selectAll().where('id', '=', mine.routerId).executeTakeFirstOrThrow()) as never;
+    const there = { ...connection, agentId: other.agentId };
+    await faults.onReady(there);
+    faults.onInventory(there, moved);
+    const name = `router ${mine.routerId}`;
+    faults.onHeartbeat(there, { type: 'heartbeat', routers: [{ name, reachable: true, uptime_seconds: null, reason: null }] });
+    await faults.stored();
+    const open = await storage.db.selectFrom('faults').select('router_id').where('resolved_at', 'is', null).execute();
+    expect(open.map(({ router_id: id }) => id)).toEqual([routers[1]!.routerId]);
+    expect(await kinds()).toEqual(['fault.agent_offline open']);
+    await faults.stop();
+  });
+
   test('one more router behind an agent that is away is told, also when the first part of its routers is no news', async () => {
     await followKinds(storage, mine.teamId, ['*']);
     const routers = [mine];

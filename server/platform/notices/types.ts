@@ -15,12 +15,12 @@ export const OTHER_NOTICE_KINDS = [
   'forward.closed',
   'config.changed',
   'agent.revoked',
-  'delivery.failing',
   'server.certificate',
   'server.disk',
 ] as const;
 
-export type NoticeKind = (typeof OTHER_NOTICE_KINDS)[number] | `fault.${string}`;
+/** `delivery.failing` is told to the administrators of a team, whatever they follow. */
+export type NoticeKind = (typeof OTHER_NOTICE_KINDS)[number] | 'delivery.failing' | `fault.${string}`;
 
 /** `open` and `resolve` belong together by record; `info` stands alone. */
 export type NoticePhase = 'open' | 'resolve' | 'info';

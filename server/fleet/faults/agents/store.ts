@@ -29,7 +29,7 @@ export async function applyAgentChange(tx: DbOrTx, part: AgentPart, now: number)
 
 /** An agent that is back reports its routers one after the other: the first one says that it is back. */
 async function isNews(tx: DbOrTx, { teamId, agentId, kind }: AgentPart): Promise<boolean> {
-  return kind === 'open' || (await selectLastNotice(tx, teamId, agentId))?.phase !== 'resolve';
+  return kind === 'open' || (await selectLastNotice(tx, teamId, agentId))?.phase === 'open';
 }
 
 /** Whether these events are news: faults that were open already are not. */

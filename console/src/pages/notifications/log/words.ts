@@ -20,6 +20,7 @@ const REASONS: Record<string, string> = {
   channel_unavailable: 'the operator has not configured this channel',
   acknowledged: 'somebody had taken it over',
   budget: 'they have had as many messages in this hour as one person gets',
+  fallback: 'another way, because the first one does not work',
   expired: 'six hours of attempts have failed',
   no_group: 'no group follows it',
 };
@@ -71,6 +72,7 @@ const KINDS: Record<string, string> = {
   escalation: 'escalation',
   acknowledged: 'taken over',
   test: 'test',
+  held_back: 'how many more',
 };
 
 export function kindWords(kind: string): string {

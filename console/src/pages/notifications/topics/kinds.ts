@@ -70,6 +70,14 @@ export const SORTS: readonly Sort[] = [
   },
   { name: 'Configuration', all: 'config.*', kinds: [{ kind: 'config.changed', words: 'a configuration has changed' }] },
   { name: 'Agents', all: 'agent.*', kinds: [{ kind: 'agent.revoked', words: 'an agent is revoked' }] },
+  {
+    name: 'Control plane',
+    all: 'server.*',
+    kinds: [
+      { kind: 'server.certificate', words: 'the certificate of the control plane expires soon' },
+      { kind: 'server.disk', words: 'the disk of the control plane is nearly full' },
+    ],
+  },
 ];
 
 export const EVERYTHING = '*';
