@@ -206,7 +206,7 @@ const SERVER: Record<string, Scenario> = {
     await run.threadDueIn(3 * HOUR);
     return run.until(10 * MINUTE, async () => {
       const now = run.clock.now();
-      const due = await selectDueThreads(run.storage.db, run.place.teamId, now, 1);
+      const due = await selectDueThreads(run.storage.db, run.place.teamId, now, { limit: 1, mostOfGroup: 1 });
       return due.some(({ escalate_at: escalate, acknowledged_until: until }) => escalate! <= now && until! <= now);
     });
   },

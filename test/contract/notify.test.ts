@@ -336,6 +336,7 @@ describeEachDatabase('notifications that are sent', (open) => {
     bench.restart(killed);
     const again = async (): Promise<void> => {
       for (let n = 0; n < 40; n += 1) {
+        bench.restart(killed);
         await bench.settle().catch(() => undefined);
         // A claim of a process that died expires.
         await storage.db.updateTable('messages').set({ claimed_until: 0 }).where('claim', 'is not', null).execute();

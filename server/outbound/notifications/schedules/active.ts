@@ -1,5 +1,8 @@
+import { formatsOf } from './formats.ts';
 import { DAYS } from './types.ts';
 import type { Day, Weekly, Window } from './types.ts';
+
+const wallClockIn = formatsOf({ weekday: 'long', hour: 'numeric', minute: 'numeric' });
 
 /** Local time of a time zone. */
 interface WallClock {
@@ -25,7 +28,10 @@ function dayAfter(day: Day): Day {
 }
 
 function wallClock(timeZone: string, now: number): WallClock {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, weekday: 'long', hour: 'numeric', minute: 'numeric', hourCycle: 'h23' });
-  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const parts = new Map(
+    wallClockIn(timeZone)
+      .formatToParts(now)
+      .map(({ type, value }) => [type, value]),
+  );
   return { day: parts.get('weekday')!.toLowerCase() as Day, minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')) };
 }

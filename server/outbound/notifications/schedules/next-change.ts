@@ -1,9 +1,12 @@
 import { isActive } from './active.ts';
+import { formatsOf } from './formats.ts';
 import { DAYS } from './types.ts';
 import type { Weekly } from './types.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+
+const minuteIn = formatsOf({ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' });
 
 /** The next time, to the minute, at which the schedule begins or ends; null for one that never does. @param now milliseconds since 1970 */
 export function nextChange(schedule: Weekly, now: number): number | null {
@@ -72,16 +75,11 @@ function firstMinute(schedule: Weekly, from: number, to: number): number {
 
 /** Milliseconds to add to UTC. */
 function offsetOf(timeZone: string, at: number): number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    hourCycle: 'h23',
-  });
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const parts = new Map(
+    minuteIn(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
   const local = Date.UTC(parts.get('year')!, parts.get('month')! - 1, parts.get('day'), parts.get('hour'), parts.get('minute'));
   return local - Math.floor(at / MINUTE) * MINUTE;
 }

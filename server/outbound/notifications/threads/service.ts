@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { isMuted } from '../groups/mute.ts';
 import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
 import { takeOver } from './acknowledging/acknowledge.ts';
 import type { Taker } from './acknowledging/acknowledge.ts';
@@ -9,7 +10,6 @@ import type { CampaignOf } from './match.ts';
 import { insertMissedEnds } from './missed/store.ts';
 import { routeSome } from './routing/route.ts';
 import { selectListeners, selectTeamsToRoute } from './routing/store.ts';
-import { muteOf } from './telling/moment.ts';
 import { hasLongSilenced, makeLongSilencedDue, makeMutedDue, selectDueTeams, selectMutedGroups, selectNextDue } from './telling/store.ts';
 import { tellSome } from './telling/tell.ts';
 import type { WriteMessages } from './telling/tell.ts';
@@ -55,6 +55,10 @@ export class ThreadsService {
   #nextMissedAt: number;
   /** Monotonic. */
   #lookedAt: number | undefined;
+  /** Teams that are left out until a time, monotonic. */
+  readonly #failing = new Map<string, number>();
+  /** What the last step of this pass told, by team. */
+  readonly #toldLast = new Map<string, string>();
 
   constructor(deps: ThreadsDeps) {
     this.#deps = deps;
@@ -109,32 +113,57 @@ export class ThreadsService {
     return taken;
   }
 
-  /** Does what is due now. @throws a storage error */
+  /**
+   * Does what is due now: a round of facts and a round of telling in turns, so that many facts of one team do not delay what is due. A team
+   * that fails is left out for a while. @throws a storage error that concerns all teams
+   */
   async run(): Promise<void> {
-    const { storage, clock } = this.#deps;
-    await this.#endMissed();
-    await this.#endMutes();
-    await this.#endSilences();
-    const { writeMessages, rules, campaignOf } = this.#deps;
-    await this.#forEachTeam(selectTeamsToRoute, (teamId) =>
-      storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs: rules.afterAgentMs }, clock.now())),
-    );
-    await this.#forEachTeam(
-      (db) => selectDueTeams(db, clock.now()),
-      (teamId) => storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now())),
-    );
-    this.#lookedAt = clock.monotonic();
-    this.#deps.onMessages();
+    const { storage, clock, writeMessages, rules, campaignOf } = this.#deps;
+    const { afterAgentMs } = rules;
+    try {
+      await this.#endMissed();
+      await this.#endMutes();
+      await this.#endSilences();
+      for (let isMoving = true; isMoving && !this.#stopped;) {
+        const hasRouted = await this.#round(await selectTeamsToRoute(storage.db), (teamId) =>
+          storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs }, clock.now())),
+        );
+        const hasTold = await this.#round(await selectDueTeams(storage.db, clock.now()), async (teamId) => {
+          const due = await storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now()));
+          this.#refuseTheSame(teamId, due);
+          return due.length;
+        });
+        isMoving = hasRouted || hasTold;
+      }
+      if (this.#failing.size === 0) this.#lookedAt = clock.monotonic();
+    } finally {
+      this.#toldLast.clear();
+      this.#deps.onMessages();
+    }
   }
 
-  /** Teams take turns, one transaction each, until nothing is left. */
-  async #forEachTeam(teamsOf: (db: Storage['db']) => Promise<string[]>, step: (teamId: string) => Promise<number>): Promise<void> {
-    let teams = await teamsOf(this.#deps.storage.db);
-    while (teams.length > 0 && !this.#stopped) {
-      const left: string[] = [];
-      for (const teamId of teams) if ((await step(teamId)) > 0) left.push(teamId);
-      teams = left;
+  /** One transaction for each team. @returns whether any of them had something to do */
+  async #round(teams: readonly string[], step: (teamId: string) => Promise<number>): Promise<boolean> {
+    const { clock, log } = this.#deps;
+    let hasMoved = false;
+    for (const teamId of teams) {
+      if (this.#stopped || (this.#failing.get(teamId) ?? -Infinity) > clock.monotonic()) continue;
+      this.#failing.delete(teamId);
+      try {
+        if ((await step(teamId)) > 0) hasMoved = true;
+      } catch (error) {
+        log.warn({ err: error, team_id: teamId }, 'notifications of a team could not be decided; trying again');
+        this.#failing.set(teamId, clock.monotonic() + LOOK_EVERY_MS);
+      }
     }
+    return hasMoved;
+  }
+
+  /** Telling moves what was due. If a mistake of ours ever leaves it as it was, this must not go on for ever. */
+  #refuseTheSame(teamId: string, due: readonly ThreadRow[]): void {
+    const told = due.map(({ id, flush_at: at, pending, state, revision }) => [id, at, pending, state, revision].join(' ')).join('\n');
+    if (told !== '' && this.#toldLast.get(teamId) === told) throw new Error('the same threads are due again');
+    this.#toldLast.set(teamId, told);
   }
 
   async #endMissed(): Promise<void> {
@@ -147,9 +176,14 @@ export class ThreadsService {
   /** A schedule ends a mute at its time. Somebody may also have changed the group or the schedule. */
   async #endMutes(): Promise<void> {
     const { storage, clock } = this.#deps;
-    for (const group of await selectMutedGroups(storage.db)) {
-      const listener = (await selectListeners(storage.db, group.teamId)).find(({ id }) => id === group.groupId);
-      if (listener && muteOf(listener, clock.now()) === null) await storage.writes.write((tx) => makeMutedDue(tx, group, clock.now()));
+    const muted = Map.groupBy(await selectMutedGroups(storage.db), ({ teamId }) => teamId);
+    for (const [teamId, groups] of muted) {
+      const listeners = new Map((await selectListeners(storage.db, teamId)).map((listener) => [listener.id, listener]));
+      for (const group of groups) {
+        const listener = listeners.get(group.groupId);
+        if (listener && !isMuted(listener.mute, listener.schedule, clock.now()))
+          await storage.writes.write((tx) => makeMutedDue(tx, group, clock.now()));
+      }
     }
   }
 
@@ -174,10 +208,13 @@ export class ThreadsService {
   async #runPass(): Promise<number> {
     const { storage, clock, log } = this.#deps;
     this.#isHinted = false;
+    const startedAt = clock.now();
     try {
       await this.run();
-      const next = await selectNextDue(storage.db);
-      return Math.min(Math.max(0, (next ?? Infinity) - clock.now()), LOOK_EVERY_MS);
+      // What was due before was told now, or belongs to a team that is left out.
+      const next = await selectNextDue(storage.db, startedAt);
+      const retries = [...this.#failing.values()].map((at) => at - clock.monotonic());
+      return Math.max(0, Math.min((next ?? Infinity) - clock.now(), ...retries, LOOK_EVERY_MS));
     } catch (error) {
       log.warn({ err: error }, 'notifications could not be decided; trying again');
       return LOOK_EVERY_MS;

@@ -16,11 +16,11 @@ import {
   selectPlaces,
   selectSilenced,
   selectUnrouted,
-  updateThread,
+  updateThreads,
   upsertItems,
 } from './store.ts';
 
-/** Notices of one transaction: about 50 ms on SQLite. */
+/** Threads that one transaction may change: notices times groups. About 50 ms on SQLite. */
 export const ROUTED_AT_ONCE = 500;
 
 /**
@@ -35,9 +35,11 @@ export async function routeSome(
 ): Promise<number> {
   // Two processes take turns.
   await lockTeam(tx, teamId);
-  const notices = await selectUnrouted(tx, teamId, ROUTED_AT_ONCE);
-  if (notices.length === 0) return 0;
   const listeners = await selectListeners(tx, teamId);
+  // Each group may have a thread for each.
+  const limit = Math.max(1, Math.floor(ROUTED_AT_ONCE / Math.max(1, listeners.length)));
+  const notices = await selectUnrouted(tx, teamId, limit);
+  if (notices.length === 0) return 0;
   const places = await selectPlaces(tx, teamId, notices);
   const keys = new Set(notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, listeners, campaignOf)));
   const threads = await selectOpenThreads(tx, teamId, [...keys]);
@@ -58,7 +60,7 @@ export async function routeSome(
   const routed = routeNotices(notices, known);
   // Parents first: threads refer to them.
   await insertThreads(tx, routed.added);
-  for (const thread of routed.changed) await updateThread(tx, thread);
+  await updateThreads(tx, routed.changed);
   // Routers whose agent is back are told if they still do not answer after a while.
   await releaseToOpen(tx, teamId, endedAgents(routed.changed), { openAt: now + afterAgentMs, closeAt: now + FLAP_WINDOW_MS });
   await upsertItems(tx, routed.items);
@@ -75,5 +77,5 @@ function endedAgents(threads: readonly ThreadRow[]): string[] {
 async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now: number): Promise<void> {
   const groups = [...new Set(threads.filter(({ pending }) => pending === 'open').map(({ group_id: id }) => id))];
   if (groups.length === 0) return;
-  for (const thread of settleTogether(await selectOpening(tx, teamId, groups), now)) await updateThread(tx, thread);
+  await updateThreads(tx, settleTogether(await selectOpening(tx, teamId, groups), now));
 }

@@ -203,6 +203,24 @@ export async function updateThread(db: DbOrTx, thread: ThreadRow): Promise<void>
   await db.updateTable('threads').set(values).where('team_id', '=', teamId).where('id', '=', id).execute();
 }
 
+/** Columns that say what a thread is. */
+const FIXED = ['id', 'team_id', 'group_id', 'key', 'router_id', 'agent_id', 'site_id', 'created_at'] as const;
+type Changing = Exclude<keyof ThreadRow, (typeof FIXED)[number]>;
+const isChanging = (name: string): name is Changing => !(FIXED as readonly string[]).includes(name);
+
+/** Stores threads as they are now, many with one statement. */
+export async function updateThreads(db: DbOrTx, threads: readonly ThreadRow[]): Promise<void> {
+  const changing = Object.keys(threads[0] ?? {}).filter(isChanging);
+  for (const chunk of inChunks(threads))
+    await db
+      .insertInto('threads')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet((eb) => Object.fromEntries(changing.map((name) => [name, eb.ref(`excluded.${name}`)]))),
+      )
+      .execute();
+}
+
 export async function upsertItems(db: DbOrTx, items: readonly ItemRow[]): Promise<void> {
   for (const chunk of inChunks(items))
     await db

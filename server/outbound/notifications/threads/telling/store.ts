@@ -14,26 +14,53 @@ export async function selectDueTeams(db: DbOrTx, now: number): Promise<string[]>
   return rows.map(({ team_id: id }) => id);
 }
 
-/** When the next thread of any team is due; null for none. */
-export async function selectNextDue(db: DbOrTx): Promise<number | null> {
+/** When the next thread of any team is due after a time; null for none. */
+export async function selectNextDue(db: DbOrTx, after: number): Promise<number | null> {
   const row = await db
     .selectFrom('threads')
     .select((eb) => eb.fn.min<number | null>('flush_at').as('at'))
-    .where('flush_at', 'is not', null)
+    .where('flush_at', '>', after)
     .executeTakeFirst();
   return row?.at ?? null;
 }
 
-/** Those that are due, of all groups of a team, the longest due first. */
-export async function selectDue(db: DbOrTx, teamId: string, now: number, limit: number): Promise<ThreadRow[]> {
+/**
+ * Those that are due, of whole groups, the longest due first: what a group hears together is decided together.
+ * @param limit of several groups; one alone may have more, up to `mostOfGroup`
+ */
+export async function selectDue(
+  db: DbOrTx,
+  teamId: string,
+  now: number,
+  { limit, mostOfGroup }: { limit: number; mostOfGroup: number },
+): Promise<ThreadRow[]> {
+  const groups = await db
+    .selectFrom('threads')
+    .select('group_id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('team_id', '=', teamId)
+    .where('flush_at', '<=', now)
+    .groupBy('group_id')
+    .orderBy((eb) => eb.fn.min('flush_at'))
+    .orderBy('group_id')
+    .execute();
+  const taken: string[] = [];
+  let count = 0;
+  for (const group of groups) {
+    count += group.count;
+    if (taken.length > 0 && count > limit) break;
+    taken.push(group.group_id);
+  }
+  if (taken.length === 0) return [];
   return db
     .selectFrom('threads')
     .selectAll()
     .where('team_id', '=', teamId)
     .where('flush_at', '<=', now)
+    .where('group_id', 'in', taken)
     .orderBy('flush_at')
     .orderBy('id')
-    .limit(limit)
+    .limit(mostOfGroup)
     .execute();
 }
 

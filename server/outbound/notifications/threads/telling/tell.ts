@@ -1,7 +1,7 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
 import { agentKey, isStandIn } from '../gather.ts';
-import { insertThreads, lockTeam, selectListeners, updateThread } from '../routing/store.ts';
+import { insertThreads, lockTeam, selectListeners, updateThreads } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
 import { tellGroup } from './group.ts';
@@ -18,22 +18,23 @@ import {
   selectStandIns,
 } from './store.ts';
 
-/** Threads of one transaction. */
+/** Threads of one transaction, of several groups. */
 const TOLD_AT_ONCE = 500;
+/** Of one group: a storm of more becomes one with an update, and 5,000 take about a second on SQLite. */
+const MOST_OF_GROUP = 5000;
 
 /** Stores the messages of revisions, in the transaction that decides them. */
 export type WriteMessages = (tx: Tx, teamId: string, revisions: readonly Revision[], now: number) => Promise<void>;
 
 /**
- * Decides what the due threads of a team tell, and stores it with its messages in the same transaction. @returns how many threads were due
+ * Decides what the due threads of a team tell, and stores it with its messages in the same transaction. @returns what was due
  */
-export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now: number): Promise<number> {
+export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now: number): Promise<ThreadRow[]> {
   await lockTeam(tx, teamId);
-  const due = await selectDue(tx, teamId, now, TOLD_AT_ONCE);
-  if (due.length === 0) return 0;
+  const due = await selectDue(tx, teamId, now, { limit: TOLD_AT_ONCE, mostOfGroup: MOST_OF_GROUP });
+  if (due.length === 0) return due;
   const listeners = new Map((await selectListeners(tx, teamId)).map((listener) => [listener.id, listener]));
-  const byGroup = new Map<string, ThreadRow[]>();
-  for (const thread of due) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
+  const byGroup = Map.groupBy(due, ({ group_id: id }) => id);
   const groupIds = [...byGroup.keys()];
   const agentKeys = [...new Set(due.flatMap(({ pending, agent_id: id }) => (pending === 'open' && id !== null ? [agentKey(id)] : [])))];
   const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
@@ -60,10 +61,10 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
     });
     await forgetMembers(tx, teamId, result.reopened);
     await insertThreads(tx, result.added);
-    for (const thread of result.changed) await updateThread(tx, thread);
+    await updateThreads(tx, result.changed);
     await releaseAsTold(tx, teamId, result.released, { now, closeAt: now + FLAP_WINDOW_MS });
     revisions.push(...result.revisions);
   }
   await write(tx, teamId, revisions, now);
-  return due.length;
+  return due;
 }
