@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useFleet, useRoutersVersion } from '../data/use-fleet.ts';
 import { Lamp } from '../parts/lamp.tsx';
 import type { RouterState } from '../parts/lamp.tsx';
+import { numberWords } from '../parts/sizes.ts';
 import { wordOf } from '../parts/state-words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
@@ -15,7 +16,7 @@ export function Shelf() {
       {ORDER.map((state) => (
         <Link key={state} to="/routers" search={{ q: `state:${state}` }} className="lamp" title={`${counts[state]} ${wordOf(state)}`}>
           <Lamp state={state} />
-          <b>{counts[state]}</b>
+          <b>{numberWords(counts[state])}</b>
           <span className="sr">{wordOf(state)}</span>
         </Link>
       ))}

@@ -1,3 +1,8 @@
+/** `5,000`: as everywhere in the application, whose language is English. */
+export function numberWords(count: number): string {
+  return count.toLocaleString('en');
+}
+
 /** `412 B`, `3.1 kB`, `14 MB`: powers of ten, as RouterOS and disks count. */
 export function sizeOf(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -217,7 +217,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       expect(await start.isDisabled()).toBe(true);
       await dialog.getByLabel(`Type ${ROUTERS} to confirm`).fill(String(ROUTERS));
       await start.click();
-      await page.getByRole('heading', { name: /Names of all.*(runs|run|Finished)/ }).waitFor();
+      await page.getByRole('heading', { name: /Names of all.*(runs|run|finished)/ }).waitFor();
       await page.getByRole('img', { name: /Targets: / }).waitFor();
       await page.getByRole('group', { name: 'Routers by result' }).getByText('waiting').waitFor();
       await button('Cancel the campaign').click();

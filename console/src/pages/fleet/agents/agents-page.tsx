@@ -91,6 +91,7 @@ export function AgentsPage() {
 
 function sentenceOf(all: number, away: number): React.ReactNode {
   if (all === 0) return 'No agent was enrolled yet.';
+  if (all === 1 && away === 1) return <b>The agent is away.</b>;
   if (away === 0) return <b>{all === 1 ? 'The agent is connected.' : `All ${all} agents are connected.`}</b>;
   return (
     <>

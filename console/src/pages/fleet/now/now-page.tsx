@@ -9,6 +9,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
 import { Reading } from '../../../parts/reading.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { wordOf } from '../../../parts/state-words.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { Board } from './board.tsx';
@@ -78,7 +79,7 @@ function Now({ overview }: { overview: Overview | undefined }) {
         {ORDER.map((state) => (
           <Link key={state} to="/routers" search={{ q: `state:${state}` }}>
             <Lamp state={state} size={13} />
-            <strong>{counts[state]}</strong>
+            <strong>{numberWords(counts[state])}</strong>
             <em>{wordOf(state)}</em>
             <small className="tally-more">{overview ? moreOf(state, counts, overview) : ''}</small>
           </Link>
@@ -100,7 +101,7 @@ function moreOf(state: RouterState, counts: Record<RouterState, number>, { agent
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   switch (state) {
     case 'answering':
-      return all === 0 ? '' : `${Math.floor((counts.answering / all) * 1000) / 10} % of ${all}`;
+      return all === 0 ? '' : `${Math.floor((counts.answering / all) * 1000) / 10} % of ${numberWords(all)}`;
     case 'not_answering':
       return faults.critical === 0 ? '' : `${faults.critical} critical ${faults.critical === 1 ? 'fault' : 'faults'} open`;
     case 'agent_away':

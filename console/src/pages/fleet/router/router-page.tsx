@@ -7,6 +7,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Tab } from '../../../parts/tabs.tsx';
 import { useKeys } from '../../../parts/use-keys.ts';
@@ -85,7 +86,7 @@ function Place({ id }: { id: string }) {
     <RoutersCrumb q={q}>
       {index < 0 ? null : (
         <>
-          , {index + 1} of {ids.length}
+          , {numberWords(index + 1)} of {numberWords(ids.length)}
           <span className="m-no">
             <Neighbour name="Previous router" sign="[" onGo={before} />
             <Neighbour name="Next router" sign="]" onGo={after} />

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { Chips } from './chips.tsx';
 import { ColumnsDialog } from './columns-dialog.tsx';
@@ -107,7 +108,7 @@ function Filter({ q, count, onChange }: { q: string; count: number; onChange: (q
         <span className="t2 faint m-no">state: site: agent: model: version: &nbsp; - excludes &nbsp; &lt; compares</span>
       </label>
       <span className="count" role="status">
-        <b>{count.toLocaleString()}</b> of {routers.size.toLocaleString()}
+        <b>{numberWords(count)}</b> of {numberWords(routers.size)}
       </span>
     </div>
   );

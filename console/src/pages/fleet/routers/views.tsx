@@ -7,6 +7,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { filterOf, readSearch } from './search.ts';
 import type { RoutersSearch, SiteNames } from './search.ts';
@@ -21,7 +22,7 @@ export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNam
   return (
     <nav className="tabs views" aria-label="Views">
       <Link to="/routers" search={{}} {...current(search.q === undefined && !isSaved)}>
-        All <span className="faint">{routers.size}</span>
+        All <span className="faint">{numberWords(routers.size)}</span>
       </Link>
       {views.map((view) => (
         <span key={view.id} className="view">
@@ -73,7 +74,7 @@ function Count({ q, sites }: { q: string; sites: SiteNames }) {
     void version;
     return routers.values().filter(filterOf(q, sites)).length;
   }, [routers, version, q, sites]);
-  return <span className="faint">{count}</span>;
+  return <span className="faint">{numberWords(count)}</span>;
 }
 
 /** What the address has. */

@@ -12,6 +12,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { BOARD } from '../../../rails/shapes.ts';
 import type { Size } from '../../../rails/shapes.ts';
@@ -61,10 +62,14 @@ export function SitePage() {
         }
       />
       <Silenced siteId={siteId} />
-      {routers.length === 0 ? null : <RailPicture rails={rails} size={LARGE} />}
+      {routers.length === 0 ? null : (
+        <div className="site-rails">
+          <RailPicture rails={rails} size={LARGE} />
+        </div>
+      )}
       <Section
         title="Routers"
-        small={`${routers.length}, last 24 hours at the right`}
+        small={<Listed count={routers.length} />}
         aside={
           <Link to="/routers" search={{ q: wordFor('site', site.name) }} className="hand">
             In the list of routers
@@ -96,15 +101,27 @@ export function SitePage() {
           onClose={() => setAsked(undefined)}
           onDone={() => void navigate({ to: '/sites' })}
         >
-          <p>
-            {routers.length === 0
-              ? 'Notification groups lose it. A site with an agent cannot be removed.'
-              : `Move its ${routers.length === 1 ? 'router' : `${routers.length} routers`} to another site first: a site with routers or agents cannot be removed.`}
-          </p>
+          <p>{removalWords(routers.length)}</p>
         </Confirm>
       ) : null}
     </>
   );
+}
+
+/** How many of its routers are listed. */
+function Listed({ count }: { count: number }) {
+  return (
+    <>
+      {count > MOST ? `${MOST} of ${numberWords(count)}, trouble first` : count}
+      <span className="m-no">, last 24 hours at the right</span>
+    </>
+  );
+}
+
+function removalWords(routers: number): string {
+  if (routers === 0) return 'Notification groups lose it. A site with an agent cannot be removed.';
+  const many = routers === 1 ? 'router' : `${numberWords(routers)} routers`;
+  return `Move its ${many} to another site first: a site with routers or agents cannot be removed.`;
 }
 
 function Actions({ onAsk }: { onAsk: (asked: 'change' | 'remove') => void }) {
