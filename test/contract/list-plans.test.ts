@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
+import { firstOf } from '../../server/platform/core/list-page.ts';
 import { MAX_PAGE } from '../../server/platform/core/page.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
-import { countRouterMatches, selectRouterPage } from '../../server/fleet/routers/list/store.ts';
-import type { RouterFilter, RouterSort } from '../../server/fleet/routers/list/types.ts';
+import { findByState } from '../../server/fleet/routers/list/by-state.ts';
+import { countRouterMatches, selectMatches, selectRouterPage } from '../../server/fleet/routers/list/store.ts';
+import type { RouterFilter, RouterSort, StateFilter } from '../../server/fleet/routers/list/types.ts';
 import { readVersionBound } from '../../server/fleet/routers/list/version-bound.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { EVERY_ROUTER } from '../harness/list-routers.ts';
@@ -12,6 +14,8 @@ import { learnSizes, plansOf } from '../harness/plans.ts';
 import type { Plan } from '../harness/plans.ts';
 
 const LIMIT = 100;
+/** Of the routers. */
+const START = 1_700_000_000_000;
 
 /** No row of another team is read, and no more than a page is sorted. */
 function expectBounded(plans: readonly Plan[], sortedAtMost = MAX_PAGE): void {
@@ -58,6 +62,53 @@ describeEachDatabase('the plans of lists', (open, kind) => {
       }
       expectBounded(await plansOf(storage, (db) => countRouterMatches(db, mine.teamId, filter)));
     }
+  });
+
+  /** As the service has them: all of a team but every `rare`th, by id. */
+  const statesBut = (rare: number): StateFilter =>
+    new Map(
+      mine.routers.flatMap((id, index) =>
+        index % rare === 0 ? [] : [[id, { id, agentId: 'a', state: 'agent_away' as const, since: START + (index % 100), reason: null }]],
+      ),
+    );
+
+  test('routers in a state that most of them have are read in the order of the list', async () => {
+    for (const sort of ['created_at', 'identity', 'model', 'version'] as const) {
+      const query = { filter: EVERY_ROUTER, states: statesBut(10), page: { limit: LIMIT, sort, descending: true, after: undefined } };
+      const plans = await plansOf(storage, (db) => findByState(db, mine.teamId, { ...query, wantsTotal: true }));
+      // Some are in another state: one look is not enough. Then their records are read by their ids.
+      const [records, ...steps] = plans.toReversed();
+      expect(steps.length).toBeLessThan(4);
+      expectBounded(steps);
+      for (const { statement } of steps) expect(statement).toContain('limit');
+      expect(records!.reads.map(({ condition }) => condition).join(), records!.text).toMatch(/\bid ?=/);
+    }
+  });
+
+  test.each([2, 10, 1000])('routers in a state are the same in steps and among all, all but one of %i', async (rare) => {
+    const states = statesBut(rare);
+    const model = { ...EVERY_ROUTER, models: { only: ['RB4011iGS+'], not: [] } };
+    for (const sort of ['created_at', 'identity', 'model', 'version', 'state_since'] as const)
+      for (const [descending, filter] of [
+        [true, EVERY_ROUTER],
+        [false, model],
+      ] as const) {
+        const value = sort.endsWith('ed_at') ? START + 500 : sort === 'state_since' ? START + 50 : 'gw-5';
+        for (const after of [undefined, { value, id: mine.routers[1500]! }]) {
+          const page = { limit: LIMIT, sort, descending, after };
+          const all = await selectMatches(storage.db, mine.teamId, filter, sort);
+          const valueOf = ({ id, value: own }: (typeof all)[0]) => (sort === 'state_since' ? states.get(id)!.since : own);
+          const inStates = all.filter(({ id }) => states.has(id));
+          const expected = firstOf(inStates, page, valueOf).map(({ id }) => id);
+          const find = (wantsTotal: boolean) => findByState(storage.db, mine.teamId, { filter, states, page, wantsTotal });
+          expect(
+            (await find(false)).rows.map(({ id }) => id),
+            `${sort} ${kind.name}`,
+          ).toEqual(expected);
+          const { rows, total } = await find(true);
+          expect([rows.map(({ id }) => id), total]).toEqual([expected, { count: inStates.length, isExact: true }]);
+        }
+      }
   });
 
   test('of a statement without an index are found out', async () => {

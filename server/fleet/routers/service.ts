@@ -150,10 +150,7 @@ export class RoutersService {
     { wantsTotal, states }: { wantsTotal: boolean; states?: StateFilter | undefined },
   ): Promise<Found<RouterRecord>> {
     const { db } = this.#deps.storage;
-    if (states) {
-      const { rows, total } = await findByState(db, teamId, { filter, states, page });
-      return { rows, total: wantsTotal ? total : undefined };
-    }
+    if (states) return findByState(db, teamId, { filter, states, page, wantsTotal });
     const rows = await selectRouterPage(db, teamId, filter, page);
     return { rows, total: wantsTotal ? await countRouterMatches(db, teamId, filter) : undefined };
   }

@@ -46,15 +46,23 @@ export function mergePages<Row extends { id: string }>(
     .slice(0, limit);
 }
 
-/** One page of records that are all in memory. Only those that can be on it are sorted: a page of 10,000 takes a millisecond or two. */
-export function firstOf<Row extends { id: string; value: SortValue }>(rows: readonly Row[], { limit, descending, after }: ListPage): Row[] {
+/**
+ * One page of records that are all in memory. Only those that can be on it are sorted: a page of 10,000 takes a millisecond or two.
+ * @param valueOf a record's value in the order
+ */
+export function firstOf<Row extends { id: string }>(
+  rows: Iterable<Row>,
+  { limit, descending, after }: ListPage,
+  valueOf: (row: Row) => SortValue,
+): Row[] {
   const sign = descending ? -1 : 1;
-  const order = (one: { id: string; value: SortValue }, other: { id: string; value: SortValue }): number =>
-    sign * (compareValues(one.value, other.value) || compareValues(one.id, other.id));
+  const orderTo = (one: Row, value: SortValue, id: string): number =>
+    sign * (compareValues(valueOf(one), value) || compareValues(one.id, id));
+  const order = (one: Row, other: Row): number => orderTo(one, valueOf(other), other.id);
   const first: Row[] = [];
   let worst: Row | undefined;
   for (const row of rows) {
-    if ((after && order(row, after) <= 0) || (worst && order(row, worst) >= 0)) continue;
+    if ((after && orderTo(row, after.value, after.id) <= 0) || (worst && order(row, worst) >= 0)) continue;
     first.push(row);
     if (first.length < 2 * limit) continue;
     first.sort(order);

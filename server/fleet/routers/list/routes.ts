@@ -19,6 +19,7 @@ import {
 import type { ListShape } from '../../../platform/http/list-query.ts';
 import type { StatesService } from '../../states/service.ts';
 import { ROUTER_STATES } from '../../states/types.ts';
+import type { StateOfRouter } from '../../states/types.ts';
 import { presentRouter, routerSchema } from '../routes.ts';
 import type { RouterRoutesDeps } from '../routes.ts';
 import type { RouterRecord } from '../types.ts';
@@ -104,7 +105,9 @@ function readStates(
   if (state === undefined && sort !== 'state_since') return undefined;
   if (removed === 'true') throw invalidField(state === undefined ? 'sort' : 'state', 'removed routers have no state');
   const wanted = new Set(chosen(ROUTER_STATES, readAmong(state)));
-  return new Map(states.ofTeam(teamId).flatMap((router) => (wanted.has(router.state) ? [[router.id, router]] : [])));
+  const found = new Map<string, StateOfRouter>();
+  for (const router of states.ofTeam(teamId)) if (wanted.has(router.state)) found.set(router.id, router);
+  return found;
 }
 
 const VALUE_OF: Record<Exclude<RouterSort, 'state_since'>, (router: RouterRecord) => string | number> = {

@@ -59,13 +59,22 @@ export async function countRouterMatches(db: Db, teamId: string, filter: RouterF
   return totalOf(db, [matching(db.selectFrom('routers').select('routers.id'), teamId, filter)]);
 }
 
+/** A router, with its value in an order. */
+export interface Match {
+  id: string;
+  value: SortValue;
+}
+
+/** One page of the routers that match, in an order that the database knows. */
+export async function selectMatchPage(db: Db, teamId: string, filter: RouterFilter, page: ListPage<RouterSort>): Promise<Match[]> {
+  const value = VALUES[page.sort];
+  return matching(db.selectFrom('routers').select(['routers.id', sql<SortValue>`${value}`.as('value')]), teamId, filter)
+    .$call(pageOf(page, value, 'routers.id'))
+    .execute();
+}
+
 /** Every router that matches, with its value in an order. */
-export async function selectMatches(
-  db: Db,
-  teamId: string,
-  filter: RouterFilter,
-  sort: RouterSort,
-): Promise<{ id: string; value: SortValue }[]> {
+export async function selectMatches(db: Db, teamId: string, filter: RouterFilter, sort: RouterSort): Promise<Match[]> {
   return matching(db.selectFrom('routers').select(['routers.id', sql<SortValue>`${VALUES[sort]}`.as('value')]), teamId, filter).execute();
 }
 
@@ -74,8 +83,8 @@ export async function selectMatchesAmong(
   db: Db,
   teamId: string,
   { filter, ids, sort }: { filter: RouterFilter; ids: readonly string[]; sort: RouterSort },
-): Promise<{ id: string; value: SortValue }[]> {
-  const found: { id: string; value: SortValue }[] = [];
+): Promise<Match[]> {
+  const found: Match[] = [];
   for (const chunk of inChunks(ids)) {
     await nextTurn();
     const among = db.selectFrom('routers').$call(ofTeamByIds(teamId, chunk, { id: 'routers.id', team: 'routers.team_id' }));

@@ -1,5 +1,5 @@
 import type { Among } from '../../../platform/core/list-page.ts';
-import type { RouterState } from '../../states/types.ts';
+import type { StateOfRouter } from '../../states/types.ts';
 
 export type RouterSort = 'created_at' | 'identity' | 'model' | 'version' | 'state_since';
 
@@ -23,4 +23,4 @@ export interface RouterFilter {
 }
 
 /** The routers in the wanted states, by id. States live in memory, so the database cannot be asked for them. */
-export type StateFilter = ReadonlyMap<string, RouterState>;
+export type StateFilter = ReadonlyMap<string, StateOfRouter>;
