@@ -7,7 +7,7 @@ import { openStorage } from '../../server/platform/storage/open.ts';
 import { seedDevices, seedJobs } from '../../test/harness/many-records.ts';
 import { seedManyRouters, seedPresence } from '../../test/harness/many-routers.ts';
 import type { ManyRouters } from '../../test/harness/many-routers.ts';
-import { learnSizes } from '../../test/harness/plans.ts';
+import { settle } from '../../test/harness/plans.ts';
 import { findPostgres, postgresUrl, startPostgres } from '../../test/harness/postgres-server.ts';
 import type { Field } from './field.ts';
 import type { ListsServerPart } from './parts/lists-server.ts';
@@ -89,7 +89,7 @@ async function fill({ databaseUrl }: Place): Promise<ManyRouters> {
     await seedPresence(storage, team, start);
     await seedDevices(storage, team, DEVICES, start);
     await seedJobs(storage, team, JOBS, start);
-    await learnSizes(storage);
+    await settle(storage);
     return team;
   } finally {
     await storage.close();

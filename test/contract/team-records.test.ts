@@ -251,7 +251,7 @@ describeEachDatabase('records of the whole team', (open) => {
       ['jobs of no site', (db, page) => findJobs(db, teamId, { ...allJobs, siteId: null }, page, true)],
       ['jobs of a site by status', (db, page) => findJobs(db, teamId, { ...allJobs, siteId: sites[0], statuses: ['failed'] }, page, true)],
       ['jobs of a time', (db, page) => findJobs(db, teamId, { ...allJobs, from: START, to: START + 50 }, page, true)],
-      ['the overview of jobs', (db) => countJobs(db, teamId, 'failed', START)],
+      ['the overview of jobs', (db) => countJobs(db, teamId, STATUSES, START)],
       ['the overview of faults', (db) => countOpenFaults(db, teamId)],
       ['the overview of forwards', (db) => countOpenForwards(db, teamId)],
       ['faults', (db, page) => findFaults(db, teamId, allFaults, page, true)],
@@ -285,6 +285,23 @@ describeEachDatabase('records of the whole team', (open) => {
           expect(sorted, `${name}: ${text}`).toBeLessThanOrEqual(1000);
         }
       }
+    }
+  });
+
+  test('the jobs of the overview are counted in the index alone', async () => {
+    const [plan] = await plansOf(storage, (db) => countJobs(db, mine.teamId, STATUSES, START));
+    const reads = plan!.text.split('\n').filter((line) => line.includes('jobs_by_status'));
+    expect(reads).toHaveLength(STATUSES.length);
+    for (const read of reads) expect(read).toMatch(/Index Only Scan|COVERING INDEX/);
+  });
+
+  test('the jobs of the overview are as many as the list has, by status', async () => {
+    const { counts, isExact } = await countJobs(storage.db, mine.teamId, STATUSES, START + 20);
+    const filter = { routerId: undefined, from: START + 20, to: undefined, siteId: undefined };
+    const page: ListPage = { limit: 1, sort: 'created_at', descending: true, after: undefined };
+    for (const status of STATUSES) {
+      const { total } = await findJobs(storage.db, mine.teamId, { ...filter, statuses: [status] }, page, true);
+      expect([status, counts[status], isExact]).toEqual([status, total!.count, total!.isExact]);
     }
   });
 });

@@ -88,3 +88,8 @@ function postgresPlan(statement: string, root: PostgresNode): Plan {
 export async function learnSizes({ db, engine }: Storage): Promise<void> {
   if (engine === 'postgres') await sql`analyze`.execute(db);
 }
+
+/** What PostgreSQL does to tables that grew by many rows within a minute (autovacuum), and what it learns of them then. */
+export async function settle({ db, engine }: Storage): Promise<void> {
+  if (engine === 'postgres') await sql`vacuum analyze`.execute(db);
+}

@@ -25,19 +25,20 @@ export class CommonCauses {
   /** Also routers that answer: of how many others share the value. */
   add({ state, since }: RouterState, shares: Shares): void {
     const away = isAway(state);
-    for (const kind of CAUSE_KINDS) {
-      const value = shares[kind];
-      if (value === null) continue;
-      let group = this.#groups[kind].get(value);
-      if (!group) {
-        group = { kind, value, away: 0, of: 0, since: Number.POSITIVE_INFINITY };
-        this.#groups[kind].set(value, group);
-      }
-      group.of += 1;
-      if (!away) continue;
-      group.away += 1;
-      group.since = Math.min(group.since, since);
+    for (const kind of CAUSE_KINDS) this.#count(kind, shares[kind], away, since);
+  }
+
+  #count(kind: CommonCause['kind'], value: string | null, away: boolean, since: number): void {
+    if (value === null) return;
+    let group = this.#groups[kind].get(value);
+    if (!group) {
+      group = { kind, value, away: 0, of: 0, since: Number.POSITIVE_INFINITY };
+      this.#groups[kind].set(value, group);
     }
+    group.of += 1;
+    if (!away) return;
+    group.away += 1;
+    if (since < group.since) group.since = since;
   }
 
   /** Of each kind the values that most of them share; of equal groups those first of which more is away. */
@@ -52,10 +53,8 @@ export class CommonCauses {
 }
 
 /** Whether there can be a common cause at all. */
-export function hasCommonCause(states: readonly RouterState[]): boolean {
-  let away = 0;
-  for (const { state } of states) if (isAway(state)) away += 1;
-  return away >= LEAST;
+export function hasCommonCause(counts: Record<RouterStateName, number>): boolean {
+  return counts.agent_away + counts.not_answering >= LEAST;
 }
 
 function isAway(state: RouterStateName): boolean {

@@ -4,9 +4,7 @@ import { nextTurn } from '../../platform/core/loop-turns.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { plainVersion } from '../../../routeros-text/versions.ts';
 import type { RoutersService } from '../routers/service.ts';
-import { countStates } from '../states/service.ts';
 import type { StatesService } from '../states/service.ts';
-import type { StateOfRouter } from '../states/types.ts';
 import { CommonCauses, hasCommonCause } from './causes.ts';
 import type { UnnamedCause } from './causes.ts';
 import {
@@ -30,7 +28,7 @@ const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'e
 export interface OverviewDeps {
   storage: Storage;
   clock: Clock;
-  states: Pick<StatesService, 'ofTeam'>;
+  states: Pick<StatesService, 'find' | 'countsOf'>;
   routers: Pick<RoutersService, 'presence'>;
   gateway: Pick<AgentGateway, 'epoch'>;
 }
@@ -45,40 +43,47 @@ export class OverviewService {
 
   /** In pieces with turns of the event loop between them: the largest teams have 20,000 routers and as many agents. */
   async of(teamId: string): Promise<Overview> {
-    const { db } = this.#deps.storage;
-    const agents = await selectLiveAgents(db, teamId);
+    // While PostgreSQL counts the jobs, the causes are looked for here.
+    const [fleet, work] = await Promise.all([this.#fleetOf(teamId), this.#workOf(teamId)]);
+    return { ...fleet, ...work };
+  }
+
+  async #fleetOf(teamId: string): Promise<Pick<Overview, 'routers' | 'agents' | 'causes'>> {
+    const { states, storage } = this.#deps;
+    const agents = await selectLiveAgents(storage.db, teamId);
     const agentCounts = this.#countAgents(agents);
     await nextTurn();
-    const routers = this.#deps.states.ofTeam(teamId);
-    const causes = await this.#withNames(teamId, await this.#causesOf(teamId, routers), agents);
-    await nextTurn();
-    const openFaults = await countOpenFaults(db, teamId);
+    const routers = states.countsOf(teamId);
+    // Of a team whose routers answer, nothing more is read.
+    const causes = hasCommonCause(routers) ? await this.#causesOf(teamId) : [];
+    return { routers, agents: agentCounts, causes: await this.#withNames(teamId, causes, agents) };
+  }
+
+  async #workOf(teamId: string): Promise<Omit<Overview, 'routers' | 'agents' | 'causes'>> {
+    const { storage, clock } = this.#deps;
+    const { db } = storage;
     return {
-      routers: countStates(routers),
-      agents: agentCounts,
-      openFaults,
-      jobs: await this.#countJobs(teamId),
+      jobs: await countJobs(db, teamId, JOB_STATUSES, clock.now() - DAY_MS),
+      openFaults: await countOpenFaults(db, teamId),
       openForwards: await countOpenForwards(db, teamId),
       openTerminals: await countOpenTerminals(db, teamId),
       runningCampaigns: await countRunningCampaigns(db, teamId),
-      causes,
     };
   }
 
-  /** Of a team whose routers answer, nothing more is read. A router that was removed meanwhile is left out. */
-  async #causesOf(teamId: string, states: readonly StateOfRouter[]): Promise<UnnamedCause[]> {
-    if (!hasCommonCause(states)) return [];
-    const { storage, routers } = this.#deps;
-    const stateOf = new Map(states.map((router) => [router.id, router]));
+  /** A router that was removed meanwhile is left out. */
+  async #causesOf(teamId: string): Promise<UnnamedCause[]> {
+    const { storage, routers, states } = this.#deps;
     const causes = new CommonCauses();
+    const versions = new PlainVersions();
     await nextTurn();
     const placed = await selectPlacedRouters(storage.db, teamId);
     for (let from = 0; from < placed.length; from += ROUTERS_AT_ONCE) {
       await nextTurn();
-      for (const { id, site_id: site, software_version: version } of placed.slice(from, from + ROUTERS_AT_ONCE)) {
-        const state = stateOf.get(id);
+      for (const { id, siteId, version } of placed.slice(from, from + ROUTERS_AT_ONCE)) {
+        const state = states.find(id);
         const address = routers.presence.get(id).lastSeenFrom;
-        if (state) causes.add(state, { agent: state.agentId, site, address, version: plainVersion(version) });
+        if (state) causes.add(state, { agent: state.agentId, site: siteId, address, version: versions.plain(version) });
       }
     }
     return causes.largest();
@@ -100,18 +105,18 @@ export class OverviewService {
     }
     return counts;
   }
+}
 
-  async #countJobs(teamId: string): Promise<Overview['jobs']> {
-    const { storage, clock } = this.#deps;
-    const since = clock.now() - DAY_MS;
-    const counts: Record<string, number> = {};
-    let isExact = true;
-    for (const status of JOB_STATUSES) {
-      await nextTurn();
-      const total = await countJobs(storage.db, teamId, status, since);
-      counts[status] = total.count;
-      isExact &&= total.isExact;
+/** A fleet has few versions, and each is read once. */
+class PlainVersions {
+  readonly #known = new Map<string, string>();
+
+  plain(version: string): string {
+    let plain = this.#known.get(version);
+    if (plain === undefined) {
+      plain = plainVersion(version);
+      this.#known.set(version, plain);
     }
-    return { counts, isExact };
+    return plain;
   }
 }

@@ -1,26 +1,35 @@
 import { sql } from 'kysely';
-import type { SqlBool } from 'kysely';
-import type { Total } from '../../platform/core/list-page.ts';
 import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { Db } from '../../platform/storage/db.ts';
 import { JOB_STATUS_SQL } from '../../platform/storage/job-status.ts';
-import { MOST_COUNTED, totalOf } from '../../platform/storage/list-query.ts';
+import { MOST_COUNTED } from '../../platform/storage/list-query.ts';
 
 export interface PlacedRouter {
   id: string;
-  site_id: string | null;
-  software_version: string;
+  siteId: string | null;
+  version: string;
 }
 
-/** The routers of a team that are not removed, with what they may have in common, in no order: 20,000 take some 8 ms on SQLite. */
+const LINE = sql.lit('\n');
+
+/**
+ * The routers of a team that are not removed, with what they may have in common, in no order. As one text of lines, which both drivers read
+ * several times faster than as many rows: 10,000 take some 3 ms on SQLite, and 5 on PostgreSQL.
+ */
 export async function selectPlacedRouters(db: Db, teamId: string): Promise<PlacedRouter[]> {
-  return db
+  const line = sql`id || ${LINE} || coalesce(site_id, '') || ${LINE} || replace(software_version, ${LINE}, ' ')`;
+  const { lines } = await db
     .selectFrom('routers')
-    .select(['id', 'site_id', 'software_version'])
+    .select(sql<string | null>`string_agg(${line}, ${LINE})`.as('lines'))
     .where('team_id', '=', teamId)
     .where('removed_at', 'is', null)
-    .execute();
+    .executeTakeFirstOrThrow();
+  const fields = lines === null ? [] : lines.split('\n');
+  const routers: PlacedRouter[] = [];
+  for (let at = 0; at < fields.length; at += 3)
+    routers.push({ id: fields[at]!, siteId: fields[at + 1]! === '' ? null : fields[at + 1]!, version: fields[at + 2]! });
+  return routers;
 }
 
 export interface KnownAgent {
@@ -57,15 +66,24 @@ export async function countOpenFaults(db: Db, teamId: string): Promise<Record<st
   return Object.fromEntries(rows.map(({ severity, count }) => [severity, Number(count)]));
 }
 
-/** Jobs of one status that were made since a moment. Counted in the index alone. */
-export async function countJobs(db: Db, teamId: string, status: string, since: number): Promise<Total> {
-  const jobs = db
-    .selectFrom('jobs')
-    .select('id')
-    .where('team_id', '=', teamId)
-    .where(sql<SqlBool>`${sql.raw(JOB_STATUS_SQL)} = ${status}`)
-    .where('created_at', '>=', since);
-  return totalOf(db, [jobs]);
+/** Jobs that were made since a moment, by status. Each is counted in the index alone, no further than {@link MOST_COUNTED}. */
+export async function countJobs<Status extends string>(
+  db: Db,
+  teamId: string,
+  statuses: readonly Status[],
+  since: number,
+): Promise<{ counts: Record<Status, number>; isExact: boolean }> {
+  const jobsOf = (status: string) => sql`select id from jobs
+    where team_id = ${teamId} and ${sql.raw(JOB_STATUS_SQL)} = ${status} and created_at >= ${since} limit ${MOST_COUNTED + 1}`;
+  const row = await db
+    .selectNoFrom(statuses.map((status) => sql<number | string>`(select count(*) from (${jobsOf(status)}) as counted)`.as(status)))
+    .executeTakeFirstOrThrow();
+  // PostgreSQL counts in bigint, which may come as text.
+  const found = statuses.map((status) => [status, Number((row as Record<string, number | string>)[status])] as const);
+  return {
+    counts: Object.fromEntries(found.map(([status, count]) => [status, Math.min(count, MOST_COUNTED)])) as Record<Status, number>,
+    isExact: found.every(([, count]) => count <= MOST_COUNTED),
+  };
 }
 
 export async function countOpenForwards(db: Db, teamId: string): Promise<number> {

@@ -110,6 +110,12 @@ export class StatesService {
     return { state: state as RouterStateName, since, reason };
   }
 
+  /** The same with its agent. */
+  find(routerId: string): StateOfRouter | undefined {
+    const router = this.#routers.get(routerId);
+    return router && this.#now(router);
+  }
+
   /** The same with a monotonic time, for waits that count from the moment at which a state began. */
   verdictOf(routerId: string): Verdict | undefined {
     const router = this.#routers.get(routerId);
@@ -120,18 +126,22 @@ export class StatesService {
 
   /** The routers of a team with their states now, in no order: 10,000 take some milliseconds, and no query. */
   ofTeam(teamId: string): StateOfRouter[] {
-    const found: StateOfRouter[] = [];
+    return Array.from(this.#routers.ofTeam(teamId), (router) => this.#now(router));
+  }
+
+  /** Number of the team's routers in each state. */
+  countsOf(teamId: string): Record<RouterStateName, number> {
+    const counts = countStates([]);
     for (const router of this.#routers.ofTeam(teamId)) {
       this.#update(router);
-      const { state, since, reason } = router.current;
-      found.push({ id: router.id, agentId: router.agentId, state: state as RouterStateName, since, reason });
+      counts[router.current.state as RouterStateName] += 1;
     }
-    return found;
+    return counts;
   }
 
   /** Number of routers in each state, by team. */
   counts(): Map<string, Record<RouterStateName, number>> {
-    return new Map(this.#routers.teamIds.map((teamId) => [teamId, countStates(this.ofTeam(teamId))]));
+    return new Map(this.#routers.teamIds.map((teamId) => [teamId, this.countsOf(teamId)]));
   }
 
   onReady({ agentId }: AgentConnection): void {
@@ -209,6 +219,12 @@ export class StatesService {
 
   async sweep(): Promise<void> {
     await this.history.sweep();
+  }
+
+  #now(router: Tracked): StateOfRouter {
+    this.#update(router);
+    const { state, since, reason } = router.current;
+    return { id: router.id, agentId: router.agentId, state: state as RouterStateName, since, reason };
   }
 
   #onHeard(router: Tracked, heartbeat: NonNullable<Tracked['heartbeat']>): void {
