@@ -7,7 +7,7 @@ import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import { EventRing, eventText, passingText } from './ring.ts';
-import { EventStream } from './stream.ts';
+import { EventStream, MAX_WAITING_BYTES } from './stream.ts';
 import type { EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
 
@@ -213,12 +213,14 @@ export class EventsService {
   #catchUp({ subscription, stream }: Reader): void {
     const ring = this.#ringOf(subscription.teamId);
     const { lastEventId } = subscription;
-    const missed = lastEventId === undefined ? [] : ring.after(lastEventId);
-    if (missed === undefined) {
-      stream.write(eventText(ring.position, RESYNC, { reason: 'the events since the last id are no longer known' }));
+    const missed = lastEventId === undefined ? [] : ring.after(lastEventId)?.filter(({ type }) => wants(subscription, type));
+    // More than a stream holds would end it before it begins, again and again.
+    if (missed === undefined || lengthOf(missed) > MAX_WAITING_BYTES / 2) {
+      const reason = missed ? 'there were too many events since the last id' : 'the events since the last id are no longer known';
+      stream.write(eventText(ring.position, RESYNC, { reason }));
       return;
     }
-    for (const entry of missed) if (wants(subscription, entry.type)) stream.write(entry.text);
+    for (const { text } of missed) stream.write(text);
     // An id without data is not an event. It tells a reader that is cut off before the first event where to resume.
     stream.write(`id: ${ring.position}\n\n`);
   }
@@ -244,6 +246,10 @@ export class EventsService {
     if (!allowed) stream.finish();
     return allowed;
   }
+}
+
+function lengthOf(entries: readonly { text: string }[]): number {
+  return entries.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
 function wants({ types }: Subscription, type: EventType): boolean {

@@ -55,7 +55,7 @@ import { threadCare } from './0054-thread-care.ts';
 import { addressBuckets } from './0055-address-buckets.ts';
 import { noticesOfARecord } from './0056-notices-of-a-record.ts';
 import { threadMembers } from './0057-thread-members.ts';
-import { countedJobs } from './0057-counted-jobs.ts';
+import { countedJobs } from './0058-counted-jobs.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */

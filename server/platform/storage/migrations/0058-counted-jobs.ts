@@ -15,4 +15,4 @@ function statements(engine: Engine): string[] {
   ];
 }
 
-export const countedJobs: Migration = { number: 57, name: 'counted jobs', statements };
+export const countedJobs: Migration = { number: 58, name: 'counted jobs', statements };
