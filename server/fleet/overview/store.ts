@@ -28,7 +28,7 @@ export async function selectPlacedRouters(db: Db, teamId: string): Promise<Place
   const fields = lines === null ? [] : lines.split('\n');
   const routers: PlacedRouter[] = [];
   for (let at = 0; at < fields.length; at += 3)
-    routers.push({ id: fields[at]!, siteId: fields[at + 1]! === '' ? null : fields[at + 1]!, version: fields[at + 2]! });
+    routers.push({ id: fields[at]!, siteId: fields[at + 1]! || null, version: fields[at + 2]! });
   return routers;
 }
 
