@@ -14,5 +14,4 @@ export const enrolResponse = z.object({
   secret: z.string().min(1).max(512),
 });
 
-export type EnrolRequest = z.infer<typeof enrolRequest>;
 export type EnrolResponse = z.infer<typeof enrolResponse>;

@@ -57,10 +57,6 @@ export class OpenForward {
     return this.#connections.size;
   }
 
-  get channelCount(): number {
-    return this.#channels.size;
-  }
-
   /**
    * Applies the terms of an opening request, the first or a repeated one, and dials the requested channels.
    * @param terms `endsAt` by `sinceBoot`

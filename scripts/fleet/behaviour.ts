@@ -8,8 +8,6 @@ export interface Behaviour {
   slow: boolean;
 }
 
-export const ORDINARY: Behaviour = { flapping: false, silent: false, slow: false };
-
 /** Shares of a fleet, 0 to 1. */
 export interface Shares {
   flapping: number;

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { RouterPresenceTable, RoutersTable } from '../../platform/storage/schema-routers.ts';
+import type { RoutersTable } from '../../platform/storage/schema-routers.ts';
 
 export type { MoveChange } from './moves/types.ts';
 
@@ -9,7 +9,6 @@ export type ListedRouter = Pick<
   RouterRecord,
   'id' | 'team_id' | 'identity' | 'software_version' | 'model' | 'board_name' | 'serial_number'
 >;
-export type PresenceRecord = Selectable<RouterPresenceTable>;
 
 /** A router's state from its last heartbeats. */
 export interface Presence {
@@ -20,11 +19,6 @@ export interface Presence {
   lastSeenAt: number | null;
   /** Source address of the agent's tunnel. */
   lastSeenFrom: string | null;
-}
-
-export interface RouterWithPresence {
-  router: RouterRecord;
-  presence: Presence;
 }
 
 /** One router of an agent's configuration. */

@@ -1,9 +1,8 @@
 import type { Selectable } from 'kysely';
 import type { NewJob } from '../jobs/types.ts';
-import type { CampaignsTable, CampaignTargetsTable } from '../../platform/storage/schema-campaigns.ts';
+import type { CampaignsTable } from '../../platform/storage/schema-campaigns.ts';
 
 export type CampaignRecord = Selectable<CampaignsTable>;
-export type TargetRecord = Selectable<CampaignTargetsTable>;
 
 /**
  * - `finished`: every router has a result, good or bad.
