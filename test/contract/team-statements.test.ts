@@ -41,7 +41,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
   'for all teams, once at the start': {
     'server/fleet/faults/store.ts': ['selectOpenFaults'],
     'server/fleet/routers/moves/store.ts': ['selectOpenMoves'],
-    'server/fleet/routers/store.ts': ['selectWithoutVersionKey', 'updateVersionKey'],
+    'server/fleet/routers/store.ts': ['selectEveryRouter', 'selectWithoutVersionKey', 'updateVersionKey'],
     'server/fleet/sessions/store.ts': ['closeOpenSessions'],
     'server/fleet/states/store.ts': ['selectOpenStates'],
     'server/outbound/events/store.ts': ['takeKept'],
