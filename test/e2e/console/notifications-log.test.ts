@@ -107,6 +107,18 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
   });
 
+  it('says who would be told of something, and why the others would not', async () => {
+    await ask('POST', '/api/groups', { name: 'Others', topics: [] });
+    await visit.signIn('viewer', '/notifications/explain');
+    await page.getByText('Nobody would be told of it now.').waitFor();
+    await page.getByRole('combobox', { name: /^If/ }).selectOption('a forward is opened');
+    const group = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On call' }) });
+    await group.getByRole('listitem').filter({ hasText: 'Tickets' }).getByText('is told', { exact: true }).waitFor();
+    await group.getByRole('listitem').filter({ hasText: 'viewer@example.org' }).getByText('the address is not proved').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Others' }).getByText('the group follows other topics').waitFor();
+    expect(new URL(page.url()).search).toBe('?kind=forward.created');
+  });
+
   it('sends a test to a group, with what became of each line', async () => {
     await visit.signIn('admin', `/notifications/groups/${groupId}`);
     await page.getByRole('button', { name: 'Send a test' }).click();

@@ -8,6 +8,7 @@ const PARTS = [
   { name: 'Groups', link: linkOptions({ to: '/notifications/groups' }) },
   { name: 'Threads', link: linkOptions({ to: '/notifications/threads', search: {} }) },
   { name: 'Log', link: linkOptions({ to: '/notifications/log', search: {} }) },
+  { name: 'Why', link: linkOptions({ to: '/notifications/explain', search: {} }) },
   { name: 'Channels', link: linkOptions({ to: '/notifications/channels' }) },
   { name: 'Topics', link: linkOptions({ to: '/notifications/topics' }) },
   { name: 'Schedules', link: linkOptions({ to: '/notifications/schedules' }) },

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { root } from '../../root-route.ts';
-import { readLogSearch, readThreadsSearch } from './log/search.ts';
+import { readExplainSearch, readLogSearch, readThreadsSearch } from './log/search.ts';
 import { readSilencesSearch } from './silences/search.ts';
 
 const notifications = createRoute({
@@ -59,6 +59,12 @@ const log = createRoute({
   component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
   validateSearch: readLogSearch,
 });
+const explain = createRoute({
+  getParentRoute: () => notifications,
+  path: '/explain',
+  component: lazyRouteComponent(() => import('./log/explain-page.tsx'), 'ExplainPage'),
+  validateSearch: readExplainSearch,
+});
 const own = createRoute({
   getParentRoute: () => root,
   path: '/me/notifications',
@@ -67,6 +73,6 @@ const own = createRoute({
 
 /** Who is told of what, where, when, and by which way. */
 export const notificationRoutes = [
-  notifications.addChildren([groups, group, threads, thread, log, channels, topics, schedules, silences]),
+  notifications.addChildren([groups, group, threads, thread, log, explain, channels, topics, schedules, silences]),
   own,
 ] as const;

@@ -25,3 +25,20 @@ export interface ThreadsSearch {
 export function readThreadsSearch({ state }: Record<string, unknown>): ThreadsSearch {
   return state === 'closed' || state === 'all' ? { state } : {};
 }
+
+/** What the address of a question holds. */
+export interface ExplainSearch {
+  /** As topics name it: `fault.router_offline`. */
+  kind?: string;
+  router?: string | undefined;
+  /** Of a field for date and time; without it: now. */
+  at?: string | undefined;
+}
+
+export function readExplainSearch({ kind, router, at }: Record<string, unknown>): ExplainSearch {
+  return {
+    ...(typeof kind === 'string' && kind !== '' ? { kind } : {}),
+    ...(typeof router === 'string' && router !== '' ? { router } : {}),
+    ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) ? { at } : {}),
+  };
+}
