@@ -110,7 +110,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   it('says who would be told of something, and why the others would not', async () => {
     await ask('POST', '/api/groups', { name: 'Others', topics: [] });
     await visit.signIn('viewer', '/notifications/explain');
-    await page.getByText('Nobody would be told of it now.').waitFor();
+    await page.getByText('Nobody would be told of it.').waitFor();
     await page.getByRole('combobox', { name: /^If/ }).selectOption('a forward is opened');
     const group = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On call' }) });
     await group.getByRole('listitem').filter({ hasText: 'Tickets' }).getByText('is told', { exact: true }).waitFor();

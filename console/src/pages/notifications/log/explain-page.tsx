@@ -13,7 +13,7 @@ import type { Names } from '../sentence.ts';
 import { SORTS } from '../topics/kinds.ts';
 import { channelName } from '../words.ts';
 import type { ExplainSearch } from './search.ts';
-import { reasonWords } from './words.ts';
+import { wouldBeWords } from './words.ts';
 
 const USUAL = 'fault.router_offline';
 
@@ -90,11 +90,15 @@ function Question() {
 function Answer({ groups, names }: { groups: readonly ExplainedGroup[]; names: Names }) {
   const hearing = groups.filter(({ hears }) => hears);
   const others = groups.filter(({ hears }) => !hears);
-  const isTold = hearing.some(({ reason, recipients }) => reason === null && recipients.some(({ state }) => state !== 'withheld'));
+  const told = hearing.flatMap(({ recipients }) => recipients).filter(({ state }) => state !== 'withheld').length;
   return (
     <>
       <p className="told" role="status">
-        {isTold ? 'These are told of it:' : <b className="c-not">Nobody would be told of it now.</b>}
+        {told === 0 ? (
+          <b className="c-not">Nobody would be told of it.</b>
+        ) : (
+          <b>{told === 1 ? 'One address would be told of it.' : `${told} addresses would be told of it.`}</b>
+        )}
       </p>
       {hearing.map((group) => (
         <Section key={group.group_id} title={<GroupLink group={group} />} small={holdOf(group)}>
@@ -115,7 +119,7 @@ function Answer({ groups, names }: { groups: readonly ExplainedGroup[]; names: N
           <ul className="names">
             {others.map((group) => (
               <li key={group.group_id}>
-                <GroupLink group={group} /> <span className="dim">{group.reason === null ? '' : reasonWords(group.reason)}</span>
+                <GroupLink group={group} /> <span className="dim">{group.reason === null ? '' : wouldBeWords(group.reason)}</span>
               </li>
             ))}
           </ul>
@@ -137,7 +141,7 @@ function holdOf({ reason, until }: ExplainedGroup): React.ReactNode {
   if (reason === null) return undefined;
   return (
     <b className="c-not">
-      {reasonWords(reason)}
+      {wouldBeWords(reason)}
       {until === null ? '' : ', until '}
       <Moment at={until} />
     </b>
@@ -159,7 +163,7 @@ function Outcome({ line: { state, reason, until, address } }: { line: Line }) {
         <span className={state === 'withheld' ? 'b c-not' : ''}>{words[state]}</span>
       </span>
       <span className="dim">
-        {reason === null ? '' : `, ${reasonWords(reason)}`}
+        {reason === null ? '' : `, ${wouldBeWords(reason)}`}
         {until === null ? '' : ', '}
         <Moment at={until} />
         {address === null ? '' : ` (${address})`}

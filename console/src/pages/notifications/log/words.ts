@@ -30,6 +30,13 @@ export function reasonWords(reason: string): string {
   return REASONS[reason] ?? sendErrorWords(reason);
 }
 
+const NOW: Record<string, string> = { muted: 'the group is muted', silenced: 'a silence covers it' };
+
+/** Why a message would not be sent. */
+export function wouldBeWords(reason: string): string {
+  return NOW[reason] ?? reasonWords(reason);
+}
+
 interface StateWords {
   work: Work;
   word: string;
