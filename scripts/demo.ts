@@ -14,6 +14,8 @@ import { stringify as toYaml } from 'yaml';
 import { Children } from './demo/children.ts';
 import { claimFolder } from './demo/claim-folder.ts';
 import { LargeFleet } from './demo/large-fleet.ts';
+import { MailFolder } from './demo/mail-folder.ts';
+import { makeGroup, proveEmail } from './demo/notify-admin.ts';
 import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/ports.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -31,6 +33,9 @@ const folder = await claimFolderOrExit();
 const ports = portsOf(firstPort);
 const baseUrl = `http://127.0.0.1:${ports.api}`;
 const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
+/** The caller's mail server, or mails as files. */
+const smtpUrl = process.env['SIGNALBOX_SMTP_URL'];
+const mailFolder = path.join(folder, 'mail');
 const admin = { email: 'admin@example.test', password: 'signalbox-demo' };
 
 /** Environment for the control plane and for `npx signalbox` to administer this demo. */
@@ -46,6 +51,8 @@ const serverEnv = {
   // Allows loopback as source, as target and as receiver of webhooks.
   SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
   SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
+  SIGNALBOX_SMTP_URL: smtpUrl ?? `smtp://127.0.0.1:${ports.mail}`,
+  SIGNALBOX_MAIL_FROM: process.env['SIGNALBOX_MAIL_FROM'] ?? 'Signalbox demo <signalbox@example.test>',
   // One key makes a whole fleet.
   ...(size > 0 ? { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' } : {}),
 };
@@ -65,6 +72,9 @@ interface ListedRouter {
 }
 
 const children = new Children(root, folder);
+let mails: MailFolder | undefined;
+/** Of the second simulated router: whoever stops it gets a mail. */
+let lastRouterPid: number | undefined;
 const stopRequested = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopRequested.resolve());
 
@@ -76,6 +86,7 @@ try {
   process.exitCode = 1;
 } finally {
   await children.stop();
+  await mails?.close();
 }
 
 async function startDemo(): Promise<void> {
@@ -90,8 +101,9 @@ async function startDemo(): Promise<void> {
   if (fleet) say(`Making ${size} simulated routers and their past; this takes a minute ...`);
   const made = await fleet?.prepare(createTeam);
   say('Starting two simulated routers and the control plane ...');
+  if (smtpUrl === undefined) mails = await MailFolder.start(mailFolder, ports.mail);
   for (const router of routers) {
-    children.start({
+    lastRouterPid = children.start({
       name: router.identity,
       file: 'scripts/simulator.ts',
       args: [
@@ -111,6 +123,8 @@ async function startDemo(): Promise<void> {
 
   say('Creating a team, an admin, an API key and an agent ...');
   const { teamId, apiKey } = made ?? (await createTeam('Demo'));
+  await proveEmail(serverEnv.SIGNALBOX_DATABASE_URL, admin.email);
+  await makeGroup(baseUrl, apiKey, admin.email);
   const token = await signalbox('enrol-token', 'create', '--team', teamId);
   const service = await signalbox('service-token', 'create', 'demo');
   await startAgent(text(token, 'token'));
@@ -208,7 +222,16 @@ The API is at ${baseUrl}/docs. Everything else is in ${path.relative(root, folde
 5. Open a forward for an hour, here to the control plane itself, then use its port:
    ${curl} ${json} ${baseUrl}/api/routers/${id}/transient-forwarding -d '{"expire_after_minutes":60,"dst_port":${firstPort},"dst_address":"127.0.0.1","allow_from":"127.0.0.1/32"}'
 
+The group On call tells ${admin.email} of outages: ${mailsAre()}
+   kill -STOP ${lastRouterPid}   # ${routers.at(-1)!.identity} does not answer any more: a mail comes after about 90 seconds
+   kill -CONT ${lastRouterPid}   # and another one when it is over
+
 Ctrl-C ends the demo.`);
+}
+
+function mailsAre(): string {
+  if (smtpUrl !== undefined) return 'by your mail server.';
+  return `mails are files in ${path.relative(root, mailFolder)}/.`;
 }
 
 function idOf(listed: ListedRouter[], identity: string): string {

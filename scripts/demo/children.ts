@@ -56,11 +56,13 @@ export class Children {
     return this.#failure.promise;
   }
 
-  /** @throws Error when the demo is stopping */
-  start(program: Program): void {
+  /** @returns its process id, if it could be started @throws Error when the demo is stopping */
+  start(program: Program): number | undefined {
     if (this.#stopping) throw new Error('the demo is over');
     const log = createWriteStream(path.join(this.#logFolder, `${program.name}.log`));
-    this.#running.push(this.#run({ program, log }));
+    const child = this.#run({ program, log });
+    this.#running.push(child);
+    return child.process.pid;
   }
 
   /** Stops in reverse order: the agent, the control plane, the routers. */

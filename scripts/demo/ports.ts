@@ -17,6 +17,8 @@ export interface DemoPorts {
   api: number;
   sandbox: number;
   routers: readonly [RouterPorts, RouterPorts];
+  /** Of the mail server that keeps mails as files. */
+  mail: number;
   /** Inclusive. */
   forwards: { first: number; last: number };
 }
@@ -40,6 +42,7 @@ export function portsOf(first: number): DemoPorts {
       { api_port: first + 2, ssh_port: first + 3 },
       { api_port: first + 4, ssh_port: first + 5 },
     ],
+    mail: first + 6,
     forwards: { first: first + FORWARDS_FROM, last: first + FORWARDS_FROM + FORWARD_PORTS - 1 },
   };
 }
@@ -69,8 +72,8 @@ function stepsFrom(from: number, to: number): number[] {
 
 /** Entry ports are opened later, one by one; ports in use are skipped then. */
 async function firstTaken(first: number): Promise<number | undefined> {
-  const { api, sandbox, routers } = portsOf(first);
-  for (const port of [api, sandbox, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
+  const { api, sandbox, mail, routers } = portsOf(first);
+  for (const port of [api, sandbox, mail, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
     if (!(await canListen(port))) return port;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { copyDemo, demoFile, freeDemoPorts } from '../harness/demo-copy.ts';
@@ -65,6 +65,22 @@ function pidOf(file: string): number | undefined {
 }
 
 describe('npm run demo', () => {
+  test('tells its administrator by mails that are files, from a group with the four topics', async () => {
+    const call = async <T>(method: string, where: string): Promise<T> => {
+      const answer = await fetch(`${told.base_url}${where}`, { method, headers: { authorization: `Bearer ${told.api_key}` } });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as T;
+    };
+    const { data: groups } = await call<{ data: { id: string; name: string; topics: string[]; reaches: number }[] }>('GET', '/api/groups');
+    expect(groups).toMatchObject([{ name: 'On call', topics: { length: 4 }, reaches: 1 }]);
+    const { data } = await call<{ data: { messages: { state: string; subject: string }[] } }>('POST', `/api/groups/${groups[0]!.id}/test`);
+    expect(data.messages).toMatchObject([{ state: 'sent' }]);
+    const mails = path.join(folder, '.demo/mail');
+    const mail = await readFile(path.join(mails, (await readdir(mails)).toSorted().at(-1)!), 'utf8');
+    expect(mail).toMatch(/^To: admin@example\.test\r$/m);
+    expect(mail).toMatch(/^Subject: Test: /m);
+  });
+
   test('writes .demo/demo.json for programs and prints working curl lines', async () => {
     expect(told).toMatchObject({
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
