@@ -10,6 +10,7 @@ import { Periodic } from '../../platform/core/periodic.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { newestDevice, toDevices } from './assemble.ts';
+import { FollowedRouters } from './followed-routers.ts';
 import { DeviceLimits } from './limits.ts';
 import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
@@ -42,8 +43,7 @@ export { macFragment } from './mac.ts';
 export class DevicesService {
   readonly #deps: DevicesDeps;
   readonly #limits: DeviceLimits;
-  /** Routers with a complete report that the present tunnel keeps up to date, by agent. */
-  readonly #followed = new Map<string, Set<string>>();
+  readonly #followed = new FollowedRouters();
   /** Routers whose running report has lost a part. */
   readonly #damaged = new Set<string>();
   /** Routers with more devices than their agents report. */
@@ -77,17 +77,14 @@ export class DevicesService {
 
   /** The agent's tunnel has ended: its reports hold up to now. */
   onGone({ agentId }: AgentConnection): void {
-    const routerIds = this.#followed.get(agentId);
-    this.#followed.delete(agentId);
-    if (routerIds) this.#confirming = this.#confirming.then(() => this.#confirm([...routerIds]));
+    const routerIds = this.#followed.dropAgent(agentId);
+    if (routerIds.length > 0) this.#confirming = this.#confirming.then(() => this.#confirm(routerIds));
   }
 
   /** The router was removed or replaced; its reports pass to its successor. */
   forget(routerId: string, successorId?: string): void {
     this.#truncated.delete(routerId);
-    for (const routerIds of this.#followed.values()) {
-      if (routerIds.delete(routerId) && successorId !== undefined) routerIds.add(successorId);
-    }
+    this.#followed.forget(routerId, successorId);
     if (this.#damaged.delete(routerId) && successorId !== undefined) this.#damaged.add(successorId);
   }
 
@@ -110,7 +107,7 @@ export class DevicesService {
       this.#damaged.add(routerId);
       throw error;
     }
-    if (report.last) this.#follow(connection.agentId, routerId);
+    if (report.last) this.#followed.add(connection.agentId, routerId);
     if (report.last || report.kind === 'delta') this.#recordTotal(routerId, report.total ?? null);
   }
 
@@ -217,14 +214,8 @@ export class DevicesService {
     }
   }
 
-  #follow(agentId: string, routerId: string): void {
-    const followed = this.#followed.get(agentId) ?? new Set<string>();
-    followed.add(routerId);
-    this.#followed.set(agentId, followed);
-  }
-
   async #confirmAll(): Promise<void> {
-    await this.#confirm([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
+    await this.#confirm(this.#followed.all());
   }
 
   /** Never rejects: what could not be stored is stored next time. */
@@ -245,9 +236,8 @@ export class DevicesService {
       this.#deps.storage.db,
       rows.map((row) => row.id),
     );
-    const followed = new Set([...this.#followed.values()].flatMap((routerIds) => [...routerIds]));
     const { presence } = this.#deps.routers;
-    return toDevices(rows, sightings, (routerId) => (followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
+    return toDevices(rows, sightings, (routerId) => (this.#followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
   }
 }
 
