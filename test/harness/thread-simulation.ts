@@ -88,7 +88,15 @@ export class ThreadSimulation {
   }
 
   facts(...facts: Fact[]): void {
-    const notices = facts.map((fact) => this.#notice(fact));
+    this.#route(facts.map((fact) => this.#notice(fact)));
+  }
+
+  /** Facts that were stored in the wrong order. */
+  factsBackwards(...facts: Fact[]): void {
+    this.#route(facts.map((fact) => this.#notice(fact)).toReversed());
+  }
+
+  #route(notices: NoticeRow[]): void {
     const places = new Map(notices.map((notice) => [notice.id, this.#placeOf(notice)]));
     const campaignOf = (key: string): string | undefined => /^campaign (\S+)/.exec(key)?.[1];
     const keys = new Set(notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, [this.listener], campaignOf)));

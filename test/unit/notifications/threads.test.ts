@@ -528,6 +528,15 @@ describe('what a review found', () => {
     expect(group.told.at(-1)).toBe('reminder storm:group');
   });
 
+  it('an end that was stored before its opening ends it', () => {
+    const group = new ThreadSimulation();
+    const kind = 'fault.router_offline';
+    group.factsBackwards({ phase: 'open', router: 'r1', kind }, { phase: 'resolve', router: 'r1', kind });
+    group.pass(2 * HOUR);
+    expect(group.told).toEqual([]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
   it('what remains of a storm is told again every 4 hours', () => {
     const group = new ThreadSimulation();
     for (let n = 0; n < 8; n += 1) group.away(`a${n}`);

@@ -38,8 +38,19 @@ export function keysOf(notice: NoticeRow, place: Place, listeners: readonly List
 
 export function routeNotices(notices: readonly NoticeRow[], known: Known): Routed {
   const batch = new Batch(known);
-  for (const notice of notices) for (const listener of known.listeners) batch.give(notice, listener);
+  for (const notice of inOrder(notices)) for (const listener of known.listeners) batch.give(notice, listener);
   return batch.result();
+}
+
+/** Two processes whose clocks differ may store an end before its opening: the notices of one record come in the order of their versions. */
+function inOrder(notices: readonly NoticeRow[]): NoticeRow[] {
+  const byRecord = Map.groupBy(notices, ({ record_id: id }) => id);
+  for (const [id, own] of byRecord)
+    byRecord.set(
+      id,
+      own.toSorted((one, other) => one.version - other.version),
+    );
+  return notices.map(({ record_id: id }) => byRecord.get(id)!.shift()!);
 }
 
 class Batch {
