@@ -86,6 +86,9 @@ export class KeptShell implements LegOwner {
   resume(token: string, from: number): number {
     const first = Math.min(Math.max(from, this.history.oldest), this.history.total);
     this.#leaveChannel('the terminal goes on over another channel');
+    // What is sent again counts as not sent: the router must not print over it before it is read.
+    this.#sent = first;
+    this.#holdBack();
     this.#dial = new AbortController();
     void this.#dialChannel(token, first, this.#dial.signal);
     return first;
@@ -138,11 +141,15 @@ export class KeptShell implements LegOwner {
     shell.on('data', (bytes: Buffer) => {
       this.history.append(bytes);
       this.#leg?.pump();
-      if (this.history.total - this.#sent >= WAITING_BYTES) shell.pause();
+      this.#holdBack();
     });
     shell.on('error', (error) => (failure = error));
     shell.on('end', () => this.end('exited', 'the shell has ended'));
     shell.on('close', () => this.end('router_lost', failure?.message ?? 'the router closed the connection'));
+  }
+
+  #holdBack(): void {
+    if (this.history.total - this.#sent >= WAITING_BYTES) this.#shell.pause();
   }
 
   /** Never rejects: the control plane asks again. */

@@ -61,13 +61,16 @@ export class Openings {
       while (line.length > 0 && this.shares.limitFor({ party }) === undefined) {
         const waiter = line.shift()!;
         if (waiter.isOver) continue;
-        // Refused: an agent that dials again and again takes no more than it may have.
-        this.#end(waiter, this.shares.take(waiter.holder));
+        // Refused: an agent that dials again and again takes no more than it may have, and no place of its team.
+        const isIn = this.shares.take(waiter.holder);
+        this.#end(waiter, isIn);
+        if (!isIn) continue;
+        // To the end: all other teams come first.
+        this.#lines.delete(party);
+        this.#lines.set(party, line);
         break;
       }
-      // To the end: all other teams come first.
-      this.#lines.delete(party);
-      if (line.length > 0) this.#lines.set(party, line);
+      if (line.length === 0) this.#lines.delete(party);
     }
   }
 

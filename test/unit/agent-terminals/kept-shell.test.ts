@@ -159,6 +159,19 @@ describe('a shell that outlives its channels', () => {
     expect(second.first).toBe(8 * BLOCK - HISTORY_BYTES);
   });
 
+  test('what the router prints before the reader is back does not take the place of what is sent again', async () => {
+    const printed = await printSent(6);
+    const first = kept.resume('again', 0);
+    await eventually(() => expect(dialled.length).toBe(2));
+    const more = Buffer.alloc(8192, 'm');
+    shell.print(more);
+    const { socket } = dialled[1]!;
+    socket.receiveText({ type: 'open', n: 1 });
+    const expected = Buffer.concat([printed.subarray(first), more]);
+    await eventually(() => expect(socket.sentBytes().length).toBe(expected.length));
+    expect(socket.sentBytes().equals(expected)).toBe(true);
+  });
+
   test('holds the router back while nobody reads, and drops nothing', async () => {
     const much = Buffer.alloc(BLOCK / 2, 'y');
     for (let i = 0; i < 3; i += 1) shell.print(much);

@@ -72,3 +72,44 @@ test('an agent that dials again and again takes no more than its share', async (
   await settled();
   expect(outcomes.filter(Boolean)).toHaveLength(OPENINGS.perMember);
 });
+
+test('an agent that waits more often than it may dial takes no place of its team', async () => {
+  const openings = new Openings();
+  const hog = { party: 'a', member: 'hog' };
+  for (let count = 0; count < OPENINGS.perMember; count += 1) await openings.enter(hog);
+  const before = dial(openings, 'a', HALF - OPENINGS.perMember);
+  for (let count = 0; count < 50; count += 1) void openings.enter(hog);
+  dial(openings, 'a', 200);
+  await settled();
+  for (const holder of before.holders) {
+    openings.leave(holder);
+    await settled();
+    expect(openings.shares.taken).toBe(HALF);
+  }
+});
+
+test('teams take turns, also when more of them wait than may open at once', async () => {
+  const openings = new Openings();
+  const inFlight: { party: string; member: string }[] = [];
+  const served = new Set<string>();
+  const dialAll = (name: string, teams: number, agents: number): void => {
+    for (let team = 0; team < teams; team += 1) {
+      for (let index = 0; index < agents; index += 1) {
+        const holder = { party: `${name} ${team}`, member: `${name} ${team} ${index}` };
+        void openings.enter(holder).then((isGranted) => {
+          if (!isGranted) return;
+          inFlight.push(holder);
+          served.add(holder.party);
+        });
+      }
+    }
+  };
+  dialAll('early', OPENINGS.total, 20);
+  dialAll('late', 64, 4);
+  await settled();
+  for (let left = 0; left < OPENINGS.total * 4; left += 1) {
+    openings.leave(inFlight.shift()!);
+    await settled();
+  }
+  expect([...served].filter((party) => party.startsWith('late'))).toHaveLength(64);
+});
