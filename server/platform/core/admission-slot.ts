@@ -1,11 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Releases the slot of the request that the running code serves. */
-const slots = new AsyncLocalStorage<() => void>();
+/** What is known of the request that the running code serves. */
+export interface AdmissionSlot {
+  /** May be called more than once, also long after the request has ended. */
+  release: () => void;
+  /** The request has ended. Timers and loops that it has started run on in its context. */
+  isOver: boolean;
+}
 
-/** @param release may be called more than once, also long after the request has ended */
-export function runInSlot<T>(release: () => void, work: () => T): T {
-  return slots.run(release, work);
+const slots = new AsyncLocalStorage<AdmissionSlot>();
+
+export function runInSlot<T>(slot: AdmissionSlot, work: () => T): T {
+  return slots.run(slot, work);
 }
 
 /**
@@ -14,10 +20,10 @@ export function runInSlot<T>(release: () => void, work: () => T): T {
  * would start more of that work than can be done. Outside of a request it does nothing.
  */
 export function releaseAdmissionSlot(): void {
-  slots.getStore()?.();
+  slots.getStore()?.release();
 }
 
-/** Whether the running code serves a request. */
+/** Whether the running code serves a request that has not ended. */
 export function isInSlot(): boolean {
-  return slots.getStore() !== undefined;
+  return slots.getStore()?.isOver === false;
 }

@@ -4,7 +4,8 @@ import type { Holder } from '../../../runtime/fair-shares.ts';
 import { newId } from '../core/ids.ts';
 import { networkOf } from '../core/network-of.ts';
 import { runInSlot } from '../core/admission-slot.ts';
-import { OVERLOADED, type Admission, type ReleaseSlot } from './admission.ts';
+import type { AdmissionSlot } from '../core/admission-slot.ts';
+import { OVERLOADED, type Admission } from './admission.ts';
 import type { App, AppOptions } from './app.ts';
 import { clientAddress } from './client-address.ts';
 import { describeProblem, UNAVAILABLE_S } from './error-handler.ts';
@@ -30,7 +31,17 @@ export interface AdmissionDeps {
 export function admitRequests(app: App, { admission, options, observe }: AdmissionDeps): void {
   const refuse = refusalOf(options);
   const isTrusted = options.isTrustedProxy ?? (() => false);
-  const slots = new WeakMap<IncomingMessage, ReleaseSlot>();
+  const slots = new WeakMap<IncomingMessage, AdmissionSlot>();
+  const serve = (request: IncomingMessage, response: ServerResponse, release: () => void): void => {
+    const slot = { release, isOver: false };
+    // Not `finish`: a disconnected client also ends the request.
+    response.once('close', () => {
+      slot.isOver = true;
+      release();
+    });
+    slots.set(request, slot);
+    app.routing(request, response);
+  };
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     const release = admission.begin(() => !request.complete || response.headersSent);
     // The client has disconnected while it waited.
@@ -38,17 +49,17 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
       release();
       return;
     }
-    // Not `finish`: a disconnected client also ends the request.
-    response.once('close', release);
-    slots.set(request, release);
-    app.routing(request, response);
+    serve(request, response, release);
   };
-  // Not around the whole application: code after the reading of a body runs in the connection's context.
-  app.addHook('preHandler', (request, _reply, done) => {
-    const release = slots.get(request.raw);
-    if (release) runInSlot(release, done);
+  const enterSlot = ({ raw }: { raw: IncomingMessage }, _reply: unknown, done: () => void): void => {
+    const slot = slots.get(raw);
+    if (slot) runInSlot(slot, done);
     else done();
-  });
+  };
+  // Three times: code after the reading of a body runs in the connection's context, and authentication reads the database before that.
+  app.addHook('onRequest', enterSlot);
+  app.addHook('preValidation', enterSlot);
+  app.addHook('preHandler', enterSlot);
   const refuseRequest = (request: IncomingMessage, response: ServerResponse, startedAt: number): void => {
     refuse(response);
     observe?.({ method: request.method ?? '', route: REFUSED_ROUTE, status: 503 }, (performance.now() - startedAt) / 1000);
@@ -60,7 +71,7 @@ export function admitRequests(app: App, { admission, options, observe }: Admissi
   app.server.off('request', application.routing);
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if (ALWAYS.has(pathOf(request))) {
-      app.routing(request, response);
+      serve(request, response, () => undefined);
       return;
     }
     const startedAt = performance.now();

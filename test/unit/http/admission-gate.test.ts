@@ -6,7 +6,7 @@ import { Admission } from '../../../server/platform/http/admission.ts';
 import { admitRequests } from '../../../server/platform/http/admission-gate.ts';
 import { createApp } from '../../../server/platform/http/app.ts';
 import type { App } from '../../../server/platform/http/app.ts';
-import { releaseAdmissionSlot } from '../../../server/platform/core/admission-slot.ts';
+import { isInSlot, releaseAdmissionSlot } from '../../../server/platform/core/admission-slot.ts';
 import { listen } from '../../../server/platform/http/listen.ts';
 import { eventually } from '../../harness/wait-until.ts';
 
@@ -70,6 +70,30 @@ test('a refused request never becomes one of the application', async () => {
   expect(body).toMatchObject({ code: 'unavailable', status: 503 });
   expect(metrics).toEqual([{ method: 'POST', route: 'overload', status: 503 }]);
   expect((await post(`${url}/api/echo`)).body['request_id']).not.toBe(body['request_id']);
+});
+
+test('all that serves a request knows it, from its first hook on; what it leaves behind does not', async () => {
+  const known: Record<string, boolean> = {};
+  let later: Promise<boolean> | undefined;
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async () => void (known['onRequest'] = isInSlot()));
+    scope.addHook('preValidation', async () => void (known['preValidation'] = isInSlot()));
+    scope.post('/api/known', async () => {
+      known['handler'] = isInSlot();
+      later = new Promise((resolve) => app.server.once('later', () => resolve(isInSlot())));
+      // A loop that the request begins runs on in its context.
+      const timer = setInterval(() => {
+        if (admission.working > 0) return;
+        clearInterval(timer);
+        app.server.emit('later');
+      }, 5);
+      return {};
+    });
+  });
+  const url = await listen(app, { host: '127.0.0.1', port: 0 });
+  await post(`${url}/api/known`);
+  expect(known).toEqual({ onRequest: true, preValidation: true, handler: true });
+  expect(await later).toBe(false);
 });
 
 test('an admitted one does, and releases its slot when it is answered', async () => {
