@@ -97,6 +97,19 @@ describeEachDatabase('an inventory after a reconnect', (open) => {
     expect(write).toHaveBeenCalledOnce();
   });
 
+  test('of a router that was removed while the agent connected is written', async () => {
+    const { agent, connect, report, routers, writes } = await world();
+    const agentId = await agent();
+    await connect(agentId);
+    const id = (await report(agentId, 'branch', 'SERIAL1'))!;
+    const connecting = connect(agentId);
+    routers.forget(id);
+    await connecting;
+    const write = writes();
+    await report(agentId, 'branch', 'SERIAL1');
+    expect(write).toHaveBeenCalledOnce();
+  });
+
   test("withdraws the agent's claim under this name, as before", async () => {
     const { agent, connect, report, routers, teamId } = await world();
     const [owner, claimer] = [await agent(), await agent()];

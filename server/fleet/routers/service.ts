@@ -77,6 +77,8 @@ export class RoutersService {
   readonly #reports = new Map<string, AgentReports>();
   /** Since when disconnected agents are gone, milliseconds of monotonic time. */
   readonly #goneSince = new Map<string, number>();
+  /** Routers that have moved or were removed so far: shows whether one did while an agent's routers were read. */
+  #changesOfOwner = 0;
   readonly #startedAt: number;
   readonly #presenceFlush: PresenceFlush;
   readonly #flushes: Periodic;
@@ -196,7 +198,10 @@ export class RoutersService {
   }
 
   async onReady(connection: AgentConnection): Promise<void> {
-    const { held, ids, records } = await this.#openings.of(connection);
+    const before = this.#changesOfOwner;
+    const { held, ids, records: read } = await this.#openings.of(connection);
+    // A router that moved or was removed meanwhile may be among them: then what the agent reports decides.
+    const records = this.#changesOfOwner === before ? read : new Map<string, RouterRecord>();
     this.#limits.begin(connection, held);
     this.#goneSince.delete(connection.agentId);
     this.#reports.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, records, heartbeats: new Map() });
@@ -280,6 +285,7 @@ export class RoutersService {
   /** From now on the new agent reports the router, and no longer the former one. */
   #onMoveChange({ kind, router, agentId, ownerId }: MoveChange): void {
     if (kind !== 'moved') return;
+    this.#changesOfOwner += 1;
     const former = this.#reports.get(ownerId)?.ids;
     for (const [name, id] of former ?? []) if (id === router.id) former?.delete(name);
     this.duplicates.forget(ownerId, router.id);
@@ -298,6 +304,7 @@ export class RoutersService {
 
   /** The router was removed or replaced: its names pass to its successor. */
   forget(routerId: string, successorId?: string): void {
+    this.#changesOfOwner += 1;
     for (const { ids } of this.#reports.values()) {
       for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
         if (successorId === undefined) ids.delete(name);

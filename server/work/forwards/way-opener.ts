@@ -119,7 +119,14 @@ export class WayOpener {
   async #readEnded(connections: readonly AgentConnection[]): Promise<string[][]> {
     const { storage, clock } = this.#deps;
     const agentIds = [...new Set(connections.map(({ agentId }) => agentId))];
-    const ended = await selectEndedEarly(storage.db, agentIds, clock.now() - ENDED_WITHIN_MS, MOST_ENDED * agentIds.length);
+    const since = clock.now() - ENDED_WITHIN_MS;
+    const read = (ids: readonly string[]) => selectEndedEarly(storage.db, ids, since, MOST_ENDED * ids.length);
+    let ended = await read(agentIds);
+    // One agent may have so many that the others' were cut off.
+    if (agentIds.length > 1 && ended.length === MOST_ENDED * agentIds.length) {
+      ended = [];
+      for (const agentId of agentIds) ended.push(...(await read([agentId])));
+    }
     const byAgent = Map.groupBy(ended, ({ agentId }) => agentId);
     return connections.map(({ agentId, teamId }) =>
       (byAgent.get(agentId) ?? [])
