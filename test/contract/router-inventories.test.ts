@@ -1,6 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { Inventory } from '../../protocol/index.ts';
+import type { Sighted } from '../../server/fleet/routers/moves/service.ts';
+import { Sightings } from '../../server/fleet/routers/moves/sightings.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { storageUnavailable } from '../../server/platform/storage/storage-errors.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
@@ -136,7 +139,7 @@ describeEachDatabase('inventories of many agents at once', (open) => {
     };
     const agents: string[] = [];
     for (let count = 0; count < 60; count += 1) agents.push(await seedAgent(storage, teamId));
-    return { storage, agents, report };
+    return { storage, teamId, agents, report };
   }
 
   test('are stored in a few transactions', async () => {
@@ -146,6 +149,24 @@ describeEachDatabase('inventories of many agents at once', (open) => {
     expect(new Set(ids).size).toBe(agents.length);
     expect(ids).not.toContain(undefined);
     expect(write.mock.calls.length).toBeLessThan(5);
+  });
+
+  test.each([
+    ['40P01', 'fulfilled'],
+    ['55P03', 'fulfilled'],
+    ['57P01', 'rejected'],
+  ])('that the database answers %s are %s: those are tried again for which another transaction was in the way', async (code, status) => {
+    const { storage, teamId, agents } = await world();
+    const sightings = new Sightings(storage, async (_tx, { newId: id }) => ({ id }) as unknown as Sighted);
+    vi.spyOn(storage.writes, 'write').mockRejectedValueOnce(storageUnavailable(Object.assign(new Error('refused'), { code })));
+    const outcomes = await Promise.allSettled(
+      agents
+        .slice(0, 5)
+        .map(async (agentId) =>
+          sightings.store({ newId: agentId, teamId, agentId, agentEntry: 'branch', address: '', facts: factsOf('S', 'r'), now: 0 }),
+        ),
+    );
+    expect(new Set(outcomes.map((outcome) => outcome.status))).toEqual(new Set([status]));
   });
 
   test('that one of them cannot be stored fails this one alone', async () => {

@@ -49,6 +49,12 @@ export function meansUnavailable(error: unknown): boolean {
   return UNAVAILABLE_NETWORK.includes(code) || code.startsWith('08') || code.startsWith('57P');
 }
 
+/** True when another transaction was in the way (a deadlock, or a lock that it held for too long): nothing was written, the next try may do. */
+export function isContended(error: unknown): boolean {
+  const code = codeOf(error instanceof AppError ? error.cause : error);
+  return code !== undefined && (code.startsWith('40') || code === '55P03');
+}
+
 /** True for errors that an administrator must fix: a wrong password or role (28), no such database (3D). */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);

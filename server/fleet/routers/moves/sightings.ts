@@ -1,6 +1,8 @@
 import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { isContended } from '../../../platform/storage/storage-errors.ts';
+import { lockTeam } from '../../../platform/storage/team-lock.ts';
 import type { Sighted, Sighting } from './service.ts';
 
 /** Sightings of one transaction: each takes about half a millisecond on SQLite, during which reads wait. */
@@ -44,7 +46,7 @@ export class Sightings {
     } catch (reason) {
       // When the database is away, each of them would only wait as long again.
       const isAway = reason instanceof AppError && (reason.code === 'unavailable' || reason.code === 'outcome_unknown');
-      if (isAway || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
+      if ((isAway && !isContended(reason)) || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
     }
     // One that cannot be stored must not lose the others.
     const outcomes: Outcome[] = [];
@@ -54,6 +56,8 @@ export class Sightings {
 
   #write(sightings: readonly Sighting[]): Promise<Sighted[]> {
     return this.#storage.writes.write(async (tx) => {
+      // In the order of removals and replacements: the team, then its routers. One sighting locks a router or the team, hardly ever both.
+      if (sightings.length > 1) await lockTeam(tx, sightings[0]!.teamId);
       const sighted: Sighted[] = [];
       for (const sighting of sightings) sighted.push(await this.#record(tx, sighting));
       return sighted;
