@@ -1,9 +1,8 @@
 import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
-import { isContended } from '../../../platform/storage/storage-errors.ts';
-import { lockTeam } from '../../../platform/storage/team-lock.ts';
 import type { Sighted, Sighting } from './service.ts';
+import { isContended, lockTeam } from './store.ts';
 
 /** Sightings of one transaction: each takes about half a millisecond on SQLite, during which reads wait. */
 const AT_ONCE = 50;
