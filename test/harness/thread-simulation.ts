@@ -1,6 +1,6 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
-import { keysOf, routeNotices, settleTogether } from '../../server/outbound/notifications/threads/routing/batch.ts';
+import { keysOf, routeNotices, settleTogether, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
 import { momentOf } from '../../server/outbound/notifications/threads/telling/moment.ts';
 import type { NextGroup } from '../../server/outbound/notifications/threads/telling/moment.ts';
@@ -99,7 +99,8 @@ export class ThreadSimulation {
   #route(notices: NoticeRow[]): void {
     const places = new Map(notices.map((notice) => [notice.id, this.#placeOf(notice)]));
     const campaignOf = (key: string): string | undefined => /^campaign (\S+)/.exec(key)?.[1];
-    const keys = new Set(notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, [this.listener], campaignOf)));
+    const ofNotices = notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, [this.listener], campaignOf));
+    const keys = new Set([...ofNotices, ...stormKeysOf([this.listener])]);
     const threads = [...this.threads.values()].filter((thread) => thread.closed_at === null && keys.has(thread.key));
     const items = [...this.#items.values()];
     const known = {

@@ -37,6 +37,8 @@ export function whyNotFor(listener: Pick<Listener, 'events' | 'sites'>, kind: st
 }
 
 export function isFor(listener: Listener, kind: string, place: Place): boolean {
+  // The cheap question first: a fact is of few sites, and a team may have 200 groups.
+  if (listener.sites.length > 0 && !place.sites.some((site) => listener.sites.includes(site))) return false;
   return whyNotFor(listener, kind, place) === null;
 }
 

@@ -29,11 +29,17 @@ export interface Routed {
 
 /** Keys of the threads that may hear of a notice, in any group. */
 export function keysOf(notice: NoticeRow, place: Place, listeners: readonly Listener[], campaignOf: CampaignOf): string[] {
-  const keys = listeners.map((listener) => destinationOf(listener, notice, campaignOf).key);
-  const parents = listeners.map(({ id }) => stormKey(id));
+  // Jobs may belong to a campaign in one group and not in another.
+  const keys = notice.kind.startsWith('job.') ? listeners.map((listener) => destinationOf(listener, notice, campaignOf).key) : [notice.key];
+  const parents: string[] = [];
   if (place.siteId !== null) parents.push(siteKey(place.siteId, notice.kind));
   if (place.agentId !== null) parents.push(agentKey(place.agentId));
   return [...new Set([...keys, ...parents])];
+}
+
+/** Keys of the threads that stand for all others of a group. */
+export function stormKeysOf(listeners: readonly Listener[]): string[] {
+  return listeners.map(({ id }) => stormKey(id));
 }
 
 export function routeNotices(notices: readonly NoticeRow[], known: Known): Routed {

@@ -4,7 +4,7 @@ import type { CampaignOf } from '../match.ts';
 import type { ThreadRow } from '../types.ts';
 import { releaseToOpen } from '../telling/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
-import { keysOf, routeNotices, settleTogether } from './batch.ts';
+import { keysOf, routeNotices, settleTogether, stormKeysOf } from './batch.ts';
 import {
   insertThreads,
   lockTeam,
@@ -41,7 +41,8 @@ export async function routeSome(
   const notices = await selectUnrouted(tx, teamId, limit);
   if (notices.length === 0) return 0;
   const places = await selectPlaces(tx, teamId, notices);
-  const keys = new Set(notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, listeners, campaignOf)));
+  const ofNotices = notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, listeners, campaignOf));
+  const keys = new Set([...ofNotices, ...stormKeysOf(listeners)]);
   const threads = await selectOpenThreads(tx, teamId, [...keys]);
   const items = await selectItems(
     tx,
