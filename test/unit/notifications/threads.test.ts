@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { takeFew } from '../../../server/outbound/notifications/threads/routing/batch.ts';
 import { ThreadSimulation } from '../../harness/thread-simulation.ts';
 
 const SECOND = 1000;
@@ -102,6 +103,18 @@ describe('a thread', () => {
     for (const thread of group.threads.values()) group.threads.set(thread.id, { ...thread, acknowledged_at: group.now });
     group.pass(24 * HOUR);
     expect(group.told.filter((said) => said.startsWith('reminder'))).toHaveLength(2);
+  });
+});
+
+describe('a transaction of the router', () => {
+  it.each([
+    [[1, 1, 1], 3],
+    [[2, 2, 2], 2],
+    [[9, 1], 1],
+    [[0, 0, 4, 1], 3],
+    [[], 0],
+  ])('takes of notices that %j groups hear the first %i', (sizes, taken) => {
+    expect(takeFew(sizes, (size) => size, 4)).toEqual(sizes.slice(0, taken));
   });
 });
 

@@ -27,6 +27,21 @@ export interface Routed {
   items: ItemRow[];
 }
 
+/** How many groups hear of a notice: each has a thread for it. */
+export function hearing(listeners: readonly Listener[], notice: NoticeRow, place: Place): number {
+  return listeners.filter((listener) => isFor(listener, notice.kind, place)).length;
+}
+
+/** The first notices, as many as fill a transaction, and at least one. @param sizeOf threads that a notice may change */
+export function takeFew<T>(notices: readonly T[], sizeOf: (notice: T) => number, most: number): T[] {
+  let size = 0;
+  const next = notices.findIndex((notice) => {
+    size += sizeOf(notice);
+    return size > most;
+  });
+  return notices.slice(0, next === -1 ? notices.length : Math.max(1, next));
+}
+
 /** Keys of the threads that may hear of a notice, in any group. */
 export function keysOf(notice: NoticeRow, place: Place, listeners: readonly Listener[], campaignOf: CampaignOf): string[] {
   // Jobs may belong to a campaign in one group and not in another.

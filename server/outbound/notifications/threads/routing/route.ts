@@ -4,7 +4,7 @@ import type { CampaignOf } from '../match.ts';
 import type { ThreadRow } from '../types.ts';
 import { releaseToOpen } from '../telling/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
-import { keysOf, routeNotices, settleTogether, stormKeysOf } from './batch.ts';
+import { hearing, keysOf, routeNotices, settleTogether, stormKeysOf, takeFew } from './batch.ts';
 import {
   insertThreads,
   lockTeam,
@@ -36,11 +36,10 @@ export async function routeSome(
   // Two processes take turns.
   await lockTeam(tx, teamId);
   const listeners = await selectListeners(tx, teamId);
-  // Each group may have a thread for each.
-  const limit = Math.max(1, Math.floor(ROUTED_AT_ONCE / Math.max(1, listeners.length)));
-  const notices = await selectUnrouted(tx, teamId, limit);
-  if (notices.length === 0) return 0;
-  const places = await selectPlaces(tx, teamId, notices);
+  const waiting = await selectUnrouted(tx, teamId, ROUTED_AT_ONCE);
+  if (waiting.length === 0) return 0;
+  const places = await selectPlaces(tx, teamId, waiting);
+  const notices = takeFew(waiting, (notice) => hearing(listeners, notice, places.get(notice.id)!), ROUTED_AT_ONCE);
   const ofNotices = notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, listeners, campaignOf));
   const keys = new Set([...ofNotices, ...stormKeysOf(listeners)]);
   const threads = await selectOpenThreads(tx, teamId, [...keys]);
