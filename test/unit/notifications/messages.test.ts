@@ -34,6 +34,65 @@ describe('what a person who knows so much is told', () => {
     ],
     // What remained of a storm.
     ['resolve', [], 'resolve'],
+    // An end that did not arrive ended nothing, and a second opening that did not arrive changes nothing.
+    [
+      'resolve',
+      [
+        ['open', 'sent'],
+        ['resolve', 'superseded'],
+        ['open', 'superseded'],
+      ],
+      'resolve',
+    ],
+    // A person of two groups has a line for each.
+    [
+      'resolve',
+      [
+        ['open', 'sent'],
+        ['open', 'withheld', 'duplicate'],
+      ],
+      'resolve',
+    ],
+    [
+      'reminder',
+      [
+        ['open', 'sent'],
+        ['open', 'withheld', 'duplicate'],
+      ],
+      'reminder',
+    ],
+    [
+      'resolve',
+      [
+        ['open', 'failed'],
+        ['open', 'withheld', 'duplicate'],
+      ],
+      'was_away',
+    ],
+    [
+      'resolve',
+      [
+        ['open', 'sent'],
+        ['escalation', 'superseded'],
+      ],
+      'resolve',
+    ],
+    [
+      'resolve',
+      [
+        ['open', 'sent'],
+        ['escalation', 'withheld', 'muted'],
+      ],
+      'resolve',
+    ],
+    [
+      'acknowledged',
+      [
+        ['open', 'sent'],
+        ['escalation', 'superseded'],
+      ],
+      'acknowledged',
+    ],
     [
       'resolve',
       [
@@ -46,7 +105,7 @@ describe('what a person who knows so much is told', () => {
     expect(
       kindFor(
         { kind },
-        earlier.map(([each, state]) => ({ kind: each!, state: state! })),
+        earlier.map(([each, state, reason]) => ({ kind: each!, state: state!, reason: reason ?? null })),
       ),
     ).toBe(told);
   });

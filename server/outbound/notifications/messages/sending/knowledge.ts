@@ -5,16 +5,25 @@ import type { MessageRow } from '../types.ts';
 
 const OPENINGS = new Set(['open', 'still_open', 'escalation']);
 
+/** Ends as they are stored, and as they are told to those who were away. */
+const ENDS = new Set(['resolve', 'was_away']);
+
 /**
  * The kind of message for somebody who got these earlier messages: an end without an opening that arrived is `was_away`, and a change of what
- * they never heard of is its opening.
+ * they never heard of is its opening. An end that did not arrive ended nothing for them.
  * @param earlier of the same thread, person and channel, oldest first
  */
-export function kindFor(message: Pick<MessageRow, 'kind'>, earlier: readonly Pick<MessageRow, 'kind' | 'state'>[]): MessageKind {
-  const lastOpening = earlier.findLastIndex(({ kind }) => OPENINGS.has(kind));
-  const knows = lastOpening >= 0 && earlier.slice(lastOpening).some(({ state }) => state === 'sent');
-  if (knows || OPENINGS.has(message.kind)) return message.kind as MessageKind;
+export function kindFor(message: Pick<MessageRow, 'kind'>, earlier: readonly Pick<MessageRow, 'kind' | 'state' | 'reason'>[]): MessageKind {
+  const kind = message.kind as MessageKind;
+  const lastEnd = earlier.findLastIndex(({ kind: told, state }) => ENDS.has(told) && state === 'sent');
+  const since = earlier.slice(lastEnd + 1).filter((row) => !isForNobody(row));
+  const knows = since.some(({ state }) => state === 'sent');
   // A rest of a storm ends without an opening of its own.
-  if (lastOpening < 0) return message.kind as MessageKind;
-  return message.kind === 'resolve' ? 'was_away' : 'open';
+  if (knows || OPENINGS.has(kind) || !since.some(({ kind: told }) => OPENINGS.has(told))) return kind;
+  return kind === 'resolve' ? 'was_away' : 'open';
+}
+
+/** The person got it by another line, or nobody was to get it: it says nothing about what the person knows. */
+function isForNobody({ state, reason }: Pick<MessageRow, 'state' | 'reason'>): boolean {
+  return state === 'withheld' && (reason === 'duplicate' || reason === 'muted');
 }
