@@ -1,4 +1,5 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { routeSome } from '../../server/outbound/notifications/threads/routing/route.ts';
 import { ThreadsService } from '../../server/outbound/notifications/threads/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
@@ -19,6 +20,7 @@ describeEachDatabase('the rounds of the notifier', (open) => {
   let storage: Storage;
   let clock: ManualClock;
   let teamId: string;
+  let group: string;
   let bench: NotifyBench;
 
   beforeEach(async () => {
@@ -26,7 +28,8 @@ describeEachDatabase('the rounds of the notifier', (open) => {
     clock = new ManualClock(START);
     ({ teamId } = await seedRouter(storage));
     bench = new NotifyBench(storage, clock);
-    await seedPerson(storage, teamId, 'ada@example.net', await followKinds(storage, teamId, ['*']));
+    group = await followKinds(storage, teamId, ['*']);
+    await seedPerson(storage, teamId, 'ada@example.net', group);
   });
 
   const offline = (phase: 'open' | 'resolve', router: number, of = teamId): NewNotice => ({
@@ -99,6 +102,26 @@ describeEachDatabase('the rounds of the notifier', (open) => {
     clock.advance(31 * SECOND);
     await service.run();
     expect(told).toEqual([second, first]);
+  });
+
+  test('a team whose failed work went another way is forgotten: the next pass waits, and the heart beats', async () => {
+    await bench.facts([offline('open', 1)]);
+    const over = { failing: teamId };
+    const service = serviceOf([], over);
+    await service.run();
+    const before = service.lookedAt;
+    clock.advance(5 * SECOND);
+    await service.run();
+    expect(service.lookedAt).toBe(before);
+    await new GroupsService({ storage, clock }).delete(teamId, group);
+    clock.advance(31 * SECOND);
+    service.start();
+    clock.advance(SECOND);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    expect(service.lookedAt).toBe(clock.monotonic());
+    clock.advance(SECOND);
+    expect(clock.pending, 'the next pass waits').toBe(1);
+    await service.stop();
   });
 
   test('what is due again as it was does not keep the process busy', async () => {

@@ -120,6 +120,7 @@ export class ThreadsService {
   async run(): Promise<void> {
     const { storage, clock, writeMessages, rules, campaignOf } = this.#deps;
     const { afterAgentMs } = rules;
+    this.#forgetOldFailures();
     try {
       await this.#endMissed();
       await this.#endMutes();
@@ -157,6 +158,12 @@ export class ThreadsService {
       }
     }
     return hasMoved;
+  }
+
+  /** A team whose time has come is tried again if it has work; what it had may have gone another way, with its group for example. */
+  #forgetOldFailures(): void {
+    const now = this.#deps.clock.monotonic();
+    for (const [teamId, until] of this.#failing) if (until <= now) this.#failing.delete(teamId);
   }
 
   /** Telling moves what was due. If a mistake of ours ever leaves it as it was, this must not go on for ever. */
