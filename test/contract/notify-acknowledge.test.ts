@@ -187,6 +187,41 @@ describeEachDatabase('acknowledging', (open) => {
       expect(bench.server.kindsOf('dan@example.net')).toEqual(['escalation', 'resolve']);
     });
 
+    test('what remains of a storm has its escalation: nobody is asked again, and all who were asked hear its end', async () => {
+      const [second, third] = await names('carol', 'dan');
+      await chain(group, second!, 10);
+      await chain(second!, third!, 60);
+      const routers: string[] = [];
+      for (let n = 0; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId: mine.teamId })).routerId);
+      await facts.happen(...routers.map((id) => facts.fault('open', id)));
+      await bench.pass(11 * MINUTE);
+      await facts.happen(...routers.slice(1).map((id) => facts.fault('resolve', id)));
+      await bench.pass(30 * MINUTE);
+      expect(bench.server.kindsOf('carol@example.net')).toEqual(['escalation', 'resolve']);
+      expect(bench.server.kindsOf('dan@example.net')).toEqual([]);
+      await bench.pass(30 * MINUTE);
+      expect(bench.server.kindsOf('dan@example.net')).toEqual(['escalation']);
+      await facts.happen(facts.fault('resolve', routers[0]!));
+      await bench.pass(MINUTE);
+      expect(bench.server.kindsOf('carol@example.net')).toEqual(['escalation', 'resolve', 'resolve']);
+      expect(bench.server.kindsOf('dan@example.net')).toEqual(['escalation', 'resolve']);
+    });
+
+    test('whoever has taken a storm over has what remains of it', async () => {
+      const routers: string[] = [];
+      for (let n = 0; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId: mine.teamId })).routerId);
+      await facts.happen(...routers.map((id) => facts.fault('open', id)));
+      await bench.pass(MINUTE);
+      const storm = await storage.db.selectFrom('threads').select('id').where('kind', '=', 'storm').executeTakeFirstOrThrow();
+      await bench.threads.acknowledge(mine.teamId, { kind: 'user', id: ada }, storm.id);
+      await facts.happen(...routers.slice(1).map((id) => facts.fault('resolve', id)));
+      await bench.pass(HOUR);
+      const left = await storage.db.selectFrom('threads').selectAll().where('router_id', '=', routers[0]!).executeTakeFirstOrThrow();
+      expect(left).toMatchObject({ parent_id: null, acknowledged_by: ada, acknowledged_by_kind: 'user', escalate_at: null });
+      await bench.pass(20 * HOUR);
+      expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
+    });
+
     test('a storm is escalated as one', async () => {
       const [second] = await names('carol');
       await chain(group, second!, 10);

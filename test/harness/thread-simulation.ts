@@ -1,6 +1,7 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
 import { keysOf, routeNotices, settleTogether, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
+import { inheritedFrom } from '../../server/outbound/notifications/threads/telling/care.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
 import { momentOf } from '../../server/outbound/notifications/threads/telling/moment.ts';
 import type { NextGroup } from '../../server/outbound/notifications/threads/telling/moment.ts';
@@ -180,7 +181,11 @@ export class ThreadSimulation {
       newId: () => this.#nextId(),
     });
     for (const thread of [...result.added, ...result.changed]) this.threads.set(thread.id, thread);
-    this.#release(result.released, 'as_told');
+    this.#inherit(result.released);
+    this.#release(
+      result.released.map(({ id }) => id),
+      'as_told',
+    );
     for (const { thread, kind, withheld } of result.revisions)
       this.said.push({
         at: this.now,
@@ -195,6 +200,15 @@ export class ThreadSimulation {
 
   #isSilenced(key: string): boolean {
     return (this.silenced.get(key) ?? 0) > this.now;
+  }
+
+  #inherit(parents: readonly ThreadRow[]): void {
+    for (const parent of parents) {
+      const { asked, care } = inheritedFrom(parent);
+      for (const thread of this.threads.values())
+        if (thread.parent_id === parent.id && thread.state === 'open')
+          this.threads.set(thread.id, { ...thread, ...asked, ...(thread.acknowledged_at === null ? care : {}) });
+    }
   }
 
   #release(parents: readonly string[], how: 'open_again' | 'as_told'): void {

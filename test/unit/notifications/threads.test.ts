@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { takeOver } from '../../../server/outbound/notifications/threads/acknowledging/acknowledge.ts';
 import { takeFew } from '../../../server/outbound/notifications/threads/routing/batch.ts';
 import { ThreadSimulation } from '../../harness/thread-simulation.ts';
 
@@ -557,6 +558,65 @@ describe('what a review found', () => {
     for (let n = 1; n < 8; n += 1) group.back(`a${n}`);
     group.pass(9 * HOUR);
     expect(group.told).toEqual(['open storm:group', 'resolve storm:group', 'reminder agent:a0', 'reminder agent:a0']);
+  });
+
+  const next = (id: string, minutes: number) => ({ id, afterMs: minutes * MINUTE, isMuted: false });
+  /** Eight agents that are away; all but the first are back after so long. */
+  const stormOf = (group: ThreadSimulation, ms: number): void => {
+    for (let n = 0; n < 8; n += 1) group.away(`a${n}`);
+    group.pass(ms);
+    for (let n = 1; n < 8; n += 1) group.back(`a${n}`);
+  };
+  const rest = (group: ThreadSimulation) => [...group.threads.values()].find(({ key }) => key === 'agent:a0')!;
+
+  it('what remains of a storm is escalated when the storm would have been', () => {
+    const group = new ThreadSimulation();
+    group.chain = [next('second', 30)];
+    stormOf(group, 10 * MINUTE);
+    group.pass(15 * MINUTE);
+    expect(group.told).toEqual(['open storm:group', 'resolve storm:group']);
+    group.pass(10 * MINUTE);
+    expect(group.told.slice(2)).toEqual(['escalation agent:a0']);
+  });
+
+  it('those to whom a storm was escalated are not asked again, and hear the end of what remains', () => {
+    const group = new ThreadSimulation();
+    group.chain = [next('second', 5), next('third', 60)];
+    stormOf(group, 10 * MINUTE);
+    group.pass(20 * MINUTE);
+    expect(rest(group)).toMatchObject({ escalation_level: 1, escalated_to: '["second"]' });
+    expect(group.told).toEqual(['open storm:group', 'escalation storm:group', 'resolve storm:group']);
+    group.pass(HOUR);
+    expect(group.told.slice(3)).toEqual(['escalation agent:a0']);
+    expect(rest(group).escalated_to).toBe('["second","third"]');
+  });
+
+  it('whoever has taken a storm over has what remains of it', () => {
+    const group = new ThreadSimulation();
+    group.chain = [next('second', 30)];
+    for (let n = 0; n < 8; n += 1) group.away(`a${n}`);
+    group.pass(MINUTE);
+    const storm = [...group.threads.values()].find(({ kind }) => kind === 'storm')!;
+    group.threads.set(storm.id, takeOver(storm, { kind: 'user', id: 'ada' }, null, group.now).thread);
+    for (let n = 1; n < 8; n += 1) group.back(`a${n}`);
+    group.pass(9 * HOUR);
+    expect(group.told).toEqual(['open storm:group', 'resolve storm:group']);
+    expect(rest(group)).toMatchObject({ acknowledged_by: 'ada', acknowledged_by_kind: 'user' });
+  });
+
+  it.each(['always', 'schedule-inactive'] as const)('a storm is escalated when its group is muted meanwhile (%s)', (mute) => {
+    const group = new ThreadSimulation();
+    group.chain = [next('second', 30)];
+    for (let n = 0; n < 10; n += 1) group.away(`a${n}`);
+    group.pass(10 * MINUTE);
+    const untilNight = { timeZone: 'UTC', windows: [{ day: 'monday' as const, from: 12 * 60, to: 23 * 60 }] };
+    group.listener = { ...group.listener, mute, schedule: mute === 'always' ? null : untilNight };
+    // Its number changes, and is not told.
+    group.back('a0');
+    group.pass(15 * MINUTE);
+    expect(group.told).toEqual(['open storm:group']);
+    group.pass(10 * MINUTE);
+    expect(group.told).toEqual(['open storm:group', 'escalation storm:group']);
   });
 });
 

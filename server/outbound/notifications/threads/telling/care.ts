@@ -62,6 +62,24 @@ function escalate(thread: ThreadRow, { now, chain }: Moment): Told {
   return { thread: { ...watched, flush_at: lookAt(watched, watched.told_at ?? now) }, revisions };
 }
 
+/** What a thread that stood alone for others hands on to what is still open in it. */
+export interface Inherited {
+  /** Who was asked so far: they hear its end. */
+  asked: Pick<ThreadRow, 'escalation_level' | 'escalated_to'>;
+  /** For what nobody has taken over by itself. */
+  care: Pick<ThreadRow, 'escalate_at' | 'acknowledged_at' | 'acknowledged_by' | 'acknowledged_by_kind' | 'acknowledged_until'>;
+}
+
+/** @param parent as it was while it was open */
+export function inheritedFrom(parent: ThreadRow): Inherited {
+  const { escalation_level, escalated_to, escalate_at, acknowledged_at, acknowledged_by, acknowledged_by_kind, acknowledged_until } =
+    parent;
+  return {
+    asked: { escalation_level, escalated_to },
+    care: { escalate_at, acknowledged_at, acknowledged_by, acknowledged_by_kind, acknowledged_until },
+  };
+}
+
 /** Groups that were told because nobody acknowledged. */
 export function escalatedTo({ escalated_to: groups }: Pick<ThreadRow, 'escalated_to'>): string[] {
   return JSON.parse(groups) as string[];

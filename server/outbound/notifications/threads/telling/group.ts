@@ -156,7 +156,7 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
       return;
     }
     result.put(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null, told_in: thread.parent_id }, now));
-    result.released.push(thread.id);
+    result.released.push(counted);
     const storm = state.parents.find(({ id }) => id === thread.parent_id);
     if (storm) result.put(wait(result.of(storm), 'update', ENDING, now));
     return;
@@ -164,14 +164,15 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
   const next = rollup(counted, open, now);
   if (next.kind === 'end') {
     result.tell(tell(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0 }, now), 'resolve', now));
-    result.released.push(thread.id);
+    result.released.push(counted);
   } else if (isCareDue(counted, now)) {
     result.tell(care(hold ? counted : quiet, moment));
   } else if (next.kind === 'update' && !hold) {
     result.tell(tell({ ...quiet, flush_at: lookAt(counted, now) }, 'update', now));
   } else if (hold) {
-    // The number is told when the mute or the silence ends.
-    result.put({ ...heldBack(counted, hold), pending: 'update' });
+    // The number is told when the mute or the silence ends. A mute does not stop the escalation: its people may be off duty.
+    const escalateAt = hold.reason === 'muted' ? counted.escalate_at : null;
+    result.put({ ...heldBack(counted, hold), flush_at: earliest(hold.until, escalateAt), pending: 'update' });
   } else {
     const until = next.kind === 'wait' ? next.until : null;
     result.put(until === null ? quiet : { ...quiet, pending: 'update', flush_at: earliest(until, look) });

@@ -6,8 +6,8 @@ export class GroupResult {
   readonly #added = new Set<string>();
   readonly #threads = new Map<string, ThreadRow>();
   readonly revisions: Revision[] = [];
-  /** Parents that are over; what is still open in them counts as told. */
-  readonly released: string[] = [];
+  /** Parents that are over, as they were while they were open; what is still open in them counts as told. */
+  readonly released: ThreadRow[] = [];
 
   get added(): ThreadRow[] {
     return [...this.#threads.values()].filter(({ id }) => this.#added.has(id));

@@ -3,6 +3,7 @@ import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import type { ThreadRow } from '../types.ts';
+import { inheritedFrom } from './care.ts';
 
 export { selectEscalations } from '../../groups/escalation/store.ts';
 export { selectSilenced } from '../../silences/store.ts';
@@ -146,15 +147,20 @@ export async function releaseToOpen(
   }
 }
 
-/** Parents are over: what is still open in them counts as told, what has ended is closed at `closeAt`. */
+/**
+ * Parents are over: what is still open in them counts as told, and what has ended is closed at `closeAt`.
+ * @param parents as they were while they were open: what is open in them inherits their escalation and who has taken them over
+ */
 export async function releaseAsTold(
   db: DbOrTx,
   teamId: string,
-  parentIds: readonly string[],
+  parents: readonly ThreadRow[],
   { now, closeAt }: { now: number; closeAt: number },
 ): Promise<void> {
   const told = { parent_id: null, pending: null, flapping_since: null, told_open: 1 as const, told_at: now };
-  for (const chunk of inChunks(parentIds)) {
+  // Only a storm ends with something open in it.
+  for (const parent of parents.filter(({ open_count: open }) => open > 0)) await inherit(db, teamId, parent);
+  for (const chunk of inChunks(parents.map(({ id }) => id))) {
     await childrenOf(db, teamId, chunk)
       .set((eb) => ({ told_in: eb.ref('parent_id') }))
       .execute();
@@ -163,6 +169,13 @@ export async function releaseAsTold(
     const set = (eb: ExpressionBuilder<Schema, 'threads'>) => ({ ...told, told_count: eb.ref('open_count'), flush_at: now });
     await childrenOf(db, teamId, chunk).set(set).where('state', '=', 'open').execute();
   }
+}
+
+async function inherit(db: DbOrTx, teamId: string, parent: ThreadRow): Promise<void> {
+  const { asked, care } = inheritedFrom(parent);
+  const open = () => childrenOf(db, teamId, [parent.id]).where('state', '=', 'open');
+  await open().set(asked).execute();
+  await open().set(care).where('acknowledged_at', 'is', null).execute();
 }
 
 /** What has something to tell of its own keeps its time. */
