@@ -109,7 +109,7 @@ describeEachDatabase('search', (open) => {
     test('a router by its serial number, an agent and a site by their names, each by its id', async () => {
       expect(await find('HW7')).toMatchObject([{ kind: 'router', id: mine.routers[7], match: 'exact' }]);
       const agent = mine.agents[0]!;
-      expect(await find(`agent ${agent}`)).toMatchObject([{ kind: 'agent', id: agent, match: 'exact', path: `/api/agents/${agent}` }]);
+      expect(await find('AGENT-0')).toMatchObject([{ kind: 'agent', id: agent, match: 'exact', path: `/api/agents/${agent}` }]);
       expect(await find('site 0')).toMatchObject([{ kind: 'site', id: mine.sites[0], match: 'exact' }]);
       for (const [kind, id] of [
         ['router', mine.routers[3]!],

@@ -55,6 +55,7 @@ test('without any setting it is a control plane for this machine', () => {
     smtp: null,
     channels: { sms: null, telegram: null, whatsapp: null },
     notifyPrivate: [],
+    heartbeatUrl: null,
     keepSteps: { fineMs: 30 * 24 * 3600_000, hourlyMs: 366 * 24 * 3600_000 },
     heartbeatMs: 30_000,
     offlineAfterMs: 75_000,
