@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** The address follows when nobody has typed for this time, milliseconds. */
+/** The address follows when nobody has typed for this time, or when the field is left; milliseconds. */
 const PAUSE_MS = 250;
 
 /**
@@ -17,8 +17,14 @@ export function useTyped(kept: string, write: (text: string) => void): [string, 
   const text = typed?.text ?? kept;
   useEffect(() => {
     if (!isWaiting) return undefined;
-    const timer = setTimeout(() => onPause(text), PAUSE_MS);
-    return () => clearTimeout(timer);
+    const pause = (): void => onPause(text);
+    const timer = setTimeout(pause, PAUSE_MS);
+    // Whoever leaves the field may be about to reload the page, which reads the address.
+    document.addEventListener('focusout', pause);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('focusout', pause);
+    };
   }, [isWaiting, text]);
   // The address has caught up: from here on it decides, so that Back works. Before the last text was written, the same text in the address is
   // that of an earlier pause, which another one is about to follow.
