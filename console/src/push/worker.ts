@@ -14,18 +14,13 @@ interface Pushed extends Extended {
 interface Clicked extends Extended {
   notification: Notification;
 }
-interface WindowClient {
-  url: string;
-  focus(): Promise<unknown>;
-  navigate(url: string): Promise<unknown>;
-}
 interface Worker {
   addEventListener(type: 'install' | 'activate', listener: (event: Extended) => void): void;
   addEventListener(type: 'push', listener: (event: Pushed) => void): void;
   addEventListener(type: 'notificationclick', listener: (event: Clicked) => void): void;
   skipWaiting(): Promise<void>;
   registration: ServiceWorkerRegistration;
-  clients: { openWindow(url: string): Promise<unknown>; claim(): Promise<void>; matchAll(options: object): Promise<WindowClient[]> };
+  clients: { openWindow(url: string): Promise<unknown>; claim(): Promise<void> };
   location: Location;
 }
 const worker = self as unknown as Worker;
@@ -61,15 +56,11 @@ function show(message: unknown): Promise<void> {
   });
 }
 
-/** Goes to what the message is about, in the page that is open if there is one. Nobody can send people elsewhere. */
+/**
+ * Shows what the message is about, always in a page of its own: an open one may have a terminal or a form, and of what it shows the browser
+ * tells only the address with which it began. Nobody can send people elsewhere.
+ */
 async function open(url: unknown): Promise<void> {
   const { origin } = worker.location;
-  const wanted = typeof url === 'string' && URL.parse(url)?.origin === origin ? url : `${origin}/`;
-  const [page] = await worker.clients.matchAll({ type: 'window' });
-  if (page === undefined) {
-    await worker.clients.openWindow(wanted);
-    return;
-  }
-  await page.focus();
-  if (page.url !== wanted) await page.navigate(wanted);
+  await worker.clients.openWindow(typeof url === 'string' && URL.parse(url)?.origin === origin ? url : `${origin}/`);
 }

@@ -24,6 +24,21 @@ const pushService = (endpoint: string, { p256dh, auth }: PushReceiver): string =
   };
 `;
 
+/** Runs in the worker: a click on a notification about this address, and what the worker does with windows, which needs a person's click. */
+const CLICK = `async (url) => {
+  const done = [];
+  clients.openWindow = async (wanted) => void done.push('open ' + wanted);
+  for (const name of ['focus', 'navigate']) WindowClient.prototype[name] = async function () { done.push(name + ' ' + this.url); };
+  await registration.showNotification('Outage', { data: { url } });
+  const [notification] = await registration.getNotifications();
+  const click = new NotificationEvent('notificationclick', { notification });
+  const work = [];
+  click.waitUntil = (promise) => void work.push(promise);
+  dispatchEvent(click);
+  await Promise.all(work);
+  return done;
+}`;
+
 describe.skipIf(isChromiumMissing)('in Chromium', () => {
   let world: World;
   let browser: Browser;
@@ -85,6 +100,22 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await button('No longer in this browser').click();
     await browsers().waitFor({ state: 'detached' });
     await button('Show them in this browser').waitFor();
+  });
+
+  it('opens what a message is about beside the page in which somebody works', async () => {
+    await visit.context.grantPermissions(['notifications'], { origin: visit.origin });
+    await visit.signIn('viewer', '/me/notifications');
+    await button('Show them in this browser').click();
+    await browsers().getByText('proved').waitFor();
+    const worker = visit.context.serviceWorkers()[0]!;
+    const clickOn = (url: string) => worker.evaluate<string[]>(`(${CLICK})(${JSON.stringify(url)})`);
+    const thread = `${visit.origin}/notifications/threads/01a1fb9c-376e-7279-a064-482cecad7b5b`;
+    const here = page.url();
+    expect(await clickOn(thread)).toEqual([`open ${thread}`]);
+    expect(await clickOn('https://elsewhere.example/')).toEqual([`open ${visit.origin}/`]);
+    expect(page.url()).toBe(here);
+    await button('No longer in this browser').click();
+    await browsers().waitFor({ state: 'detached' });
   });
 
   it('says what to do when the browser does not allow it', async () => {

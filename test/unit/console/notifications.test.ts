@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NotificationGroup, ScheduleWindow } from '../../../client/index.ts';
 import { addressOf, isComplete } from '../../../console/src/pages/notifications/channels/address-fields.ts';
+import { takerWords, threadState } from '../../../console/src/pages/notifications/log/words.ts';
 import { groupSentence, whyNobody } from '../../../console/src/pages/notifications/sentence.ts';
 import type { Names } from '../../../console/src/pages/notifications/sentence.ts';
 import { EMPTY_SILENCE, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
@@ -50,6 +51,21 @@ describe('a week in words', () => {
 
   it('reads a time of day, and nothing else', () => {
     expect([minuteOf('07:30'), minuteOf('00:00'), minuteOf(''), minuteOf('soon')]).toEqual([450, 0, undefined, undefined]);
+  });
+});
+
+describe('a thread in words', () => {
+  const open = { state: 'open', acknowledged_at: null, flapping: false, muted: false, silenced_until: null, parent_id: null } as const;
+
+  it('says why nobody hears of it: a mute, or a silence and until when', () => {
+    expect(threadState(open).why).toBe('');
+    expect(threadState({ ...open, muted: true }).why).toBe('the group is muted');
+    expect(threadState({ ...open, silenced_until: '2031-05-01T08:30:00.000Z' }).why).toMatch(/^silent until \S/);
+  });
+
+  it('names who has taken it over, and somebody who is gone', () => {
+    expect(takerWords({ acknowledged_by: 'ada@example.org' })).toBe('ada@example.org');
+    expect(takerWords({ acknowledged_by: null })).toBe('somebody who is gone');
   });
 });
 

@@ -71,7 +71,7 @@ function Question() {
       <label className="t2 dim">
         at{' '}
         <select className="control" value={router} onChange={({ target }) => change({ router: orNone(target.value) })}>
-          <option value="">any router</option>
+          <option value="">no site</option>
           {routers.values().map(({ id, identity }) => (
             <option key={id} value={id}>
               {identity}
@@ -90,6 +90,7 @@ function Question() {
 function Answer({ groups, names }: { groups: readonly ExplainedGroup[]; names: Names }) {
   const hearing = groups.filter(({ hears }) => hears);
   const others = groups.filter(({ hears }) => !hears);
+  const { router } = useSearch({ from: '/notifications/explain' });
   const told = hearing.flatMap(({ recipients }) => recipients).filter(({ state }) => state !== 'withheld').length;
   return (
     <>
@@ -116,6 +117,9 @@ function Answer({ groups, names }: { groups: readonly ExplainedGroup[]; names: N
       ))}
       {others.length === 0 ? null : (
         <Section title="Not these groups" small={`${others.length}`}>
+          {router === undefined && others.some(({ reason }) => reason === 'other_sites') ? (
+            <p className="hint">Groups with sites hear only of these. Choose a router to see who hears of its site.</p>
+          ) : null}
           <ul className="names">
             {others.map((group) => (
               <li key={group.group_id}>

@@ -4,7 +4,6 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Notification, NotificationThreadWithItems } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
-import { useNames as useActorNames } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
@@ -21,6 +20,7 @@ import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } fro
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
 import { MESSAGES, THREADS, useReread } from './use-reread.ts';
+import { takerWords } from './words.ts';
 
 /** One thread: what is in it, and everybody who was told of it or not, with the reason. */
 export function ThreadPage() {
@@ -58,8 +58,6 @@ export function ThreadPage() {
 }
 
 function Story({ thread }: { thread: NotificationThreadWithItems }) {
-  const actor = useActorNames();
-  const { names } = useNames();
   const { opened_at: opened, closed_at: closed, told_at: told, acknowledged_at: taken, parent_id: parent } = thread;
   return (
     <>
@@ -71,7 +69,7 @@ function Story({ thread }: { thread: NotificationThreadWithItems }) {
       {closed === null ? '' : ', over '}
       <Moment at={closed} />, {told === null ? 'never told' : 'told last '}
       <Moment at={told} />
-      {taken === null ? '' : `, taken over by ${names?.targets.get(thread.acknowledged_by ?? '')?.name ?? actor(thread.acknowledged_by)} `}
+      {taken === null ? '' : `, taken over by ${takerWords(thread)} `}
       <Moment at={taken} />.{' '}
       {parent === null ? null : (
         <Link to="/notifications/threads/$threadId" params={{ threadId: parent }} className="under">

@@ -1,4 +1,5 @@
 import type { Notification, NotificationThread } from '../../../../../client/browser.ts';
+import { shortTime } from '../../../parts/times.ts';
 import type { Work } from '../../../parts/work.ts';
 import { sendErrorWords } from '../words.ts';
 
@@ -86,13 +87,22 @@ export function kindWords(kind: string): string {
   return KINDS[kind] ?? kind.replaceAll('_', ' ');
 }
 
+/** Who has taken a thread over; the interface names people, API keys and targets that are still there. */
+export function takerWords({ acknowledged_by: name }: Pick<NotificationThread, 'acknowledged_by'>): string {
+  return name ?? 'somebody who is gone';
+}
+
+type ThreadNow = Pick<NotificationThread, 'state' | 'acknowledged_at' | 'flapping' | 'muted' | 'silenced_until' | 'parent_id'>;
+
 /** How a thread is now, as a lamp shows it. */
-export function threadState({ state, acknowledged_at: taken, flapping, muted, parent_id: parent }: NotificationThread): StateWords {
+export function threadState({ state, flapping, muted, ...thread }: ThreadNow): StateWords {
+  const { acknowledged_at: taken, silenced_until: silencedUntil, parent_id: parent } = thread;
   if (state === 'closed') return { work: 'done', word: 'over', why: '' };
   const why = [
     ...(taken === null ? [] : ['taken over']),
     ...(flapping ? ['comes and goes'] : []),
     ...(muted ? ['the group is muted'] : []),
+    ...(silencedUntil === null ? [] : [`silent until ${shortTime(silencedUntil)}`]),
     ...(parent === null ? [] : ['told by another thread']),
   ];
   return { work: taken === null ? 'failed' : 'running', word: 'open', why: why.join(', ') };
