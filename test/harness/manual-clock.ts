@@ -60,6 +60,11 @@ export class ManualClock implements Clock, AgentClock {
     this.#now = end;
   }
 
+  /** Milliseconds until the next timer; without one, Infinity. */
+  get untilNext(): number {
+    return Math.min(...[...this.#timers].map(({ at }) => at - this.#now));
+  }
+
   /** How many timers are set. */
   get pending(): number {
     return this.#timers.size;
