@@ -15,8 +15,8 @@ Commands:
 ${rows([SERVE, DOCTOR, ...commands])}
 Commands for API users, from any machine: login, status, top, history, sessions,
 routers, router, router-moves, router-move, agent, run, ping, faults, devices,
-device, job, campaign, backups, backup, forward, terminal, terminals, notify, events,
-agents, members, keys, sites, audit, completion.
+device, job, campaign, backups, backup, forward, terminal, terminals, notify,
+events, agents, members, keys, sites, audit, completion.
 
 signalbox COMMAND --help explains a command.
 signalbox --version prints the version.
