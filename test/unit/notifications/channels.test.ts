@@ -266,6 +266,12 @@ test.each<[ProviderName, string, ProviderReply, SendResult]>([
   ],
   [
     'sms',
+    'a number that is repeated',
+    { status: 400, body: { code: 21_408, message: "Permission for '+34600000000' (34600000000) not enabled", status: 400 } },
+    { outcome: 'never', error: 'refused', detail: "HTTP 400: 21408 Permission for '•••' (•••) not enabled" },
+  ],
+  [
+    'sms',
     'wrong credentials',
     { status: 401, body: { code: 20_003, message: 'Authenticate', status: 401 } },
     { outcome: 'config', error: 'unauthorized', detail: 'HTTP 401: 20003 Authenticate' },
@@ -281,6 +287,12 @@ test.each<[ProviderName, string, ProviderReply, SendResult]>([
     'no account',
     { status: 400, body: { error: { code: 131_026, message: '(#131026) Message undeliverable' } } },
     { outcome: 'never', error: 'gone', detail: 'HTTP 400: (#131026) Message undeliverable', addressOff: 'no_account' },
+  ],
+  [
+    'whatsapp',
+    'a number that is repeated',
+    { status: 400, body: { error: { code: 100, message: '(#100) Invalid recipient 34600000000' } } },
+    { outcome: 'never', error: 'refused', detail: 'HTTP 400: (#100) Invalid recipient •••' },
   ],
   [
     'whatsapp',

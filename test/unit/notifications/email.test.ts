@@ -7,6 +7,7 @@ import type { SmtpSettings } from '../../../server/outbound/notifications/channe
 import { escapeHtml, MAX_HTML_BYTES, renderHtml } from '../../../server/outbound/notifications/channels/email/html.ts';
 import { judgeSmtpError } from '../../../server/outbound/notifications/channels/email/judge-error.ts';
 import { mailOf } from '../../../server/outbound/notifications/channels/email/mail.ts';
+import { MAX_DETAIL_CHARS } from '../../../server/outbound/notifications/channels/types.ts';
 import type { SendResult } from '../../../server/outbound/notifications/channels/types.ts';
 import { ACKNOWLEDGE_URL, agentAway, endOf, FIRST_AT, HOSTILE_NAMES, messageOf, named, storm, viewOf } from '../../harness/notify/views.ts';
 
@@ -91,7 +92,7 @@ describe('a reply of the server', () => {
     [new Error('something else'), { outcome: 'retry', error: 'connection_lost' }],
     [undefined as unknown as object, { outcome: 'retry', error: 'connection_lost' }],
   ])('%j', (thrown, result) => {
-    expect(judgeSmtpError(thrown)).toMatchObject(result);
+    expect(judgeSmtpError(thrown, 'ana@example.com')).toMatchObject(result);
   });
 
   test.each([
@@ -99,9 +100,18 @@ describe('a reply of the server', () => {
     error('552 5.2.2 Mailbox full', 'RCPT TO'),
     error('554 5.7.1 Rejected by policy', 'DATA', 'EMESSAGE'),
   ])('%j says nothing about the address', (thrown) => {
-    const result = judgeSmtpError(thrown);
+    const result = judgeSmtpError(thrown, 'ana@example.com');
     expect(result.outcome).toBe('never');
     expect(result).not.toHaveProperty('addressOff');
+  });
+
+  test.each([
+    ['alice@private.example', '550 5.1.1 <Alice@Private.Example>: Recipient rejected', '550 5.1.1 <•••>: Recipient rejected'],
+    ['alice@private.example', '550 5.1.1 User alice unknown in malice table', '550 5.1.1 User ••• unknown in malice table'],
+    ['a.b+c@private.example', '550 5.1.1 No such user: A.B+C', '550 5.1.1 No such user: •••'],
+    ['alice@private.example', `550 5.1.1 ${'x'.repeat(MAX_DETAIL_CHARS - 16)} alice@private.example`, expect.not.stringContaining('alice')],
+  ])('%s does not stand in the log: %s', (to, response, detail) => {
+    expect(judgeSmtpError(error(response, 'RCPT TO'), to)).toMatchObject({ error: 'gone', detail });
   });
 });
 

@@ -38,6 +38,11 @@ export async function sendRequest(request: HttpRequest, { poster, now }: HttpDep
   return judge(told) ?? judgeAnswer(told, now());
 }
 
+/** What a provider may write of a telephone number: every viewer of the team reads its answer. */
+export function numberAsSecrets(to: string): string[] {
+  return [to, to.replace(/^\+/, '')];
+}
+
 /** Headers, body and secrets of a request with a JSON body. */
 export function jsonRequest(
   url: string,

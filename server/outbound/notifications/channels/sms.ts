@@ -1,4 +1,4 @@
-import { detailOf, readObject, sendRequest, waitOf } from './http.ts';
+import { detailOf, numberAsSecrets, readObject, sendRequest, waitOf } from './http.ts';
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps, HttpRequest } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
@@ -48,7 +48,7 @@ function requestOf({ apiUrl, accountId, from }: SmsSettings, secret: string, { t
     url: `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountId)}/Messages.json`,
     headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${credentials}` },
     body: new URLSearchParams({ To: to, ...sender, Body: body }).toString(),
-    secrets: [secret, credentials],
+    secrets: [secret, credentials, ...numberAsSecrets(to)],
   };
 }
 

@@ -1,6 +1,6 @@
 import { cutText } from '../texts/clean.ts';
 import type { Text } from '../texts/types.ts';
-import { detailOf, jsonRequest, readObject, sendRequest, waitOf } from './http.ts';
+import { detailOf, jsonRequest, numberAsSecrets, readObject, sendRequest, waitOf } from './http.ts';
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
@@ -51,7 +51,7 @@ export class WhatsappChannel implements Channel<'whatsapp'> {
       type: 'template',
       template: templateOf(settings.template, text),
     };
-    const request = jsonRequest(url, body, { headers: { authorization: `Bearer ${secret}` }, secrets: [secret] });
+    const request = jsonRequest(url, body, { headers: { authorization: `Bearer ${secret}` }, secrets: [secret, ...numberAsSecrets(to)] });
     return sendRequest(request, this.#deps, signal, (answer) => judge(answer, now()));
   }
 }

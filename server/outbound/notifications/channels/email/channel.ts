@@ -75,7 +75,7 @@ export class EmailChannel implements Channel<'email'> {
     } catch (error) {
       if (signal.aborted) return { outcome: 'stopped' };
       if (deadline.aborted) return { outcome: 'retry', error: 'timed_out', detail: '' };
-      return judgeSmtpError(error);
+      return judgeSmtpError(error, address);
     }
   }
 

@@ -36,10 +36,12 @@ const NO_MAILBOX_CODES: ReadonlySet<number> = new Set([550, 551, 553]);
 /**
  * Sorts a failed attempt by the server's reply: 4xx later, 5xx never, refused credentials or sender are the operator's. Only the reply to
  * RCPT says something about the address; "relay access denied" and other policy (5.7.x) does not.
+ * @param to the recipient. Servers repeat it, and every viewer of the team reads the detail: it is taken out.
  */
-export function judgeSmtpError(thrown: unknown): SendResult {
+export function judgeSmtpError(thrown: unknown, to: string): SendResult {
   const { code, originalCode, command, response, responseCode } = read(thrown);
-  const detail = cleanText(response, MAX_DETAIL_CHARS);
+  // Before it is cut: a part of an address is one, too.
+  const detail = cleanText(withoutRecipient(response, to), MAX_DETAIL_CHARS);
   if (responseCode === undefined || responseCode < 400) {
     if (code === 'ENOAUTH') return { outcome: 'config', error: 'unauthorized', detail };
     return { outcome: 'retry', error: SYSTEM[originalCode] ?? CONNECTION[code] ?? 'connection_lost', detail };
@@ -54,6 +56,17 @@ export function judgeSmtpError(thrown: unknown): SendResult {
   if (command === 'RCPT TO' && isNoMailbox(response, responseCode))
     return { outcome: 'never', error: 'gone', detail, addressOff: 'bounced' };
   return { outcome: 'never', error: responseCode === 552 ? 'too_large' : 'refused', detail };
+}
+
+/** Some servers repeat the whole address, some only what stands before the @. */
+function withoutRecipient(response: string, to: string): string {
+  const whole = new RegExp(literal(to), 'giu');
+  const local = new RegExp(String.raw`(?<![\p{L}\p{N}])${literal(to.slice(0, to.lastIndexOf('@')))}(?![\p{L}\p{N}])`, 'giu');
+  return response.replace(whole, '•••').replace(local, '•••');
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
 function isNoMailbox(response: string, responseCode: number): boolean {
