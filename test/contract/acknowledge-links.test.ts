@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import type { AuditLine } from '../../server/outbound/notifications/leaving/acknowledging.ts';
 import { messageLinkRoutes } from '../../server/outbound/notifications/leaving/routes.ts';
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -27,6 +28,7 @@ describeEachDatabase('the link of a message that takes its thread over', (open) 
   let facts: FaultFacts;
   let app: TeamApp;
   let ada: string;
+  let recorded: AuditLine[];
 
   beforeEach(async () => {
     storage = await open();
@@ -40,7 +42,9 @@ describeEachDatabase('the link of a message that takes its thread over', (open) 
     await seedPerson(storage, mine.teamId, 'bob@example.org', group);
     for (const email of ['ada@example.org', 'bob@example.org']) await new TeamsService({ storage, clock }).confirmEmail(email);
     app = new TeamApp(() => undefined);
-    const deps = { ...made, acknowledgeVisits: visitsOf(made, bench, clock), rateLimit: { perMinute: 1000, monotonic: () => clock.now() } };
+    recorded = [];
+    const rateLimit = { perMinute: 1000, monotonic: () => clock.now() };
+    const deps = { ...made, acknowledgeVisits: visitsOf(made, bench, clock, (entry) => recorded.push(entry)), rateLimit };
     void app.app.register(async (scope) => messageLinkRoutes(scope as TeamApp['app'], deps));
   });
 
@@ -81,6 +85,40 @@ describeEachDatabase('the link of a message that takes its thread over', (open) 
       ['reminder', true],
       ['resolve', false],
     ]);
+  });
+
+  test('takes over as the API does: a viewer may not, and the audit log says who did', async () => {
+    const setRole = (role: string) => storage.db.updateTable('members').set({ role }).where('user_id', '=', ada).execute();
+    await fault('open');
+    await bench.pass(MINUTE);
+    const link = linkOf('ada@example.org');
+    await setRole('viewer');
+    for (const method of ['GET', 'POST'] as const) expect((await visit(method, link)).status).toBe(404);
+    expect(await thread()).toMatchObject({ acknowledged_at: null });
+    expect(recorded).toEqual([]);
+    await setRole('operator');
+    expect((await visit('POST', link)).page).toContain('You have taken this over');
+    const { id, team_id } = await thread();
+    expect(recorded).toEqual([
+      {
+        team_id,
+        actor_kind: 'user',
+        actor_id: ada,
+        source: '127.0.0.1',
+        action: 'took over by link',
+        target: `/api/threads/${id}`,
+        result: 200,
+        detail: expect.stringContaining('offline since') as string,
+      },
+    ]);
+  });
+
+  test('is in no message to a viewer', async () => {
+    await storage.db.updateTable('members').set({ role: 'viewer' }).where('user_id', '=', ada).execute();
+    await fault('open');
+    await bench.pass(MINUTE);
+    const links = bench.server.mails.map(({ to, acknowledgeUrl }) => [to, acknowledgeUrl !== null]);
+    expect(Object.fromEntries(links)).toEqual({ 'ada@example.org': false, 'bob@example.org': true });
   });
 
   test('says that it is over, and does nothing then', async () => {

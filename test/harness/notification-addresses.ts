@@ -2,6 +2,7 @@ import { GroupAddresses } from '../../server/outbound/notifications/contacts/add
 import { ContactsService } from '../../server/outbound/notifications/contacts/service.ts';
 import type { Channels } from '../../server/outbound/notifications/channels/set.ts';
 import { AcknowledgeVisits } from '../../server/outbound/notifications/leaving/acknowledging.ts';
+import type { AuditLine } from '../../server/outbound/notifications/leaving/acknowledging.ts';
 import { VapidKeyring } from '../../server/outbound/notifications/channels/web-push/keyring.ts';
 import { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
 import { MessageVisits } from '../../server/outbound/notifications/leaving/service.ts';
@@ -45,6 +46,12 @@ export function makeAddresses(options: { storage: Storage; clock: Clock; channel
 }
 
 /** The pages on which somebody takes a thread of the bench over. */
-export function visitsOf({ messageLinks: links, contacts, targets }: Addresses, bench: NotifyBench, clock: Clock): AcknowledgeVisits {
-  return new AcknowledgeVisits({ clock, links, contacts, targets, threads: bench.threads, messages: bench.messages });
+export function visitsOf(
+  { messageLinks: links, contacts, targets }: Addresses,
+  bench: NotifyBench,
+  clock: Clock,
+  record: (entry: AuditLine) => void = () => undefined,
+): AcknowledgeVisits {
+  const { threads, messages } = bench;
+  return new AcknowledgeVisits({ clock, links, contacts, targets, threads, messages, audit: { record } });
 }

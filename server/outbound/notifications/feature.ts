@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import type { WriteRecord } from '../../platform/http/audit-hook.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
 import { campaignOfKey } from '../../work/campaigns/service.ts';
@@ -60,6 +61,7 @@ const SEND_WITHIN_MS = 15_000;
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>, Sources {
   webhooks: WebhooksService;
+  audit: { record: (entry: WriteRecord) => void };
 }
 
 /** Whom the operator of a push service may ask (RFC 8292, section 2.1): an address of ours, by mail or https. */
@@ -71,7 +73,7 @@ function subjectOf(publicUrl: string, smtp: SmtpSettings | null): string {
 
 /** Who is notified about what, and when. */
 export const notifications = feature({
-  create: ({ config, storage, secrets, clock, log, webhooks, ...sources }: Needs) => {
+  create: ({ config, storage, secrets, clock, log, webhooks, audit, ...sources }: Needs) => {
     const { publicUrl } = config;
     const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
@@ -116,7 +118,7 @@ export const notifications = feature({
       groupAddresses,
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
-      acknowledgeVisits: new AcknowledgeVisits({ clock, links: messageLinks, contacts, targets, threads, messages }),
+      acknowledgeVisits: new AcknowledgeVisits({ clock, links: messageLinks, contacts, targets, threads, messages, audit }),
       addressProofs: proofs,
       deliveryLog,
       explainer: new Explainer({ storage, clock, messages }),

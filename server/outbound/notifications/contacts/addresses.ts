@@ -1,3 +1,4 @@
+import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Address, OffReason } from '../channels/types.ts';
 import type { TargetsService } from '../targets/service.ts';
@@ -62,10 +63,14 @@ export class GroupAddresses {
     return this.addressesOfAll(this.#storage.db, teamId, wanted);
   }
 
-  /** Language and chosen time zone of an active member; undefined for anybody else. */
-  async readerOf(db: DbOrTx, teamId: string, userId: string): Promise<{ locale: Locale; timeZone: string | null } | undefined> {
+  /** Language, chosen time zone and role of an active member; undefined for anybody else. */
+  async readerOf(
+    db: DbOrTx,
+    teamId: string,
+    userId: string,
+  ): Promise<{ locale: Locale; timeZone: string | null; role: Role } | undefined> {
     const person = (await selectPeople(db, teamId, [userId], this.#contacts.view)).get(userId);
-    return person && { locale: readerOf(person).locale, timeZone: person.settings.timeZone };
+    return person && { locale: readerOf(person).locale, timeZone: person.settings.timeZone, role: person.role };
   }
 
   /** Another proved address of a member; undefined for none. @param without channels that are of no use */

@@ -4,6 +4,7 @@ import { AppError, invalidField, notFound } from '../../../platform/core/errors.
 import { newId } from '../../../platform/core/ids.ts';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
+import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { bucketOfAddress, sendTo } from '../channels/set.ts';
@@ -75,9 +76,9 @@ export class ContactsService {
     return person;
   }
 
-  /** Whether somebody is an active member. */
-  async isMember({ teamId, userId }: Owner): Promise<boolean> {
-    return (await selectPeople(this.#deps.storage.db, teamId, [userId], this.view)).has(userId);
+  /** What an active member may do; undefined for anybody else. */
+  async roleOf({ teamId, userId }: Owner): Promise<Role | undefined> {
+    return (await selectPeople(this.#deps.storage.db, teamId, [userId], this.view)).get(userId)?.role;
   }
 
   /** The person's addresses, for the person alone: not masked. */

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { readRole } from '../../../platform/core/principal.ts';
 import { fromFlag, inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { ContactsTable, NotificationOptoutsTable } from '../../../platform/storage/schema-notifications.ts';
@@ -53,6 +54,7 @@ export async function selectPeople(db: DbOrTx, teamId: string, userIds: readonly
       .selectFrom('users')
       .innerJoin('members', 'members.user_id', 'users.id')
       .select(ACCOUNT.map((column) => `users.${column}` as const))
+      .select('members.role')
       .where('members.team_id', '=', teamId)
       .where('members.active', '=', 1)
       .where('users.id', 'in', ids)
@@ -73,13 +75,14 @@ export async function selectPeople(db: DbOrTx, teamId: string, userIds: readonly
 }
 
 function toPerson(
-  account: Account,
+  account: Account & { role: string },
   contacts: readonly Selectable<ContactsTable>[],
   optouts: readonly Selectable<NotificationOptoutsTable>[],
   view: EmailView,
 ): Person {
   return {
     id: account.id,
+    role: readRole(account.role),
     settings: toSettings(account),
     // What a person has entered goes before the email of the account.
     contacts: [...contacts.filter(({ user_id: id }) => id === account.id).map(toContact), contactOf(account, view)],

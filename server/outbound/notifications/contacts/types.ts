@@ -1,3 +1,4 @@
+import type { Role } from '../../../platform/core/principal.ts';
 import type { Address, ChannelName, OffReason } from '../channels/types.ts';
 
 /** Channels of a person. The others lead to a place of the team: `targets/`. */
@@ -56,6 +57,8 @@ export interface Quiet {
 /** A person with everything that decides how they are reached. */
 export interface Person {
   id: string;
+  /** In the team for which it was read. */
+  role: Role;
   settings: PersonSettings;
   contacts: readonly Contact[];
   optouts: readonly Optout[];

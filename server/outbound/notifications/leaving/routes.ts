@@ -48,7 +48,7 @@ export async function messageLinkRoutes(app: App, { messageVisits: visits, ackno
     answer(reply, await acknowledgeVisits.show(request.params.token)),
   );
   app.post(`${ACKNOWLEDGE_PATH}/:token`, { schema }, async (request, reply) =>
-    answer(reply, await acknowledgeVisits.acknowledge(request.params.token)),
+    answer(reply, await acknowledgeVisits.acknowledge(request.params.token, request.ip)),
   );
   app.get(`${CONFIRM_PATH}/:token`, { schema }, async (request, reply) => answer(reply, await visits.showConfirm(request.params.token)));
   app.post(`${CONFIRM_PATH}/:token`, { schema }, async (request, reply) => answer(reply, await visits.confirm(request.params.token)));

@@ -1,3 +1,4 @@
+import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Address, OffReason } from '../channels/types.ts';
 import type { GroupAddresses, GroupEntries, Holder } from '../contacts/addresses.ts';
@@ -21,7 +22,7 @@ export interface Destination {
   /** Of the contact or target. */
   addressId: string;
   /** Undefined for an address of the team. A person who has chosen no time zone reads the site's. */
-  reader?: Pick<Reader, 'locale'> & { timeZone: string | null };
+  reader?: Pick<Reader, 'locale'> & { timeZone: string | null; role: Role };
   /** When the person is not to be disturbed there; null: never. */
   quiet?: Quiet | null;
   /** For mails to people. */

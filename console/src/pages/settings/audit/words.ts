@@ -8,6 +8,7 @@ const DEEDS: Record<string, string> = {
   'accepted invitation': 'accepted an invitation',
   'declined invitation': 'declined an invitation',
   'set password by link': 'set a password by a link',
+  'took over by link': 'took a notification over by a link',
   enrol: 'enrolled an agent',
   'refused enrol': 'tried to enrol an agent',
   'router moved': 'moved a router to another agent',

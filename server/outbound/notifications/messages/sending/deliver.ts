@@ -99,7 +99,7 @@ async function write(
   return {
     id: message.id,
     thread: view,
-    text: { ...text, acknowledgeUrl: canTakeOver(view) ? links.acknowledgeUrl(linkOf(message), now) : null },
+    text: { ...text, acknowledgeUrl: mayTakeOver(reader) && canTakeOver(view) ? links.acknowledgeUrl(linkOf(message), now) : null },
     previousIds: sent.map(({ id }) => id),
     isTest: message.kind === 'test',
     ...(providerRef === undefined ? {} : { providerRef }),
@@ -125,6 +125,11 @@ function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, threa
 
 async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadId }: ClaimedMessage, { db }: Storage): Promise<string[]> {
   const kind = await selectKind(db, teamId, threadId);
+/** As the API asks of a person. Whoever reads an address of the team has no role. */
+function mayTakeOver(reader: Destination['reader']): boolean {
+  return reader === undefined || reader.role !== 'viewer';
+}
+
   if (kind === undefined) return [];
   return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kind);
 }
