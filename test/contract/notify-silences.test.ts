@@ -93,6 +93,28 @@ describeEachDatabase('notifications during a silence', (open) => {
     expect(bench.server.mails.map(({ to, kind }) => `${kind} ${to}`).toSorted()).toEqual([`open ${ADA}`, 'open eve@example.net']);
   });
 
+  test('of a router covers its forwards, which stand in the log of the router', async () => {
+    await silence({ routerId: mine.routerId });
+    const notice = (routerId: string): NewNotice => ({
+      teamId: mine.teamId,
+      kind: 'forward.lost',
+      phase: 'open',
+      severity: 'warning',
+      key: `forward:of ${routerId}`,
+      recordId: `of ${routerId} lost`,
+      version: 1,
+      routerId,
+      at: clock.now(),
+      data: { target: '192.0.2.1:80', reason: 'router_offline' },
+    });
+    const other = await seedRouter(storage, { teamId: mine.teamId });
+    await bench.facts([notice(mine.routerId), notice(other.routerId)]);
+    await bench.pass(HOUR);
+    expect(await reasons()).toEqual(['withheld silenced', 'sent']);
+    const threads = await storage.db.selectFrom('threads').select(['key', 'router_id']).execute();
+    expect(new Map(threads.map(({ key, router_id: id }) => [key, id])).get(`forward:of ${mine.routerId}`)).toBe(mine.routerId);
+  });
+
   test('one that somebody ends is over at once', async () => {
     const id = await silence({ routerId: mine.routerId });
     await happen('open');

@@ -4,14 +4,14 @@ import type { NoticeRow, ThreadRow } from './types.ts';
 /** Kind of the threads that somebody makes to test a group. */
 export const TEST_KIND = 'test';
 
-/** Where a thread belongs: only those of routers have one router. */
+/** Where a thread belongs: only those of routers and their forwards have one router. */
 export function placeOfThread(
   key: string,
   notice: Pick<NoticeRow, 'router_id' | 'agent_id'>,
   place: Place,
 ): Pick<ThreadRow, 'router_id' | 'agent_id' | 'site_id'> {
   return {
-    router_id: key.startsWith('router:') ? notice.router_id : null,
+    router_id: /^(?:router|forward):/.test(key) ? notice.router_id : null,
     agent_id: notice.agent_id ?? place.agentId,
     site_id: place.siteId,
   };
