@@ -171,6 +171,19 @@ describeEachDatabase('acknowledging', (open) => {
       expect(bench.server.kindsOf('carol@example.net')).toEqual(['escalation']);
     });
 
+    test('whoever is in both groups hears once that somebody else has taken it over', async () => {
+      const [second] = await names('carol');
+      await chain(group, second!, 10);
+      const { id } = await storage.db.selectFrom('users').select('id').where('email', '=', 'bob@example.net').executeTakeFirstOrThrow();
+      await storage.db.insertInto('group_recipients').values({ team_id: mine.teamId, group_id: second!, user_id: id, position: 9 }).execute();
+      await happen('open');
+      await bench.pass(11 * MINUTE);
+      expect(bench.server.kindsOf('bob@example.net')).toEqual(['open', 'escalation']);
+      await acknowledge();
+      await bench.pass(MINUTE);
+      expect(bench.server.kindsOf('bob@example.net')).toEqual(['open', 'escalation', 'acknowledged']);
+    });
+
     test('a group that is muted is passed over, with its reason', async () => {
       const [second, third] = await names('carol', 'dan');
       await chain(group, second!, 10);

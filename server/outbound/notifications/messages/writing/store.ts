@@ -122,12 +122,11 @@ export type Told = Pick<
   'group_id' | 'recipient_type' | 'recipient_id' | 'channel' | 'address' | 'address_id' | 'bucket'
 >;
 
-/** Where messages of a thread were sent to by these channels, each once. */
+/** Where messages of a thread were sent to by these channels, oldest first. A place comes as often as it was told, also by several groups. */
 export async function selectTold(tx: DbOrTx, teamId: string, threadId: string, channels: readonly string[]): Promise<Told[]> {
   return tx
     .selectFrom('messages')
     .select(['group_id', 'recipient_type', 'recipient_id', 'channel', 'address', 'address_id', 'bucket'])
-    .distinct()
     .where('team_id', '=', teamId)
     .where('thread_id', '=', threadId)
     .where('state', '=', 'sent')
@@ -141,6 +140,7 @@ export async function withdrawCalls(tx: DbOrTx, teamId: string, threadId: string
     .updateTable('messages')
     .set({ state: 'withheld', reason: 'acknowledged', due_at: null, settled_at: now })
     .where('team_id', '=', teamId)
+    .orderBy('id')
     .where('thread_id', '=', threadId)
     .where('due_at', 'is not', null)
     .where('kind', 'in', ['reminder', 'escalation'])
