@@ -3,6 +3,8 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import { NtfyChannel } from '../../server/outbound/notifications/channels/ntfy.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
+import { readBudget } from '../../server/outbound/notifications/messages/writing/budget.ts';
+import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultFacts } from '../harness/fault-facts.ts';
@@ -181,6 +183,72 @@ describeEachDatabase('addresses of notifications', (open) => {
       expect(bench.server.mails.length).toBeLessThanOrEqual(32);
       await many(5);
       expect(bench.server.mails.slice(-5).every(({ subject }) => subject.includes('high CPU load'))).toBe(true);
+    });
+
+    test('at night: one note waits for the morning, and counts all of them', async () => {
+      await made.contacts.change(owner(), { timeZone: 'UTC', quiet: { from: 12 * 60, to: 20 * 60, criticalBreaksThrough: true } });
+      await many(40);
+      await bench.pass(2 * HOUR);
+      await many(40);
+      const notes = async () => (await bench.log()).filter(({ kind }) => kind === 'held_back').map(({ state }) => state);
+      expect(await notes()).toEqual(['held']);
+      await bench.pass(10 * HOUR);
+      expect(await notes()).toEqual(['sent']);
+      const texts = bench.server.mails.map(({ subject }) => subject).filter((subject) => subject.includes('not sent'));
+      const withheld = (await bench.log()).filter(({ reason }) => reason === 'budget');
+      expect(texts).toEqual([expect.stringContaining(`${withheld.length} more`)]);
+    });
+
+    test('a note that nothing is left for says nothing', async () => {
+      await many(31);
+      await bench.pass(2 * MINUTE);
+      const [note] = (await bench.log()).filter(({ kind }) => kind === 'held_back');
+      expect(note).toMatchObject({ state: 'sent' });
+      const again = { ...note!, id: newId(clock.now()), state: 'pending', due_at: clock.now(), settled_at: null, provider_ref: null };
+      await storage.db.insertInto('messages').values(again).execute();
+      const before = bench.server.mails.length;
+      await bench.settle();
+      expect(bench.server.mails).toHaveLength(before);
+      expect((await bench.log()).filter(({ kind }) => kind === 'held_back').map(({ state }) => state)).toEqual(['sent', 'superseded']);
+    });
+
+    test('what helps out for a channel that fails is spent from its budget', async () => {
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [ada], notifiables: [] });
+      bench.server.answer = (_message, to) =>
+        to === CHAT ? { outcome: 'sent' } : { outcome: 'never', error: 'refused', detail: '' };
+      await many(40);
+      await bench.pass(2 * MINUTE);
+      const chats = bench.server.mails.filter(({ to }) => to === CHAT);
+      expect(chats).toHaveLength(31);
+      expect((await bench.log()).filter(({ channel, reason }) => channel === 'telegram' && reason === 'budget')).toHaveLength(10);
+    });
+
+    test('several browsers of a person get a message together, and it counts once', async () => {
+      const planned = [1, 2, 3].map((n) => ({ recipient: { type: 'person' as const, id: ada, channel: 'web_push' }, reason: null, n }));
+      const thread = await (async () => {
+        await facts.happen(facts.fault('open', mine.routerId));
+        await bench.pass(MINUTE);
+        return (await bench.log())[0]!;
+      })();
+      const rows = (revision: number) =>
+        planned.map(({ n }) => ({
+          ...thread,
+          id: newId(clock.now()),
+          channel: 'web_push',
+          address_id: `browser ${n}`,
+          revision,
+          state: 'pending',
+          due_at: clock.now(),
+          created_at: clock.now(),
+        }));
+      for (let revision = 101; revision <= 120; revision += 1)
+        await storage.db.insertInto('messages').values(rows(revision).map((row) => ({ ...row, state: 'sent', due_at: null }))).execute();
+      const budget = await readBudget(storage.db, mine.teamId, planned, clock.now());
+      const states = [];
+      for (let revision = 201; revision <= 210; revision += 1) states.push(...budget.apply(rows(revision)).map(({ state, kind }) => `${kind} ${state}`));
+      // Of 30, the first one and 20 are spent.
+      expect(states.slice(0, 27)).toEqual(Array.from({ length: 27 }, () => 'open pending'));
+      expect(states.slice(27)).toEqual(['open withheld', 'held_back pending', 'open withheld', 'open withheld']);
     });
 
     test('mail has no such limit', async () => {

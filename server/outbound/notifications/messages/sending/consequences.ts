@@ -7,7 +7,8 @@ import type { AddressBook } from '../addresses.ts';
 import { EXPIRES_AFTER_MS } from '../schedule.ts';
 import { FALLBACK, HELD_BACK } from '../types.ts';
 import type { MessageRow } from '../types.ts';
-import { insertMessage, selectWays } from './store.ts';
+import { readBudget } from '../writing/budget.ts';
+import { insertMessages, selectWays } from './store.ts';
 import type { Settlement } from './store.ts';
 
 /** What an answer means beyond its message. */
@@ -75,7 +76,7 @@ async function addOtherWay(tx: Tx, message: MessageRow, { by, now }: Attempt, { 
   const without = [...absent, ...(await selectWays(tx, message))];
   const other = await addresses.otherWay(tx, message.team_id, by, message.recipient_id, without);
   if (!other) return;
-  await insertMessage(tx, {
+  const row = {
     ...message,
     id: newId(now),
     channel: other.recipient.channel,
@@ -93,7 +94,9 @@ async function addOtherWay(tx: Tx, message: MessageRow, { by, now }: Attempt, { 
     subject: null,
     created_at: now,
     settled_at: null,
-  });
+  };
+  const budget = await readBudget(tx, message.team_id, [other], now);
+  await insertMessages(tx, budget.apply([row]));
 }
 
 const CHANNELS_OF_PEOPLE: readonly ChannelName[] = ['email', 'telegram', 'web_push', 'whatsapp', 'sms'];

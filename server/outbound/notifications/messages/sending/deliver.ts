@@ -56,7 +56,13 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
     await settle({ state: 'withheld', reason: 'reason' in found ? found.reason : 'channel_unavailable', attempts, now });
     return;
   }
-  const outgoing = await write(message, found, deps, now);
+  const heldBack = message.kind === HELD_BACK ? await countHeldBack(storage.db, message) : 0;
+  if (message.kind === HELD_BACK && heldBack === 0) {
+    // Another one has said how many.
+    await settle({ state: 'superseded', reason: null, attempts, now });
+    return;
+  }
+  const outgoing = await write({ message, heldBack }, found, deps, now);
   // The thread went with its group.
   if (!outgoing) return;
   const { kind, severity } = outgoing.thread;
@@ -82,9 +88,9 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   }
 }
 
-/** Undefined when its thread is gone. */
+/** Undefined when its thread is gone. @param heldBack for a message that says how many there are */
 async function write(
-  message: ClaimedMessage,
+  { message, heldBack }: { message: ClaimedMessage; heldBack: number },
   { reader, unsubscribeUrl }: Destination,
   { storage, links, publicUrl }: DeliverDeps,
   now: number,
@@ -92,7 +98,7 @@ async function write(
   const earlier = await selectEarlier(storage.db, message);
   const told = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
   if (!told) return undefined;
-  const view = message.kind === HELD_BACK ? howManyMore(told, await countHeldBack(storage.db, message), publicUrl) : told;
+  const view = message.kind === HELD_BACK ? howManyMore(told, heldBack, publicUrl) : told;
   const sent = earlier.filter(({ state }) => state === 'sent');
   const providerRef = sent[0]?.provider_ref ?? undefined;
   const text = writeText(view, { locale: reader?.locale ?? 'en', timeZone: reader?.timeZone ?? view.siteTimeZone ?? 'UTC' });

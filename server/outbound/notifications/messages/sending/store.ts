@@ -5,6 +5,7 @@ import type { Schema } from '../../../../platform/storage/schema.ts';
 import { FALLBACK, HELD_BACK } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
+export { insertMessages } from '../writing/store.ts';
 export { selectDueTeams } from '../../../../platform/storage/due-teams.ts';
 
 /** The queue of messages. Only the holder of a message's claim sends it; an abandoned claim expires. */
@@ -190,17 +191,14 @@ export async function countHeldBack(db: DbOrTx, message: MessageRow): Promise<nu
     .where('kind', '=', HELD_BACK)
     .where('state', '=', 'sent')
     .executeTakeFirst();
-  const { count } = await ofPerson()
-    .select((eb) => eb.fn.countAll<number>().as('count'))
+  const heldBack = await ofPerson()
+    .select(['thread_id', 'revision'])
+    .distinct()
     .where('state', '=', 'withheld')
     .where('reason', '=', 'budget')
     .where('created_at', '>', last?.at ?? 0)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
-export async function insertMessage(db: DbOrTx, message: MessageRow): Promise<void> {
-  await db.insertInto('messages').values(message).execute();
+    .execute();
+  return heldBack.length;
 }
 
 export interface AttemptInsert {

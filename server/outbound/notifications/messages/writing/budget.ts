@@ -30,7 +30,12 @@ function budgetOf(channel: string) {
 }
 
 /** Reads what the people of a plan got in the last hour. Nothing is read for channels without a limit. */
-export async function readBudget(tx: DbOrTx, teamId: string, planned: readonly PlannedMessage[], now: number): Promise<Budget> {
+export async function readBudget(
+  tx: DbOrTx,
+  teamId: string,
+  planned: readonly Pick<PlannedMessage, 'recipient' | 'reason'>[],
+  now: number,
+): Promise<Budget> {
   const limited = planned.filter(
     ({ recipient, reason }) => reason === null && recipient.type === 'person' && LIMITED.includes(recipient.channel),
   );
@@ -43,6 +48,8 @@ export async function readBudget(tx: DbOrTx, teamId: string, planned: readonly P
 /** Spends the budgets of people in one transaction. */
 export class Budget {
   readonly #spent = new Map<string, number>();
+  /** What was spent with each revision of this transaction. */
+  readonly #revisions = new Map<string, number>();
   /** When the next "N more" of a person's channel may be sent; null while one waits. */
   readonly #notes: Map<string, number | null>;
   readonly #now: number;
@@ -51,7 +58,7 @@ export class Budget {
     this.#now = now;
     for (const { recipient_id: id, channel, count } of recent) this.#spend(id, channel, count);
     this.#notes = new Map(
-      notes.map(({ recipient_id: id, channel, state, at }) => [`${id} ${channel}`, state === 'pending' ? null : at + HOUR_MS]),
+      notes.map(({ recipient_id: id, channel, state, at }) => [`${id} ${channel}`, state === 'pending' || state === 'held' ? null : at + HOUR_MS]),
     );
   }
 
@@ -60,10 +67,20 @@ export class Budget {
     return rows.flatMap((row) => {
       const budget = row.recipient_type === 'person' && row.due_at !== null ? budgetOf(row.channel) : undefined;
       if (!budget || UNLIMITED_KINDS.has(row.kind)) return [row];
-      if (this.#spend(row.recipient_id, row.channel, 1) <= budget.perHour) return [row];
+      if (this.#spendOn(row) <= budget.perHour) return [row];
       const withheld = { state: 'withheld', reason: 'budget', due_at: null, expires_at: null, settled_at: this.#now };
       return [{ ...row, ...withheld }, ...this.#note(row)];
     });
+  }
+
+  /** Once for a revision by one channel, however many browsers a person has. @returns what was spent with it */
+  #spendOn({ recipient_id: id, channel, thread_id: threadId, revision }: Row): number {
+    const name = [id, channel, threadId, revision].join(' ');
+    const known = this.#revisions.get(name);
+    if (known !== undefined) return known;
+    const spent = this.#spend(id, channel, 1);
+    this.#revisions.set(name, spent);
+    return spent;
   }
 
   #spend(userId: string, channel: string, count: number): number {

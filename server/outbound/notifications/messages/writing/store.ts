@@ -64,7 +64,10 @@ export interface Recent {
   count: number;
 }
 
-/** Messages of people by these channels since a time, without those that were not sent. */
+/**
+ * Messages of people by these channels since a time, without those that were not sent. A revision counts once, however many browsers a person
+ * has.
+ */
 export async function countRecent(
   tx: DbOrTx,
   teamId: string,
@@ -76,15 +79,21 @@ export async function countRecent(
   for (const chunk of inChunks(userIds))
     counts.push(
       ...(await tx
-        .selectFrom('messages')
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('messages')
+            .select(['recipient_id', 'channel', 'thread_id', 'revision'])
+            .distinct()
+            .where('team_id', '=', teamId)
+            .where('recipient_id', 'in', chunk)
+            .where('created_at', '>', since)
+            .where('channel', 'in', channels)
+            .where('state', 'in', ['pending', 'held', 'sent'])
+            .where('kind', 'not in', ['test', 'digest', HELD_BACK])
+            .as('told'),
+        )
         .select(['recipient_id', 'channel'])
         .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('team_id', '=', teamId)
-        .where('recipient_id', 'in', chunk)
-        .where('created_at', '>', since)
-        .where('channel', 'in', channels)
-        .where('state', 'in', ['pending', 'held', 'sent'])
-        .where('kind', 'not in', ['test', 'digest', HELD_BACK])
         .groupBy(['recipient_id', 'channel'])
         .execute()),
     );
@@ -98,7 +107,7 @@ export interface Note {
   at: number;
 }
 
-/** The messages that said, or will say, how many more there are. */
+/** The messages that said, or will say, how many more there are; one that waits for the morning also when it is older. */
 export async function selectNotes(tx: DbOrTx, teamId: string, userIds: readonly string[], since: number): Promise<Note[]> {
   const notes: Note[] = [];
   for (const chunk of inChunks(userIds))
@@ -109,7 +118,7 @@ export async function selectNotes(tx: DbOrTx, teamId: string, userIds: readonly 
         .where('team_id', '=', teamId)
         .where('recipient_id', 'in', chunk)
         .where('kind', '=', HELD_BACK)
-        .where((eb) => eb.or([eb('created_at', '>', since), eb('state', '=', 'pending')]))
+        .where((eb) => eb.or([eb('created_at', '>', since), eb('state', 'in', ['pending', 'held'])]))
         .orderBy('created_at')
         .execute()),
     );
@@ -131,6 +140,7 @@ export async function selectTold(tx: DbOrTx, teamId: string, threadId: string, c
     .where('thread_id', '=', threadId)
     .where('state', '=', 'sent')
     .where('channel', 'in', channels)
+    .orderBy('id')
     .execute();
 }
 
@@ -140,7 +150,6 @@ export async function withdrawCalls(tx: DbOrTx, teamId: string, threadId: string
     .updateTable('messages')
     .set({ state: 'withheld', reason: 'acknowledged', due_at: null, settled_at: now })
     .where('team_id', '=', teamId)
-    .orderBy('id')
     .where('thread_id', '=', threadId)
     .where('due_at', 'is not', null)
     .where('kind', 'in', ['reminder', 'escalation'])
