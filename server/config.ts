@@ -27,6 +27,7 @@ import {
 } from './config-values.ts';
 import type { ListenAddress, MailSender, NameDomain, SmtpServer } from './config-values.ts';
 import { AppError, type FieldErrors } from './platform/core/errors.ts';
+import { mayUsePlainHttp } from './platform/core/public-address.ts';
 
 export type { ListenAddress } from './config-values.ts';
 
@@ -266,11 +267,21 @@ function crossMistakes(values: RawValues): FieldErrors {
   const mailNames = ['SIGNALBOX_SMTP_URL', 'SIGNALBOX_MAIL_FROM'];
   const mail = [...mailNames, 'SIGNALBOX_SMTP_PASSWORD_FILE'].filter((name) => values[name] !== undefined);
   if (mail.length > 0) for (const name of mailNames) if (!mail.includes(name)) add(mistakes, name, `is needed with ${mail[0]}`);
+  if (isPlainToPublic(values))
+    add(mistakes, 'SIGNALBOX_HEARTBEAT_URL', 'must be https; http needs an address in the networks of SIGNALBOX_NOTIFY_PRIVATE');
   const host = readListen(values['SIGNALBOX_LISTEN'] ?? '')?.host;
   if (host !== undefined && isWildcard(host) && values['SIGNALBOX_PUBLIC_URL'] === undefined) {
     add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
   }
   return mistakes;
+}
+
+/** The heartbeat goes the way of the notifications, which refuses http to public hosts. */
+function isPlainToPublic(values: RawValues): boolean {
+  const url = URL.parse(readPingUrl(values['SIGNALBOX_HEARTBEAT_URL'] ?? '') ?? '');
+  const allowLoopback = values['SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS'] === 'on';
+  const privateNetworks = readNetworks(values['SIGNALBOX_NOTIFY_PRIVATE'] ?? '') ?? [];
+  return url?.protocol === 'http:' && !mayUsePlainHttp(url.hostname, { allowLoopback, privateNetworks });
 }
 
 function isWildcard(host: string): boolean {

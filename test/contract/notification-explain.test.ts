@@ -294,6 +294,19 @@ describeEachDatabase('explain', (open) => {
     expect((await storage.db.selectFrom('messages').selectAll().execute()).length, 'nothing is stored').toBe(0);
   });
 
+  test('says of an address that fails that the administrators hear of it, whatever the group follows', async () => {
+    const [ada, bob] = [await person('ada@example.org'), await person('bob@example.org')];
+    await storage.db.updateTable('members').set({ role: 'admin' }).where('user_id', '=', bob).execute();
+    const groups = new GroupsService({ storage, clock });
+    await groups.create(teamId, { name: 'None', recipients: [ada] });
+    await groups.create(teamId, { name: 'Muted', recipients: [ada], mute: 'always' });
+    const told = await explained({ kind: 'delivery.failing' });
+    expect(told.map(({ hears, reason, recipients }) => [hears, reason, recipients.map(({ user_id: id, state }) => [id, state])])).toEqual([
+      [true, null, [[bob, 'sent']]],
+      [true, null, [[bob, 'sent']]],
+    ]);
+  });
+
   test("refuses a router that is not the team's", async () => {
     const { routerId } = await seedRouter(storage);
     expect(await explain({ kind: 'fault.wan_down', router_id: routerId })).toMatchObject({

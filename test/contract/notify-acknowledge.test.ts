@@ -175,7 +175,10 @@ describeEachDatabase('acknowledging', (open) => {
       const [second] = await names('carol');
       await chain(group, second!, 10);
       const { id } = await storage.db.selectFrom('users').select('id').where('email', '=', 'bob@example.net').executeTakeFirstOrThrow();
-      await storage.db.insertInto('group_recipients').values({ team_id: mine.teamId, group_id: second!, user_id: id, position: 9 }).execute();
+      await storage.db
+        .insertInto('group_recipients')
+        .values({ team_id: mine.teamId, group_id: second!, user_id: id, position: 9 })
+        .execute();
       await happen('open');
       await bench.pass(11 * MINUTE);
       expect(bench.server.kindsOf('bob@example.net')).toEqual(['open', 'escalation']);

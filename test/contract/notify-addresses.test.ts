@@ -214,8 +214,7 @@ describeEachDatabase('addresses of notifications', (open) => {
 
     test('what helps out for a channel that fails is spent from its budget', async () => {
       await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [ada], notifiables: [] });
-      bench.server.answer = (_message, to) =>
-        to === CHAT ? { outcome: 'sent' } : { outcome: 'never', error: 'refused', detail: '' };
+      bench.server.answer = (_message, to) => (to === CHAT ? { outcome: 'sent' } : { outcome: 'never', error: 'refused', detail: '' });
       await many(40);
       await bench.pass(2 * MINUTE);
       const chats = bench.server.mails.filter(({ to }) => to === CHAT);
@@ -242,10 +241,14 @@ describeEachDatabase('addresses of notifications', (open) => {
           created_at: clock.now(),
         }));
       for (let revision = 101; revision <= 120; revision += 1)
-        await storage.db.insertInto('messages').values(rows(revision).map((row) => ({ ...row, state: 'sent', due_at: null }))).execute();
+        await storage.db
+          .insertInto('messages')
+          .values(rows(revision).map((row) => ({ ...row, state: 'sent', due_at: null })))
+          .execute();
       const budget = await readBudget(storage.db, mine.teamId, planned, clock.now());
       const states = [];
-      for (let revision = 201; revision <= 210; revision += 1) states.push(...budget.apply(rows(revision)).map(({ state, kind }) => `${kind} ${state}`));
+      for (let revision = 201; revision <= 210; revision += 1)
+        states.push(...budget.apply(rows(revision)).map(({ state, kind }) => `${kind} ${state}`));
       // Of 30, the first one and 20 are spent.
       expect(states.slice(0, 27)).toEqual(Array.from({ length: 27 }, () => 'open pending'));
       expect(states.slice(27)).toEqual(['open withheld', 'held_back pending', 'open withheld', 'open withheld']);

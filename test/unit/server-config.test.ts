@@ -120,10 +120,19 @@ test.each([
   ['SIGNALBOX_TLS_KEY_FILE', 'key.pem', 'SIGNALBOX_TLS_CERT_FILE'],
   ['SIGNALBOX_HEARTBEAT_SECONDS', '80', 'SIGNALBOX_OFFLINE_AFTER_SECONDS'],
   ['SIGNALBOX_LISTEN', '0.0.0.0:8080', 'SIGNALBOX_PUBLIC_URL'],
+  ['SIGNALBOX_HEARTBEAT_URL', 'http://hc-ping.com/0b5e'],
   ['SIGNALBOX_LOG_LEVEL', 'loud'],
   ['SIGNALBOX_LISTENS', '127.0.0.1:8080'],
 ])('%s=%s is a mistake', (name, value, named = name) => {
   expect(Object.keys(mistakesOf({ [name]: value }))).toEqual([named]);
+});
+
+test('the heartbeat may use http in the networks of the operator', () => {
+  const url = 'http://10.1.2.3/ping';
+  expect(checkConfig({ SIGNALBOX_HEARTBEAT_URL: url, SIGNALBOX_NOTIFY_PRIVATE: '10.0.0.0/8' }).heartbeatUrl).toBe(url);
+  expect(Object.keys(mistakesOf({ SIGNALBOX_HEARTBEAT_URL: url, SIGNALBOX_NOTIFY_PRIVATE: '192.168.0.0/16' }))).toEqual([
+    'SIGNALBOX_HEARTBEAT_URL',
+  ]);
 });
 
 test('an outside identity provider is set up whole or not at all', () => {

@@ -1,6 +1,5 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
-import type { WriteRecord } from '../../platform/http/audit-hook.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
 import { campaignOfKey } from '../../work/campaigns/service.ts';
@@ -18,6 +17,7 @@ import type { GroupRoutesDeps } from './groups/routes.ts';
 import { GroupsService } from './groups/service.ts';
 import { Heartbeat } from './heartbeat/heartbeat.ts';
 import { AcknowledgeVisits } from './leaving/acknowledging.ts';
+import type { AuditLine } from './leaving/acknowledging.ts';
 import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
@@ -61,7 +61,7 @@ const SEND_WITHIN_MS = 15_000;
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>, Sources {
   webhooks: WebhooksService;
-  audit: { record: (entry: WriteRecord) => void };
+  audit: { record: (entry: AuditLine) => void };
 }
 
 /** Whom the operator of a push service may ask (RFC 8292, section 2.1): an address of ours, by mail or https. */
@@ -77,8 +77,10 @@ export const notifications = feature({
     const { publicUrl } = config;
     const rules = { allowLoopback: config.allowLoopbackWebhooks, privateNetworks: config.notifyPrivate };
     const poster = new Poster({ rules, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
+    // Every member names the push service of a browser. Those are public, so the operator's networks stay closed to them.
+    const pushPoster = new Poster({ rules: { ...rules, privateNetworks: [] }, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
     const pushKeys = new VapidKeyring({ storage, clock, secrets });
-    const webPush = { vapid: () => pushKeys.load(), subject: subjectOf(publicUrl, config.smtp) };
+    const webPush = { poster: pushPoster, vapid: () => pushKeys.load(), subject: subjectOf(publicUrl, config.smtp) };
     const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp, webPush });
     const proofs = new AddressProofs({ storage, clock, secrets });
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
@@ -88,7 +90,7 @@ export const notifications = feature({
     const groupAddresses = new GroupAddresses({ storage, contacts, targets });
     const close = async (): Promise<void> => {
       if (channels.email instanceof EmailChannel) channels.email.close();
-      await poster.close();
+      await Promise.all([poster.close(), pushPoster.close()]);
     };
     const own = { storage, clock, log: log.child({ component: 'notifications' }) };
     const messages = new MessagesService({

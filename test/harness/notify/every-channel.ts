@@ -35,7 +35,7 @@ import type { ProviderReply } from './stand-in.ts';
 export const TOKEN = '123456:AA-secret_token';
 export const ROUTING_KEY = 'r0ut1ngk3yr0ut1ngk3yr0ut1ngk3y42';
 export const browser = new PushReceiver();
-const vapidKeys = newVapidKeys();
+export const vapidKeys = newVapidKeys();
 
 export type ProviderName = 'slack' | 'teams' | 'telegram' | 'pagerduty' | 'ntfy' | 'gotify' | 'sms' | 'whatsapp' | 'web_push';
 

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { checkConfig } from '../../../server/config.ts';
 import { createChannels } from '../../../server/outbound/notifications/channels/create.ts';
 import type { ChannelAccounts } from '../../../server/outbound/notifications/channels/create.ts';
+import { browser, vapidKeys } from '../../harness/notify/every-channel.ts';
+import { agentAway, messageOf } from '../../harness/notify/views.ts';
 
 const poster = { ask: () => Promise.resolve({ outcome: 'stopped' as const }) };
 const made = (accounts: ChannelAccounts) => createChannels({ poster, now: Date.now, accounts, smtp: null });
@@ -23,6 +25,22 @@ test('six channels need no account, and each account brings its own', () => {
     sms: { apiUrl: 'https://api.twilio.com', accountId: 'AC0123456789', from: '+15550100123' },
   });
   expect(Object.keys(made(channels)).slice(6)).toEqual(['telegram', 'whatsapp', 'sms']);
+});
+
+test('browsers have a poster of their own: the networks of the operator are not for what a member names', async () => {
+  const asked: string[] = [];
+  const posterOf = (name: string) => ({
+    ask: () => {
+      asked.push(name);
+      return Promise.resolve({ outcome: 'stopped' as const });
+    },
+  });
+  const webPush = { poster: posterOf('push'), vapid: () => vapidKeys, subject: 'mailto:a@example.com' };
+  const accounts = checkConfig({}).channels;
+  const { web_push: channel } = createChannels({ poster: posterOf('targets'), now: Date.now, accounts, smtp: null, webPush });
+  const subscription = { endpoint: 'https://push.example.com/s', p256dh: browser.p256dh, auth: browser.auth };
+  await channel!.send(messageOf(agentAway()), subscription, new AbortController().signal);
+  expect(asked).toEqual(['push']);
 });
 
 test.each<[Record<string, string>, string]>([

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { takeTokens } from '../../../server/outbound/notifications/messages/buckets/tokens.ts';
 import type { Bucket } from '../../../server/outbound/notifications/messages/buckets/tokens.ts';
-import { ATTEMPTS_MS, EXPIRES_AFTER_MS, nextAttemptAt } from '../../../server/outbound/notifications/messages/schedule.ts';
+import { ATTEMPTS_MS, attemptWithin, EXPIRES_AFTER_MS, nextAttemptAt } from '../../../server/outbound/notifications/messages/schedule.ts';
 import { kindFor } from '../../../server/outbound/notifications/messages/sending/knowledge.ts';
 
 describe('what a person who knows so much is told', () => {
@@ -109,6 +109,16 @@ describe('what a person who knows so much is told', () => {
       ),
     ).toBe(told);
   });
+});
+
+it.each([
+  ['test', 9000, 9000],
+  ['test', 1500, 1500],
+  ['test', -1, 0],
+  ['test', 60_000, 45_000],
+  ['open', 1500, 45_000],
+])('an attempt of a message of kind %s that expires in %i ms takes at most %i ms', (kind, left, within) => {
+  expect(attemptWithin({ kind, expires_at: 1000 + left }, 45_000, 1000)).toBe(within);
 });
 
 describe('a bucket', () => {

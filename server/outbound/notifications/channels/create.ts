@@ -30,8 +30,11 @@ export interface ChannelsOptions {
   now: () => number;
   accounts: Readonly<ChannelAccounts>;
   smtp: SmtpSettings | null;
-  /** The keys that browsers subscribe to, and whom a push service may ask. Without them there is no web push. */
-  webPush?: { vapid: () => Promise<VapidKeys>; subject: string };
+  /**
+   * The keys that browsers subscribe to, and whom a push service may ask. Without them there is no web push. It has a poster of its own: every
+   * member names a push service, and those are public.
+   */
+  webPush?: { poster: Pick<Poster, 'ask'>; vapid: () => Promise<VapidKeys>; subject: string };
 }
 
 /** All channels that this installation can use. Webhook, Slack, Teams, PagerDuty, ntfy and Gotify need no account of the operator. */

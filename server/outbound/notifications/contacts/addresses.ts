@@ -64,11 +64,7 @@ export class GroupAddresses {
   }
 
   /** Language, chosen time zone and role of an active member; undefined for anybody else. */
-  async readerOf(
-    db: DbOrTx,
-    teamId: string,
-    userId: string,
-  ): Promise<{ locale: Locale; timeZone: string | null; role: Role } | undefined> {
+  async readerOf(db: DbOrTx, teamId: string, userId: string): Promise<{ locale: Locale; timeZone: string | null; role: Role } | undefined> {
     const person = (await selectPeople(db, teamId, [userId], this.#contacts.view)).get(userId);
     return person && { locale: readerOf(person).locale, timeZone: person.settings.timeZone, role: person.role };
   }

@@ -5,7 +5,7 @@ import { FAULT_SEVERITY } from '../../../fleet/faults/types.ts';
 import type { Severity } from '../../../fleet/faults/types.ts';
 import type { MessagesService } from '../messages/service.ts';
 import type { RevisionRows } from '../messages/writing/rows.ts';
-import { whyNotFor } from '../threads/match.ts';
+import { DELIVERY_FAILING, whyNotFor } from '../threads/match.ts';
 import type { NotHeard } from '../threads/match.ts';
 import { newThread, placeOfThread } from '../threads/new-thread.ts';
 import { factOf, holdOf, muteOf } from '../threads/telling/moment.ts';
@@ -49,6 +49,9 @@ export interface Explained {
   lines: readonly (Line & { target: string | null })[];
 }
 
+/** The group of the address, whatever it follows and whether it is muted; its lines are the administrators. */
+const HEARD_BY_ADMINS: { notHeard: NotHeard | null; hold: Hold | null } = { notHeard: null, hold: null };
+
 /** Kinds that are about an agent with all its routers. */
 const OF_AGENTS = new Set(['fault.agent_offline', 'agent.revoked']);
 
@@ -75,8 +78,9 @@ export class Explainer {
     const listeners = await selectListeners(db, teamId);
     const groups = listeners.map((listener) => ({
       id: listener.id,
-      notHeard: whyNotFor(listener, kind, place),
-      hold: holdOf(muteOf(listener, now), silencedUntil),
+      ...(kind === DELIVERY_FAILING
+        ? HEARD_BY_ADMINS
+        : { notHeard: whyNotFor(listener, kind, place), hold: holdOf(muteOf(listener, now), silencedUntil) }),
     }));
     const hearing = groups.filter(({ notHeard }) => notHeard === null);
     const opening = ({ id, hold }: (typeof groups)[number]): Revision => ({

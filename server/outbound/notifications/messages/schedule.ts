@@ -9,6 +9,12 @@ export const EXPIRES_AFTER_MS = 6 * 60 * MINUTE;
 /** Somebody waits for the result of a test. What arrives later would only puzzle those who get it. */
 export const TEST_EXPIRES_AFTER_MS = 9 * SECOND;
 
+/** How long one attempt may take, milliseconds: nothing of a test is sent after the answer to who asked for it. */
+export function attemptWithin(message: { kind: string; expires_at: number | null }, deadlineMs: number, now: number): number {
+  if (message.kind !== 'test' || message.expires_at === null) return deadlineMs;
+  return Math.min(deadlineMs, Math.max(0, message.expires_at - now));
+}
+
 /** Waits before the first, second … attempt; the last one repeats until the message expires. */
 export const ATTEMPTS_MS: readonly number[] = [
   0,

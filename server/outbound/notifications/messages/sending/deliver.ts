@@ -9,7 +9,7 @@ import type { AddressBook, Destination } from '../addresses.ts';
 import { stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
-import { EXPIRES_AFTER_MS, nextAttemptAt } from '../schedule.ts';
+import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
 import { EXPIRED, HELD_BACK, QUIET_HOURS } from '../types.ts';
 import type { SenderRules } from '../types.ts';
@@ -77,7 +77,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
     return;
   }
   const started = performance.now();
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.rules.deadlineMs)]);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(attemptWithin(message, deps.rules.deadlineMs, now))]);
   const result = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
   if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
@@ -125,17 +125,17 @@ function canTakeOver({ kind, openCount, endedAt, acknowledgedBy }: ThreadView): 
   return isCall && endedAt === null && openCount > 0 && acknowledgedBy === null;
 }
 
+/** As the API asks of a person. Whoever reads an address of the team has no role. */
+function mayTakeOver(reader: Destination['reader']): boolean {
+  return reader === undefined || reader.role !== 'viewer';
+}
+
 function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, thread_id: threadId }: ClaimedMessage): AcknowledgeLink {
   return { teamId, reader: { kind: type === 'target' ? 'target' : 'user', id }, threadId };
 }
 
 async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadId }: ClaimedMessage, { db }: Storage): Promise<string[]> {
   const kind = await selectKind(db, teamId, threadId);
-/** As the API asks of a person. Whoever reads an address of the team has no role. */
-function mayTakeOver(reader: Destination['reader']): boolean {
-  return reader === undefined || reader.role !== 'viewer';
-}
-
   if (kind === undefined) return [];
   return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kind);
 }

@@ -58,7 +58,10 @@ export class Budget {
     this.#now = now;
     for (const { recipient_id: id, channel, count } of recent) this.#spend(id, channel, count);
     this.#notes = new Map(
-      notes.map(({ recipient_id: id, channel, state, at }) => [`${id} ${channel}`, state === 'pending' || state === 'held' ? null : at + HOUR_MS]),
+      notes.map(({ recipient_id: id, channel, state, at }) => [
+        `${id} ${channel}`,
+        state === 'pending' || state === 'held' ? null : at + HOUR_MS,
+      ]),
     );
   }
 
