@@ -137,7 +137,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
       finish(prompts.map(() => options.password ?? ''));
     });
     try {
-      client.connect(clientConfig(socket, connection, options, deadline));
+      client.connect(clientConfig(socket, connection, options));
       guardProtocol(client, {
         socket,
         budget: cpuBudgets.budgetOf(`${options.host}:${options.port}`),
@@ -151,7 +151,7 @@ function loggedIn(client: Client, connection: SshConnection, socket: Socket, opt
   return settleBy(ready, deadline, (reason) => unreachable(options, reason, 'timeout'));
 }
 
-function clientConfig(socket: Socket, connection: SshConnection, options: SshOptions, deadline: Deadline): ConnectConfig {
+function clientConfig(socket: Socket, connection: SshConnection, options: SshOptions): ConnectConfig {
   const { username, password, privateKey } = options;
   // The key first: RouterOS refuses passwords of users with a key.
   const ways: AuthenticationType[] = [];
@@ -164,7 +164,8 @@ function clientConfig(socket: Socket, connection: SshConnection, options: SshOpt
     ...(privateKey === undefined ? {} : { privateKey }),
     authHandler: ways,
     algorithms: ALGORITHMS,
-    readyTimeout: Math.ceil(deadline.timeoutMs),
+    // None of ssh2's own: `loggedIn` ends at the deadline, and two timers for one deadline would race for the reason.
+    readyTimeout: 0,
     keepaliveInterval: KEEPALIVE_INTERVAL_MS,
     keepaliveCountMax: KEEPALIVES_MISSED,
     hostVerifier: (key: Buffer, verify: (valid: boolean) => void): void => {

@@ -6,13 +6,21 @@ const generateKeyPair = promisify(generateKeyPairCallback);
 
 /** A new private host key, as PEM (RSA) or in OpenSSH form (ed25519, which ssh2 reads in no other). */
 export async function createHostKey(type: 'rsa' | 'ed25519', bits: number): Promise<string> {
-  if (type === 'ed25519') return ssh2.utils.generateKeyPairSync('ed25519').private;
+  if (type === 'ed25519') return createEd25519Key();
   const { privateKey } = await generateKeyPair('rsa', {
     modulusLength: bits,
     publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   });
   return privateKey;
+}
+
+/** ssh2 writes about one ed25519 key in 250 so that it cannot read it again (a public key that begins with a zero byte). */
+function createEd25519Key(): string {
+  for (;;) {
+    const { private: key } = ssh2.utils.generateKeyPairSync('ed25519');
+    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key;
+  }
 }
 
 /** `SHA256:…` of a private key's public half, as `ssh-keygen -l` prints it. Throws RangeError for what is no key. */

@@ -164,6 +164,7 @@ describe('a router that falls silent', () => {
     await expect(connect(port, { deadline: { timeoutMs: 8_000 } })).rejects.toMatchObject({
       code: 'router_unreachable',
       message: expect.stringContaining('no answer within'),
+      reason: 'timeout',
     });
   });
 
