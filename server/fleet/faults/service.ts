@@ -7,6 +7,7 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { findFaults } from './list/store.ts';
 import type { FaultFilter } from './list/types.ts';
+import { NextMoments } from '../../platform/core/next-moments.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { StatesService } from '../states/service.ts';
@@ -53,6 +54,8 @@ export class FaultsService {
   readonly #watched = new Map<string, Watched>();
   /** Router ids by agent and the agent's name for the router. */
   readonly #byName = new Map<string, string>();
+  /** When states become faults. */
+  readonly #due = new NextMoments();
   readonly #sweeps: Periodic;
   #unsubscribe: (() => void) | undefined;
 
@@ -162,18 +165,27 @@ export class FaultsService {
     if (!watched || !successor) return;
     watched.routerId = successor.id;
     this.#watched.set(successor.id, watched);
+    this.#due.atLatest(successor.id, Number.NEGATIVE_INFINITY);
     this.#move(watched, successor.agent_id, successor.agent_router);
   }
 
   /** Opens faults of states that have lasted long enough. */
   sweep(): void {
-    for (const watched of this.#watched.values()) this.#checkState(watched);
+    const now = this.#deps.clock.monotonic();
+    for (let id = this.#due.takeReached(now); id !== undefined; id = this.#due.takeReached(now)) {
+      const watched = this.#watched.get(id);
+      if (watched) this.#checkState(watched);
+    }
     this.#changes.store();
   }
 
   #checkState(watched: Watched): void {
     const verdict = this.#deps.states.verdictOf(watched.routerId);
-    if (verdict) this.#record(watched, watched.watch.onState(verdict, this.#deps.clock.monotonic()));
+    if (!verdict) return;
+    const { routerId, watch } = watched;
+    this.#record(watched, watch.onState(verdict, this.#deps.clock.monotonic()));
+    const dueAt = watch.dueAt(verdict);
+    if (dueAt !== undefined) this.#due.atLatest(routerId, dueAt);
   }
 
   /** Converts the monotonic times of a {@link RouterWatch} into wall time. */
@@ -200,6 +212,8 @@ export class FaultsService {
   ): Watched {
     const watched = { routerId, teamId, agentId, name, watch: new RouterWatch(this.#deps.rules, start) };
     this.#watched.set(routerId, watched);
+    // The first sweep looks at its state.
+    this.#due.atLatest(routerId, Number.NEGATIVE_INFINITY);
     if (name !== '') this.#byName.set(keyOf(agentId, name), routerId);
     return watched;
   }
@@ -216,6 +230,7 @@ export class FaultsService {
     const watched = this.#watched.get(routerId);
     if (!watched) return undefined;
     this.#watched.delete(routerId);
+    this.#due.delete(routerId);
     const key = keyOf(watched.agentId, watched.name);
     if (this.#byName.get(key) === routerId) this.#byName.delete(key);
     return watched;

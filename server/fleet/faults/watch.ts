@@ -84,7 +84,7 @@ export class RouterWatch {
 
   /**
    * Opens and resolves what follows from the router's state, so that faults and state never disagree. Call it when the state changes, and
-   * regularly: a state becomes a fault when it has lasted for the usual time to come back.
+   * at {@link dueAt}: a state becomes a fault when it has lasted for the usual time to come back.
    */
   onState({ state, since, reason }: Verdict, now: number): FaultChange[] {
     switch (state) {
@@ -102,6 +102,13 @@ export class RouterWatch {
     }
   }
 
+  /** When this state becomes a fault if it lasts; undefined when it has become one, or never does. Call it after {@link onState}. */
+  dueAt({ state, since, reason }: Verdict): number | undefined {
+    if (state === 'agent_away') return this.#open.has('agent_offline') ? undefined : this.#settledAt(since, AGENT_OFFLINE);
+    if (state !== 'not_answering' || this.#open.has('router_offline')) return undefined;
+    return this.#settledAt(this.#downSince ?? since, this.#offline(reason));
+  }
+
   /** Sets the ambient temperatures in which the product was tested. Until then the general limits apply. */
   testedIn(ambience: Ambience | undefined): void {
     this.#ambience = ambience;
@@ -117,9 +124,13 @@ export class RouterWatch {
     return this.#open.has(type) ? this.#describe(type, finding) : this.#openFault(type, now, finding);
   }
 
-  #openIfLasting(since: number, now: number, { type, patienceMs, ...finding }: Outage): FaultChange[] {
-    const isSettled = now - Math.max(since, this.#watchedSince) >= this.#rules.offlineAfterMs + (patienceMs ?? 0);
-    return isSettled ? this.#openFault(type, since, finding) : [];
+  #openIfLasting(since: number, now: number, outage: Outage): FaultChange[] {
+    const { type, message, cause } = outage;
+    return now >= this.#settledAt(since, outage) ? this.#openFault(type, since, { message, cause }) : [];
+  }
+
+  #settledAt(since: number, { patienceMs = 0 }: Outage): number {
+    return Math.max(since, this.#watchedSince) + this.#rules.offlineAfterMs + patienceMs;
   }
 
   #offline(reason: string | null): Outage {

@@ -69,7 +69,14 @@ export class PresenceTracker {
 
   /** True when the router itself answers, as far as is known now. */
   isAnswering(routerId: string): boolean {
-    return this.get(routerId).reachable && this.#silentForMs(routerId) <= this.#rules.offlineAfterMs;
+    const until = this.answersUntil(routerId);
+    return until !== undefined && this.#clock.monotonic() <= until;
+  }
+
+  /** Until when the router counts as answering if nothing more is heard of it, in monotonic time; undefined when it does not answer. */
+  answersUntil(routerId: string): number | undefined {
+    const answeredAt = this.#answeredAt.get(routerId);
+    return answeredAt !== undefined && this.get(routerId).reachable ? answeredAt + this.#rules.offlineAfterMs : undefined;
   }
 
   /** Uptime in seconds, extrapolated from the last heartbeat while the router answers. */

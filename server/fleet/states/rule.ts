@@ -22,6 +22,19 @@ export interface RouterFacts {
 export const STARTING = 'starting';
 
 /**
+ * After this moment a router of which nothing more is heard is silent; undefined when only a fact can change its state. By time alone, the
+ * state changes at no other moment.
+ */
+export function silentAfter(facts: RouterFacts, silentMs: number): number | undefined {
+  return facts.named && facts.agent.connected ? lastWord(facts) + silentMs : undefined;
+}
+
+/** When a connected agent last spoke of the router, or could first do so. */
+function lastWord({ agent, heartbeat, heardAt }: RouterFacts): number {
+  return heartbeat?.at ?? Math.max(agent.since, heardAt);
+}
+
+/**
  * The state of a router. While a state continues, `since` stays; only the reason may change.
  * @param silentMs how long a connected agent may not report the router; the same time after which `has_pulse` becomes false
  */
@@ -30,13 +43,14 @@ export function stateOf(before: Verdict, facts: RouterFacts, now: number, silent
   return next.state === before.state ? { ...next, since: before.since } : next;
 }
 
-function judge(before: Verdict, { agent, heartbeat, named, heardAt }: RouterFacts, now: number, silentMs: number): Verdict {
+function judge(before: Verdict, facts: RouterFacts, now: number, silentMs: number): Verdict {
+  const { agent, heartbeat, named, heardAt } = facts;
   if (!named) return { state: 'not_answering', since: heardAt, reason: NOT_REPORTED };
   // It was never reported, and no agent is connected that could report it.
   if (!agent.connected && before.state === 'never_seen') return before;
   if (!agent.connected) return { state: 'agent_away', since: agent.since, reason: agent.reason };
-  const lastWord = heartbeat?.at ?? Math.max(agent.since, heardAt);
-  if (now - lastWord > silentMs) return { state: 'not_answering', since: lastWord, reason: NOT_REPORTED };
+  const silent = silentAfter(facts, silentMs);
+  if (silent !== undefined && now > silent) return { state: 'not_answering', since: lastWord(facts), reason: NOT_REPORTED };
   if (!heartbeat) return before;
   if (heartbeat.reachable) return { state: 'answering', since: heartbeat.at, reason: null };
   const isUnasked = heartbeat.reason === STARTING && (before.state === 'agent_away' || before.state === 'never_seen');

@@ -4,6 +4,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { NextMoments } from '../../platform/core/next-moments.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
 import type { Storage } from '../../platform/storage/db.ts';
@@ -14,7 +15,7 @@ import type { KnownRuns } from '../sessions/types.ts';
 import { countStates } from './counts.ts';
 import { StateHistory } from './history.ts';
 import { firstState, resumed } from './resume.ts';
-import { stateOf } from './rule.ts';
+import { silentAfter, stateOf } from './rule.ts';
 import type { RouterFacts } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
 import { TrackedRouters } from './tracked-routers.ts';
@@ -50,6 +51,8 @@ export class StatesService {
   readonly #agents = new Map<string, RouterFacts['agent']>();
   /** Changes found at the start, before any listener is subscribed. */
   #foundAtStart: { tracked: Tracked; row: StateRow; before: RouterStateName }[] = [];
+  /** When routers are silent if nothing more is heard: the only changes that come by time alone. */
+  readonly #silences = new NextMoments();
   readonly #checks: Periodic;
 
   constructor(deps: StatesDeps) {
@@ -62,7 +65,7 @@ export class StatesService {
       failure: 'the check of router states failed',
       run: () => {
         this.#publishFoundAtStart();
-        this.#updateAll();
+        this.#updateSilent();
       },
     });
   }
@@ -126,17 +129,14 @@ export class StatesService {
 
   /** The routers of a team with their states now, in no order: 10,000 take some milliseconds, and no query. */
   ofTeam(teamId: string): StateOfRouter[] {
-    return Array.from(this.#routers.ofTeam(teamId), (router) => this.#now(router));
+    this.#updateSilent();
+    return Array.from(this.#routers.ofTeam(teamId), stateOfTracked);
   }
 
   /** Number of the team's routers in each state. */
   countsOf(teamId: string): Record<RouterStateName, number> {
-    const counts = countStates([]);
-    for (const router of this.#routers.ofTeam(teamId)) {
-      this.#update(router);
-      counts[router.current.state as RouterStateName] += 1;
-    }
-    return counts;
+    this.#updateSilent();
+    return this.#routers.countsOf(teamId);
   }
 
   /** Number of routers in each state, by team. */
@@ -145,15 +145,12 @@ export class StatesService {
   }
 
   onReady({ agentId }: AgentConnection): void {
-    this.#agents.set(agentId, { connected: true, since: this.#deps.clock.monotonic() });
+    this.#setAgent(agentId, { connected: true, since: this.#deps.clock.monotonic() });
   }
 
   onGone({ agentId }: AgentConnection, end: TunnelEnd): void {
-    this.#agents.set(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
-    for (const router of this.#routers.ofAgent(agentId)) {
-      router.heartbeat = undefined;
-      this.#update(router);
-    }
+    for (const router of this.#routers.ofAgent(agentId)) router.heartbeat = undefined;
+    this.#setAgent(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
   }
 
   onHeartbeat({ agentId }: AgentConnection, { routers: reports }: Heartbeat): void {
@@ -209,12 +206,13 @@ export class StatesService {
       current,
     });
     this.#publish(next, (former?.current.state ?? state) as RouterStateName);
+    this.#update(next);
   }
 
   /** The wall clock was set: present states keep their age. storage/move-plans.ts moves the rows in the database. */
   onClockStep(stepMs: number): void {
     for (const router of this.#routers.all())
-      router.current = this.history.change(router.current, { since: router.current.since + stepMs });
+      this.#routers.enter(router, this.history.change(router.current, { since: router.current.since + stepMs }));
   }
 
   async sweep(): Promise<void> {
@@ -223,8 +221,12 @@ export class StatesService {
 
   #now(router: Tracked): StateOfRouter {
     this.#update(router);
-    const { state, since, reason } = router.current;
-    return { id: router.id, agentId: router.agentId, state: state as RouterStateName, since, reason };
+    return stateOfTracked(router);
+  }
+
+  #setAgent(agentId: string, agent: RouterFacts['agent']): void {
+    this.#agents.set(agentId, agent);
+    for (const router of this.#routers.ofAgent(agentId)) this.#update(router);
   }
 
   #onHeard(router: Tracked, heartbeat: NonNullable<Tracked['heartbeat']>): void {
@@ -233,29 +235,36 @@ export class StatesService {
     this.#update(router);
   }
 
-  #updateAll(): void {
-    for (const router of this.#routers.all()) this.#update(router);
+  /** Afterwards every state is that of now: facts update it when they change. */
+  #updateSilent(): void {
+    const now = this.#deps.clock.monotonic();
+    for (let id = this.#silences.takePassed(now); id !== undefined; id = this.#silences.takePassed(now)) {
+      const router = this.#routers.get(id);
+      if (router) this.#update(router);
+    }
   }
 
-  /** Computes the state from the facts, and publishes a change. */
+  /** Computes the state from the facts, and publishes a change. Call it when a fact has changed. */
   #update(router: Tracked): void {
     const { clock, offlineAfterMs } = this.#deps;
     const { current, heartbeat, named, heardAt } = router;
     const agent = this.#agents.get(router.agentId);
     if (!agent) return;
     const before: Verdict = { state: current.state as RouterStateName, since: router.since, reason: current.reason };
-    const next = stateOf(before, { agent, heartbeat, named, heardAt }, clock.monotonic(), offlineAfterMs);
+    const facts = { agent, heartbeat, named, heardAt };
+    const now = clock.monotonic();
+    const silentFrom = silentAfter(facts, offlineAfterMs);
+    if (silentFrom !== undefined && silentFrom >= now) this.#silences.atLatest(router.id, silentFrom);
+    const next = stateOf(before, facts, now, offlineAfterMs);
     if (next.state === current.state && next.reason === current.reason) return;
     if (next.state === current.state) {
-      router.current = this.history.change(current, { reason: next.reason });
+      this.#routers.enter(router, this.history.change(current, { reason: next.reason }));
     } else {
       // A silence is detected late, so it never begins before the state that it ends.
       router.since = Math.max(router.since, next.since);
       const since = Math.round(clock.now() - (clock.monotonic() - router.since));
-      router.current = this.history.begin(
-        { teamId: router.teamId, routerId: router.id, state: next.state, reason: next.reason, since },
-        current,
-      );
+      const begun = { teamId: router.teamId, routerId: router.id, state: next.state, reason: next.reason, since };
+      this.#routers.enter(router, this.history.begin(begun, current));
     }
     this.#publish(router, current.state as RouterStateName);
   }
@@ -288,13 +297,14 @@ export class StatesService {
   #drop(routerId: string): Tracked | undefined {
     const router = this.#routers.remove(routerId);
     if (router) this.history.forget(routerId);
+    this.#silences.delete(routerId);
     return router;
   }
 
   #move(router: Tracked, agentId: string): void {
+    if (!this.#agents.has(agentId)) this.#setAgent(agentId, { connected: false, since: this.#deps.clock.monotonic(), reason: 'unknown' });
     this.#routers.move(router, agentId);
     router.heartbeat = undefined;
-    if (!this.#agents.has(agentId)) this.#agents.set(agentId, { connected: false, since: this.#deps.clock.monotonic(), reason: 'unknown' });
   }
 
   #loseName(agentId: string, name: string, exceptId: string | undefined): void {
@@ -310,4 +320,8 @@ export class StatesService {
     const { clock } = this.#deps;
     return clock.monotonic() - Math.max(0, clock.now() - wallMs);
   }
+}
+
+function stateOfTracked({ id, agentId, current: { state, since, reason } }: Tracked): StateOfRouter {
+  return { id, agentId, state: state as RouterStateName, since, reason };
 }

@@ -1,5 +1,6 @@
+import { countStates } from './counts.ts';
 import type { RouterFacts } from './rule.ts';
-import type { StateRow } from './types.ts';
+import type { RouterStateName, StateRow } from './types.ts';
 
 /** The times of facts are monotonic; those of the state are milliseconds since 1970. */
 export interface Tracked extends Omit<RouterFacts, 'agent'> {
@@ -9,6 +10,7 @@ export interface Tracked extends Omit<RouterFacts, 'agent'> {
   agentId: string;
   /** The name of its entry at the agent. */
   name: string;
+  /** Set by {@link TrackedRouters.enter} only, which counts. */
   current: StateRow;
   /** When the present state began; `current.since` is the same moment for people. */
   since: number;
@@ -19,6 +21,7 @@ export class TrackedRouters {
   readonly #byId = new Map<string, Tracked>();
   readonly #byAgent = new Map<string, Set<Tracked>>();
   readonly #byTeam = new Map<string, Set<Tracked>>();
+  readonly #countsByTeam = new Map<string, Record<RouterStateName, number>>();
 
   get(routerId: string): Tracked | undefined {
     return this.#byId.get(routerId);
@@ -40,12 +43,26 @@ export class TrackedRouters {
     return [...this.#byTeam.keys()];
   }
 
+  /** How many routers of a team are in each state. */
+  countsOf(teamId: string): Record<RouterStateName, number> {
+    return { ...(this.#countsByTeam.get(teamId) ?? countStates([])) };
+  }
+
+  /** The router is in this state now, or goes on in it. */
+  enter(router: Tracked, row: StateRow): void {
+    const isTracked = this.#byId.get(router.id) === router;
+    if (isTracked) this.#count(router, -1);
+    router.current = row;
+    if (isTracked) this.#count(router, 1);
+  }
+
   /** One with the same id is replaced. */
   add(router: Tracked): void {
     this.remove(router.id);
     this.#byId.set(router.id, router);
     addTo(this.#byAgent, router.agentId, router);
     addTo(this.#byTeam, router.teamId, router);
+    this.#count(router, 1);
   }
 
   remove(routerId: string): Tracked | undefined {
@@ -54,6 +71,8 @@ export class TrackedRouters {
     this.#byId.delete(routerId);
     removeFrom(this.#byAgent, router.agentId, router);
     removeFrom(this.#byTeam, router.teamId, router);
+    this.#count(router, -1);
+    if (!this.#byTeam.has(router.teamId)) this.#countsByTeam.delete(router.teamId);
     return router;
   }
 
@@ -62,6 +81,12 @@ export class TrackedRouters {
     removeFrom(this.#byAgent, router.agentId, router);
     addTo(this.#byAgent, agentId, router);
     router.agentId = agentId;
+  }
+
+  #count({ teamId, current }: Tracked, change: 1 | -1): void {
+    const counts = this.#countsByTeam.get(teamId) ?? countStates([]);
+    this.#countsByTeam.set(teamId, counts);
+    counts[current.state as RouterStateName] += change;
   }
 }
 

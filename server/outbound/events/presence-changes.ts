@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { NextMoments } from '../../platform/core/next-moments.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 
 export interface KnownRouter {
@@ -11,8 +12,8 @@ export interface KnownRouter {
 export interface PresenceChangesDeps {
   clock: Clock;
   log: Log;
-  /** Whether the router answers, as far as is known. */
-  hasPulse: (routerId: string) => boolean;
+  /** Until when the router counts as answering if nothing more is heard of it, in monotonic time; undefined when it does not answer. */
+  answersUntil: (routerId: string) => number | undefined;
   onChange: (router: KnownRouter, online: boolean) => void;
   /** How often to check for silent routers, milliseconds. */
   sweepMs: number;
@@ -22,6 +23,8 @@ export interface PresenceChangesDeps {
 export class PresenceChanges {
   readonly #deps: PresenceChangesDeps;
   readonly #routers = new Map<string, { router: KnownRouter; online: boolean }>();
+  /** When routers that answer are silent if nothing more is heard of them. */
+  readonly #silences = new NextMoments();
   readonly #sweeps: Periodic;
 
   constructor(deps: PresenceChangesDeps) {
@@ -31,9 +34,7 @@ export class PresenceChanges {
       log: deps.log,
       everyMs: deps.sweepMs,
       failure: 'the check for silent routers failed',
-      run: () => {
-        for (const routerId of this.#routers.keys()) this.check(routerId);
-      },
+      run: () => this.#checkSilent(),
     });
   }
 
@@ -42,7 +43,11 @@ export class PresenceChanges {
    * @param published the last published state of a router, if known: a difference from it is a change
    */
   start(routers: readonly KnownRouter[], published: (router: KnownRouter) => boolean | undefined): void {
-    for (const router of routers) this.#routers.set(router.id, { router, online: published(router) ?? this.#deps.hasPulse(router.id) });
+    for (const router of routers) {
+      this.#routers.set(router.id, { router, online: published(router) ?? this.#hasPulse(router.id) });
+      // The first sweep publishes what differs from what was published.
+      this.#silences.atLatest(router.id, Number.NEGATIVE_INFINITY);
+    }
     this.#sweeps.start();
   }
 
@@ -63,19 +68,37 @@ export class PresenceChanges {
     const online = this.#routers.get(router.id)?.online ?? false;
     this.#routers.set(router.id, { router, online });
     this.check(router.id);
+    // What was heard of its predecessor may become its own after this.
+    this.#silences.atLatest(router.id, Number.NEGATIVE_INFINITY);
   }
 
   /** Stops reporting a removed router. */
   forget(routerId: string): void {
     this.#routers.delete(routerId);
+    this.#silences.delete(routerId);
   }
 
+  /** Call it when something was heard of the router. */
   check(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;
-    const online = this.#deps.hasPulse(routerId);
+    const online = this.#hasPulse(routerId);
     if (online === known.online) return;
     known.online = online;
     this.#deps.onChange(known.router, online);
+  }
+
+  /** Also notes when it is silent. */
+  #hasPulse(routerId: string): boolean {
+    const until = this.#deps.answersUntil(routerId);
+    if (until === undefined || this.#deps.clock.monotonic() > until) return false;
+    this.#silences.atLatest(routerId, until);
+    return true;
+  }
+
+  /** A router that answers becomes silent by time alone; everything else is heard of. */
+  #checkSilent(): void {
+    const now = this.#deps.clock.monotonic();
+    for (let id = this.#silences.takePassed(now); id !== undefined; id = this.#silences.takePassed(now)) this.check(id);
   }
 }

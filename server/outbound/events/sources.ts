@@ -68,7 +68,7 @@ export class EventSources {
     this.#presence = new PresenceChanges({
       clock,
       log,
-      hasPulse: (id) => routers.presence.isAnswering(id),
+      answersUntil: (id) => routers.presence.answersUntil(id),
       onChange: ({ id, team_id: teamId, identity }, online) =>
         events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
       sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),
@@ -138,6 +138,8 @@ export class EventSources {
   onMove({ kind, teamId, router, agentId, ownerId, reason }: MoveChange): void {
     const data = { router_id: router.id, identity: router.identity, agent_id: agentId, from_agent_id: ownerId, reason };
     this.#deps.events.publish({ teamId, type: kind === 'moved' ? 'router.moved' : 'router.move_requested', data });
+    // What its new agent said of it before counts from now on.
+    this.#presence.check(router.id);
   }
 
   onRemoval(change: RemovalChange): void {
