@@ -19,7 +19,7 @@ import { PORTS_PER_TEAM } from '../../../server/work/forwards/entry/ports.ts';
 import { UNANSWERED_OFFERS } from '../../../server/work/jobs/dispatch/dispatcher.ts';
 import { OPEN_CHANNELS } from '../../../server/platform/tunnel/channel-limits.ts';
 import { CHECKED_DIALS } from '../../../server/platform/tunnel/endpoint.ts';
-import { OPENINGS } from '../../../server/platform/tunnel/openings.ts';
+import { DIALS_WAITING, OPENINGS } from '../../../server/platform/tunnel/openings.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../../../server/outbound/webhooks/types.ts';
 
 /** docs/shared-resources.md says what the code does. */
@@ -70,6 +70,7 @@ describe('the list of what teams share', () => {
 
   it.each([
     ['clients that have not said where they want to go', 1, FORWARD_LIMITS.pendingConnections],
+    ['dials that wait for their opening', 1, DIALS_WAITING],
     ['finished connections that are not stored yet', 1, FINISHED_CONNECTIONS],
     ['audit entries that are not stored yet', 1, AUDIT_ENTRIES],
     ['open forwards', 1, FORWARD_LIMITS.openPerTeam],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Openings, OPENINGS } from '../../../server/platform/tunnel/openings.ts';
+import { DIALS_WAITING, Openings, OPENINGS } from '../../../server/platform/tunnel/openings.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -112,4 +112,41 @@ test('teams take turns, also when more of them wait than may open at once', asyn
     await settled();
   }
   expect([...served].filter((party) => party.startsWith('late'))).toHaveLength(64);
+});
+
+test('a team that fills the line makes room for the others, and gets it all when it is alone', async () => {
+  const openings = new Openings();
+  const hog = dial(openings, 'hog', DIALS_WAITING + HALF + 10);
+  await settled();
+  expect(openings.waiting).toBe(DIALS_WAITING);
+  expect(hog.refused).toHaveLength(10);
+  // All openings are taken, so that the others have to wait as well.
+  const rest: { party: string; member: string }[] = [];
+  for (let team = 0; openings.shares.taken < OPENINGS.total; team += 1) {
+    const holder = { party: `rest ${team}`, member: 'one' };
+    if (await openings.enter(holder)) rest.push(holder);
+  }
+  const others = dial(openings, 'other', 500);
+  await settled();
+  expect(openings.waiting).toBe(DIALS_WAITING);
+  expect(others.refused).toEqual([]);
+  // The last ones, who would have waited longest.
+  expect(hog.refused.slice(10)).toEqual(
+    hog.holders
+      .slice(HALF + DIALS_WAITING - 500, HALF + DIALS_WAITING)
+      .map(({ member }) => member)
+      .toReversed(),
+  );
+  for (const holder of rest) openings.leave(holder);
+  await settled();
+  expect(others.granted.length).toBeGreaterThan(0);
+});
+
+test('two teams that fill the line have half of it each', async () => {
+  const openings = new Openings();
+  dial(openings, 'one', DIALS_WAITING * 2);
+  const two = dial(openings, 'two', DIALS_WAITING * 2);
+  await settled();
+  expect(openings.waiting).toBe(DIALS_WAITING);
+  expect(two.holders.length - two.granted.length - two.refused.length).toBe(DIALS_WAITING / 2);
 });
