@@ -110,6 +110,7 @@ export class CredentialsService {
 
   /** Writes what is still in memory. Call it before the storage closes. */
   async stop(): Promise<void> {
+    await this.#agentCredentials.stop();
     await this.#lastUsed.stop();
   }
 

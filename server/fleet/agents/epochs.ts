@@ -47,6 +47,11 @@ export class AgentEpochs {
     await this.#changes.call({ kind: 'end', agentId, epoch, now: this.#clock.now() });
   }
 
+  /** Call it when every tunnel has ended. Resolves when all changes so far are stored. */
+  stop(): Promise<void> {
+    return this.#changes.stop();
+  }
+
   /** @returns the results in the order of the changes, which are of different agents */
   async #write(changes: readonly Change[]): Promise<Changed[]> {
     const raised = changes.filter((change) => change.kind === 'raise');

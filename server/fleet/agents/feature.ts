@@ -15,6 +15,7 @@ export const agents = feature({
     agents: new AgentsService(storage),
     agentEpochs: new AgentEpochs(storage, clock),
   }),
+  stop: ({ agentEpochs }) => agentEpochs.stop(),
   routes: (scope, { gateway, revocations, ...services }: Routes) =>
     agentRoutes(scope, { ...services, gateway, onRevoked: (teamId) => revocations.enforce(teamId) }),
 });

@@ -41,6 +41,10 @@ export class OpeningReads {
   of(connection: AgentConnection): Promise<KnownRouters> {
     return this.#reads.call(connection);
   }
+
+  stop(): Promise<void> {
+    return this.#reads.stop();
+  }
 }
 
 function knownRouters(routers: readonly RouterRecord[], hasClaims: boolean): KnownRouters {

@@ -119,7 +119,7 @@ export class RoutersService {
 
   /** Writes what is still in memory. */
   async stop(): Promise<void> {
-    await this.#flushes.stop();
+    await Promise.all([this.#flushes.stop(), this.#openings.stop(), this.#sightings.stop()]);
     await this.#presenceFlush.run();
   }
 

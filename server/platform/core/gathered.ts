@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AppError } from './errors.ts';
+
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -11,38 +14,59 @@ export interface GatheredOptions<Item, Result> {
   run: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Items with the same key are never in one batch. */
   keyOf?: (item: Item) => string;
+  /**
+   * From the start of one batch to the start of the next, milliseconds; 0 unless given. A call by itself never waits for it, but when calls
+   * keep coming, each batch has those of so long. In time of this process, also under a test's clock: it paces work, and nothing goes by it.
+   */
+  apartMs?: number;
 }
 
 /**
  * Gathers calls into batches: those of one turn of the event loop, and those that come while a batch runs. A call by itself is a batch by
- * itself and waits for nothing; when thousands of agents connect at once, one statement serves hundreds of them.
+ * itself and waits for nothing; when thousands of agents connect at once, one statement serves hundreds of them. Its owner stops it.
  */
 export class Gathered<Item, Result> {
   readonly #options: GatheredOptions<Item, Result>;
   #waiting: Waiting<Item, Result>[] = [];
-  #isRunning = false;
+  #running: Promise<void> | undefined;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #isStopped = false;
 
   constructor(options: GatheredOptions<Item, Result>) {
     this.#options = options;
   }
 
-  /** @throws whatever the batch throws: it fails for all of its calls */
+  /** @throws whatever the batch throws: it fails for all of its calls; AppError `unavailable` after {@link stop} */
   call(item: Item): Promise<Result> {
+    if (this.#isStopped) return Promise.reject(new AppError('unavailable', 'the control plane is stopping'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#isRunning) return;
-      this.#isRunning = true;
-      void this.#runAll();
+      this.#running ??= this.#runAll();
     });
+  }
+
+  /** Takes no further call. Resolves when all earlier ones have their results: nothing runs afterwards. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#running;
   }
 
   /** Never rejects. */
   async #runAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await new Promise(setImmediate);
+      await this.#untilNext();
       await this.#runBatch(this.#take());
     }
-    this.#isRunning = false;
+    this.#running = undefined;
+  }
+
+  async #untilNext(): Promise<void> {
+    const { apartMs = 0, most } = this.#options;
+    await new Promise(setImmediate);
+    const left = this.#nextAt - performance.now();
+    // A batch that is full gains nothing from more.
+    if (left > 1 && this.#waiting.length < most && !this.#isStopped) await pause(left);
+    this.#nextAt = performance.now() + apartMs;
   }
 
   #take(): Waiting<Item, Result>[] {

@@ -107,6 +107,7 @@ export class ForwardsService {
     await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
     this.#live.clear();
     await Promise.all(this.#tasks);
+    await this.#ways.stop();
     await this.#sweep.stop();
     await this.#connectionLog.stop();
   }

@@ -116,6 +116,10 @@ export class WayOpener {
     }
   }
 
+  stop(): Promise<void> {
+    return this.#ended.stop();
+  }
+
   async #readEnded(connections: readonly AgentConnection[]): Promise<string[][]> {
     const { storage, clock } = this.#deps;
     const agentIds = [...new Set(connections.map(({ agentId }) => agentId))];

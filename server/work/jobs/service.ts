@@ -105,6 +105,7 @@ export class JobsService implements JobEvents {
 
   async stop(): Promise<void> {
     await this.#dispatcher.stop();
+    await this.#handOver.stop();
     await this.#deadlines.stop();
     await this.#retention.stop();
     await this.#outputs.stop();

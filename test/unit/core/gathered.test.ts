@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { Gathered } from '../../../server/platform/core/gathered.ts';
 
 /** Batches that end when the test says so. */
-function controlled({ most = 100, keyOf }: { most?: number; keyOf?: (item: string) => string } = {}) {
+function controlled({ most = 100, ...options }: { most?: number; keyOf?: (item: string) => string; apartMs?: number } = {}) {
   const batches: { items: readonly string[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
   const gathered = new Gathered<string, string>({
     most,
-    ...(keyOf ? { keyOf } : {}),
+    ...options,
     run: (items) => {
       const end = Promise.withResolvers<readonly string[]>();
       batches.push({ items, end });
@@ -67,4 +67,56 @@ test('a batch that fails fails its own calls, and the next batch runs', async ()
   await begun(2);
   end(1);
   expect(await kept).toBe('c!');
+});
+
+test('a call by itself waits for nothing, and those that follow are gathered', async () => {
+  const APART_MS = 300;
+  const { gathered, batches, begun, end } = controlled({ apartMs: APART_MS });
+  const calls = [gathered.call('a')];
+  const startedAt = performance.now();
+  await begun(1);
+  const begunAt = performance.now();
+  expect(begunAt - startedAt).toBeLessThan(APART_MS);
+  end(0);
+  await calls[0];
+  for (const item of ['b', 'c', 'd']) {
+    calls.push(gathered.call(item));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await begun(2);
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(APART_MS - 2);
+  end(1);
+  await Promise.all(calls);
+  expect(batches.map(({ items }) => items)).toEqual([['a'], ['b', 'c', 'd']]);
+});
+
+test('a batch that is full does not wait for the next one’s time', async () => {
+  const { gathered, batches, begun, end } = controlled({ most: 2, apartMs: 60_000 });
+  const calls = ['a', 'b', 'c', 'd'].map((item) => gathered.call(item));
+  await begun(1);
+  end(0);
+  await begun(2);
+  end(1);
+  await Promise.all(calls);
+  expect(batches.map(({ items }) => items)).toEqual([
+    ['a', 'b'],
+    ['c', 'd'],
+  ]);
+});
+
+test('after its stop nothing runs: earlier calls have their results, and later ones are refused', async () => {
+  const { gathered, batches, begun, end } = controlled();
+  const early = gathered.call('a');
+  await begun(1);
+  const waiting = gathered.call('b');
+  let isStopped = false;
+  const stopped = gathered.stop().then(() => (isStopped = true));
+  await expect(gathered.call('c')).rejects.toMatchObject({ code: 'unavailable' });
+  end(0);
+  await begun(2);
+  expect(isStopped).toBe(false);
+  end(1);
+  await stopped;
+  expect(await Promise.all([early, waiting])).toEqual(['a!', 'b!']);
+  expect(batches.map(({ items }) => items)).toEqual([['a'], ['b']]);
 });

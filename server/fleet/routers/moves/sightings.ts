@@ -31,6 +31,11 @@ export class Sightings {
     return outcome.value;
   }
 
+  /** Resolves when everything so far is stored, or could not be stored. */
+  stop(): Promise<void> {
+    return this.#batches.stop();
+  }
+
   /** One transaction for each team, so that no two wait for each other's teams. */
   async #runAll(sightings: readonly Sighting[]): Promise<Outcome[]> {
     const outcomes = new Map<Sighting, Outcome>();

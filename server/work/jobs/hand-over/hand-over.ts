@@ -62,6 +62,10 @@ export class HandOver {
     );
   }
 
+  stop(): Promise<void> {
+    return this.#heldBefore.stop();
+  }
+
   async #reconcileEntry(connection: AgentConnection, entry: OpenJob): Promise<void> {
     switch (entry.state) {
       case 'accepted':
