@@ -26,7 +26,7 @@ class Bench {
   #verdict: Verdict = { state: 'agent_away', since: -10_000, reason: 'unknown' };
 
   constructor(openFaults: readonly FaultType[], watchedSince: number) {
-    this.#watch = new RouterWatch(RULES as never, { uptimeSeconds: null, lastSeenAt: null, openFaults, watchedSince });
+    this.#watch = new RouterWatch(RULES, { uptimeSeconds: null, lastSeenAt: null, openFaults, watchedSince });
     this.#due.atLatest('it', Number.NEGATIVE_INFINITY);
   }
 
