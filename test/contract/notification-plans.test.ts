@@ -59,6 +59,7 @@ describeEachDatabase('the plans of the delivery log', (open) => {
       team_id: router.teamId,
       thread_id: thread.id,
       group_id: group,
+      router_id: thread.router_id,
       recipient_type: 'person',
       recipient_id: newId(n),
       channel: 'email',
@@ -104,6 +105,8 @@ describeEachDatabase('the plans of the delivery log', (open) => {
     const filters: Partial<MessageFilter>[] = [
       {},
       { recipientId: newId(7) },
+      { routerId },
+      { routerId, from: 1100, states: { only: ['withheld'], not: [] } },
       { groupId },
       { states: { only: ['sent', 'failed'], not: [] } },
       { states: { only: [], not: ['sent'] } },
@@ -117,7 +120,10 @@ describeEachDatabase('the plans of the delivery log', (open) => {
         expectBounded(plans);
         for (const plan of plans) expect(plan.sorted, plan.text).toBe(0);
       }
-    expectBounded(await plansOf(storage, (db) => findMessages(db, teamId, { ...every, routerId }, page(), true)), /team_id|thread_id|id/);
+    const [ofRouter] = await plansOf(storage, (db) => findMessages(db, teamId, { ...every, routerId }, page(), false));
+    expect(ofRouter!.reads, ofRouter!.text).toMatchObject([
+      { index: 'messages_by_router', condition: expect.stringContaining('router_id') },
+    ]);
   });
 
   test('of one thread, and of what is said about a page', async () => {

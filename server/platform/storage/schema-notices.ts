@@ -110,6 +110,8 @@ export interface MessagesTable {
   team_id: Fixed<string>;
   thread_id: Fixed<string>;
   group_id: Fixed<string>;
+  /** Of the thread, for lists of one router. */
+  router_id: Fixed<string | null>;
   /** person or target. */
   recipient_type: Fixed<string>;
   recipient_id: Fixed<string>;

@@ -56,6 +56,7 @@ import { addressBuckets } from './0055-address-buckets.ts';
 import { noticesOfARecord } from './0056-notices-of-a-record.ts';
 import { threadMembers } from './0057-thread-members.ts';
 import { countedJobs } from './0058-counted-jobs.ts';
+import { messagesOfARouter } from './0059-messages-of-a-router.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -118,4 +119,5 @@ export const migrations: readonly Migration[] = [
   noticesOfARecord,
   threadMembers,
   countedJobs,
+  messagesOfARouter,
 ];

@@ -16,21 +16,10 @@ export async function findMessages(
   page: ListPage,
   wantsTotal: boolean,
 ): Promise<Found<MessageRow>> {
-  const { recipientId, groupId, routerId, states, reasons, channels } = filter;
-  let messages = db
-    .selectFrom('messages')
-    .selectAll()
-    .$call(ofTeam(teamId, { ...filter, routerId: undefined }));
+  const { recipientId, groupId, states, reasons, channels } = filter;
+  let messages = db.selectFrom('messages').selectAll().$call(ofTeam(teamId, filter));
   if (recipientId !== undefined) messages = messages.where('recipient_id', '=', recipientId);
   if (groupId !== undefined) messages = messages.where('group_id', '=', groupId);
-  if (routerId !== undefined)
-    messages = messages.where((eb) =>
-      eb(
-        'thread_id',
-        'in',
-        eb.selectFrom('threads').select('threads.id').where('threads.team_id', '=', teamId).where('threads.router_id', '=', routerId),
-      ),
-    );
   // One query for each wanted reason or, if no reason is named, for each state; the rest is looked at row by row.
   const column = reasons.only.length > 0 ? 'reason' : 'state';
   const wanted = column === 'reason' ? reasons.only : states.only;

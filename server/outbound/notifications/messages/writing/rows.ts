@@ -116,6 +116,7 @@ function rowOf(
     team_id: teamId,
     thread_id: thread.id,
     group_id: groupId,
+    router_id: thread.router_id,
     revision: thread.revision,
     kind,
     recipient_type: recipient.type,

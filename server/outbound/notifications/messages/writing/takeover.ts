@@ -26,6 +26,7 @@ export async function writeTakeover(tx: Tx, teamId: string, { thread }: Pick<Rev
         id: newId(now),
         team_id: teamId,
         thread_id: thread.id,
+        router_id: thread.router_id,
         revision: thread.revision,
         kind: 'acknowledged',
         state: 'pending',
