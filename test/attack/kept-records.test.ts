@@ -4,6 +4,8 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { KEPT_PER_TEAM, RetentionService } from '../../server/operations/retention/service.ts';
 import { KEPT_TABLES } from '../../server/operations/retention/store.ts';
 import type { KeptTable } from '../../server/operations/retention/store.ts';
+import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
@@ -92,6 +94,13 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
     const fact = { kind: 'job.failed', phase: 'info', severity: 'warning', key: 'k', record_id: 'r', version: 1, at: 1, data: '{}' };
     return { over: { ...fact, routed_at: 1 }, inUse: { ...fact, routed_at: null } };
   },
+  threads: (team) => ({ over: { ...threadOf(team), closed_at: 1 }, inUse: { ...threadOf(team), closed_at: null } }),
+  messages: (team) => ({
+    over: messageOf(team, 'closed'),
+    inUse: { ...messageOf(team, 'open'), state: 'pending', due_at: 1, settled_at: null },
+    // What somebody knows of a thread that goes on.
+    alsoKept: [messageOf(team, 'open')],
+  }),
   router_state_changes: ({ routerId }) => {
     const state = { router_id: routerId, state: 'answering', reason: null };
     return { over: { ...state, until: 200 }, inUse: { ...state, until: null } };
@@ -99,6 +108,49 @@ const ROWS: Record<KeptTable, (team: SeededRouter) => Row> = {
   agents: () => {
     const agent = { name: 'a', epoch: 0, confirmed_epoch: 0 };
     return { over: { ...agent, revoked_at: 1 }, inUse: { ...agent, revoked_at: null } };
+  },
+};
+
+/** Of a group that has the id of its team. */
+function threadOf({ teamId }: SeededRouter): object {
+  const { id: _id, ...thread } = newThread({ id: '', teamId, groupId: teamId, key: 'k', kind: 'job.failed', now: 1 });
+  return thread;
+}
+
+function messageOf({ teamId }: SeededRouter, thread: 'open' | 'closed'): object {
+  const recipient = { recipient_type: 'person', recipient_id: 'p', channel: 'email' };
+  const sent = { revision: 1, kind: 'open', state: 'sent', bucket: '', attempts: 1, settled_at: 1 };
+  return { thread_id: `${thread} ${teamId}`, group_id: teamId, ...recipient, ...sent };
+}
+
+async function seedGroup({ db }: Storage, { teamId: id }: SeededRouter): Promise<void> {
+  await db
+    .insertInto('notification_groups')
+    .values({ id, team_id: id, name: 'g', schedule_id: null, mute: 'never', created_at: 1, updated_at: 1 })
+    .execute();
+}
+
+/** One thread that may go on, and one that is closed. */
+async function seedThreads({ db }: Storage, { teamId: id }: SeededRouter): Promise<void> {
+  for (const [name, closedAt] of [
+    ['open', null],
+    ['closed', 1],
+  ] as const)
+    await db
+      .insertInto('threads')
+      .values({
+        ...newThread({ id: `${name} ${id}`, teamId: id, groupId: id, key: name, kind: 'job.failed', now: FAR }),
+        closed_at: closedAt,
+      })
+      .execute();
+}
+
+/** What records refer to. */
+const PREPARE: Partial<Record<KeptTable, (storage: Storage, team: SeededRouter) => Promise<void>>> = {
+  threads: seedGroup,
+  messages: async (storage, team) => {
+    await seedGroup(storage, team);
+    await seedThreads(storage, team);
   },
 };
 
@@ -121,6 +173,7 @@ describeEachDatabase('records that a team makes without end', (open) => {
       const [hostile, neighbour] = [await seedRouter(storage), await seedRouter(storage)];
       const counters = new Counters();
       const clock = new ManualClock();
+      for (const team of [hostile, neighbour]) await PREPARE[table]?.(storage, team);
       const { at } = KEPT_TABLES[table];
       const insert = async (team: SeededRouter, row: object, moment: number): Promise<string> => {
         const id = newId(moment);
@@ -148,4 +201,24 @@ describeEachDatabase('records that a team makes without end', (open) => {
       expect(counters.get('kept_records_per_team')).toBe(1);
     },
   );
+
+  test('messages of a thread that goes on: the last of each kind and result stay, whatever a team makes', async () => {
+    const storage = await open();
+    const team = await seedRouter(storage);
+    await PREPARE.messages?.(storage, team);
+    const told = ['open', 'reminder', 'reminder', 'reminder', 'resolve', 'open', 'reminder'];
+    for (const [n, kind] of told.entries())
+      await storage.db
+        .insertInto('messages')
+        .values({ ...messageOf(team, 'open'), kind, revision: n + 1, id: newId(n), team_id: team.teamId, created_at: n + 1 } as never)
+        .execute();
+    await new RetentionService({ storage, clock: new ManualClock(), kept: { ...kept, messages: 1 } }).sweep();
+    const left = await storage.db.selectFrom('messages').select(['kind', 'revision']).orderBy('revision').execute();
+    expect(left).toEqual([
+      { kind: 'reminder', revision: 4 },
+      { kind: 'resolve', revision: 5 },
+      { kind: 'open', revision: 6 },
+      { kind: 'reminder', revision: 7 },
+    ]);
+  });
 });

@@ -83,6 +83,11 @@ const numbers: [string, string][] = [
   ['sessions of agents that have ended', count(KEPT_PER_TEAM.agent_sessions)],
   ['states of routers that have ended', count(KEPT_PER_TEAM.router_state_changes)],
   ['facts for notifications that were given to their threads', count(KEPT_PER_TEAM.notices)],
+  ['threads of notifications that are closed, with their messages', count(KEPT_PER_TEAM.threads)],
+  [
+    'messages of notifications that were sent or given up; of a thread that is not closed, the last of each kind stay',
+    count(KEPT_PER_TEAM.messages),
+  ],
   ['rows of one command', `${MAX_REPLY_BYTES / MB} MB`],
   ['one file of a backup', `${MAX_BACKUP_BYTES / MB} MB`],
   ['backups kept of one router', `${DEFAULT_BACKUP_RULES.keepPerRouter}`],

@@ -28,6 +28,10 @@ export const KEPT_PER_TEAM: Readonly<Record<KeptTable, number>> = {
   agent_sessions: 2_000_000,
   // A router whose fault comes and goes every ten seconds makes 17,000 a day; what comes and goes is one thread.
   notices: 500_000,
+  // As notices; some 500 MB.
+  threads: 500_000,
+  // Ten people for each of 100,000 threads: some 1.2 GB, for there is an index for each filter of the log.
+  messages: 1_000_000,
   // Two hundred for each of 20,000 routers.
   router_state_changes: 4_000_000,
 };

@@ -32,6 +32,17 @@ export const KEPT_TABLES = {
   agent_sessions: { at: 'opened_at', isOver: () => sql`closed_at is not null` },
   // Threads and messages say what became of them.
   notices: { at: 'stored_at', isOver: () => sql`routed_at is not null` },
+  // Its messages go with it.
+  threads: { at: 'created_at', isOver: () => sql`closed_at is not null` },
+  // Of a thread that may go on, the newest of each kind and result say what its reader knows (notifications/messages/sending/knowledge.ts).
+  messages: {
+    at: 'created_at',
+    isOver: () => sql`due_at is null and (
+      exists (select 1 from threads where threads.id = messages.thread_id and threads.closed_at is not null)
+      or exists (select 1 from messages as newer where newer.thread_id = messages.thread_id and newer.recipient_id = messages.recipient_id
+        and newer.channel = messages.channel and newer.revision > messages.revision and newer.kind = messages.kind
+        and newer.state = messages.state and coalesce(newer.reason, '') = coalesce(messages.reason, '')))`,
+  },
   router_state_changes: { at: 'since', isOver: () => sql`until is not null` },
   agents: {
     at: 'created_at',
