@@ -1,4 +1,5 @@
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from '../../server/outbound/notifications/channels/types.ts';
+import type { Channels } from '../../server/outbound/notifications/channels/set.ts';
 import type { MessageLinks } from '../../server/outbound/notifications/leaving/links.ts';
 import type { AddressBook } from '../../server/outbound/notifications/messages/addresses.ts';
 import { MessagesService } from '../../server/outbound/notifications/messages/service.ts';
@@ -134,13 +135,22 @@ export class NotifyBench {
   readonly #clock: ManualClock;
   readonly #addresses: AddressBook;
   readonly #links: Links;
+  readonly #channels: Channels;
 
-  constructor(storage: Storage, clock: ManualClock, addresses: AddressBook = accountAddresses, links: Links = NO_LINKS) {
+  /** @param channels real ones instead of {@link server} */
+  constructor(
+    storage: Storage,
+    clock: ManualClock,
+    addresses: AddressBook = accountAddresses,
+    links: Links = NO_LINKS,
+    channels?: Channels,
+  ) {
     this.#storage = storage;
     this.#clock = clock;
     this.#addresses = addresses;
     this.#links = links;
     this.server = new FakeMailServer(() => clock.now());
+    this.#channels = channels ?? { email: this.server, telegram: new FakeChats(this.server) };
     this.restart();
   }
 
@@ -152,7 +162,7 @@ export class NotifyBench {
     const messages = new MessagesService({
       ...deps,
       addresses: this.#addresses,
-      channels: { email: this.server, telegram: new FakeChats(this.server) },
+      channels: this.#channels,
       links: this.#links,
       publicUrl: 'https://signalbox.example',
       rules: DEFAULT_SENDER_RULES,

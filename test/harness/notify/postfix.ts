@@ -27,6 +27,9 @@ export interface Postfix {
   /** Delivered mails of a mailbox in the order of their arrival, as text. */
   mailsOf(mailbox: string): Promise<string[]>;
   log(): Promise<string>;
+  /** Ends it; its queue, mailboxes and port stay for {@link start}. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,17 +54,8 @@ export async function startPostfix({ mailboxes, settings = [] }: PostfixOptions)
   await writeFile(at('conf/mailboxes'), mailboxes.map((name) => `${name}@example.com ${name}/\n`).join(''));
   await writeFile(at('conf/main.cf'), `${mainSettings(folder, uid, gid, settings).join('\n')}\n`);
   await writeFile(at('conf/master.cf'), `${services(port).join('\n')}\n`);
-  const master = spawn(POSTFIX, ['-c', at('conf'), 'start-fg'], { stdio: 'ignore' });
-  const exited = new Promise((resolve) => master.once('exit', resolve));
   const log = async (): Promise<string> => (existsSync(at('log')) ? readFile(at('log'), 'utf8') : '');
-  await waitUntil(
-    'Postfix answers',
-    async () => {
-      if (master.exitCode !== null) throw new Error(`Postfix ended: ${await log()}`);
-      return answers(port);
-    },
-    START_DEADLINE_MS,
-  );
+  let stop = await startMaster(at('conf'), port, log);
   return {
     port,
     log,
@@ -70,11 +64,32 @@ export async function startPostfix({ mailboxes, settings = [] }: PostfixOptions)
       const names = existsSync(box) ? (await readdir(box)).sort(byArrival) : [];
       return Promise.all(names.map((name) => readFile(path.join(box, name), 'utf8')));
     },
+    stop: () => stop(),
+    start: async () => {
+      stop = await startMaster(at('conf'), port, log);
+    },
     close: async () => {
-      await run(POSTFIX, ['-c', at('conf'), 'stop']).catch(() => master.kill());
-      await exited;
+      await stop();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** @returns what ends it */
+async function startMaster(conf: string, port: number, log: () => Promise<string>): Promise<() => Promise<void>> {
+  const master = spawn(POSTFIX, ['-c', conf, 'start-fg'], { stdio: 'ignore' });
+  const exited = new Promise((resolve) => master.once('exit', resolve));
+  await waitUntil(
+    'Postfix answers',
+    async () => {
+      if (master.exitCode !== null) throw new Error(`Postfix ended: ${await log()}`);
+      return answers(port);
+    },
+    START_DEADLINE_MS,
+  );
+  return async () => {
+    if (master.exitCode === null) await run(POSTFIX, ['-c', conf, 'stop']).catch(() => master.kill());
+    await exited;
   };
 }
 
