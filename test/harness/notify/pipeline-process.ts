@@ -12,11 +12,21 @@ import { silentLog } from '../silent-log.ts';
 
 /**
  * A process that decides and sends notifications of a database, and kills itself at one of its steps, as a power cut would:
- * `node pipeline-process.ts <database url> <receiver url> <write> <before|after|never>`. `before` is after the work of a write and before its
- * commit.
+ * `node pipeline-process.ts <PipelineOptions as JSON>`.
  */
 
-const [url = '', receiver = '', step = '0', when = 'never'] = process.argv.slice(2);
+export interface PipelineOptions {
+  databaseUrl: string;
+  receiverUrl: string;
+  /** Number of the write at which it kills itself. */
+  step: number;
+  /** before: after the work of the write and before its commit. */
+  when: 'before' | 'after' | 'never';
+  /** Of its claims, milliseconds: others wait as long for what a killed process had claimed. An attempt may take two thirds of it. */
+  leaseMs: number;
+}
+
+const { databaseUrl: url, receiverUrl: receiver, step, when, leaseMs } = JSON.parse(process.argv[2] ?? '') as PipelineOptions;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   // A signal to itself arrives at once.
@@ -30,7 +40,7 @@ const storage: Storage = {
   writes: {
     write: async (work) => {
       writes += 1;
-      const isTheOne = writes === Number(step);
+      const isTheOne = writes === step;
       const result = await opened.writes.write(async (tx) => {
         const done = await work(tx);
         if (isTheOne && when === 'before') die();
@@ -54,8 +64,7 @@ const addresses: AddressBook = {
 };
 const poster = new Poster({ rules: { allowLoopback: true }, resolve: async () => ['127.0.0.1'], deadlineMs: 10_000 });
 const webhook = new WebhookChannel({ poster, now: () => systemClock.now() });
-// A killed process's claims must not hold up the test.
-const rules = { ...DEFAULT_SENDER_RULES, leaseMs: 1500, deadlineMs: 1000 };
+const rules = { ...DEFAULT_SENDER_RULES, leaseMs, deadlineMs: Math.round((leaseMs * 2) / 3) };
 const deps = { storage, clock: systemClock, log: silentLog };
 const fast = { perSecond: 1000, burst: 1000 };
 const messages = new MessagesService({
