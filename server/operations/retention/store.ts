@@ -38,7 +38,7 @@ export const KEPT_TABLES = {
   messages: {
     at: 'created_at',
     isOver: () => sql`due_at is null and (
-      exists (select 1 from threads where threads.id = messages.thread_id and threads.closed_at is not null)
+      (select closed_at from threads where threads.id = messages.thread_id) is not null
       or exists (select 1 from messages as newer where newer.thread_id = messages.thread_id and newer.recipient_id = messages.recipient_id
         and newer.channel = messages.channel and newer.revision > messages.revision and newer.kind = messages.kind
         and newer.state = messages.state and coalesce(newer.reason, '') = coalesce(messages.reason, '')))`,
