@@ -59,7 +59,9 @@ describeEachDatabase('the rounds of the notifier', (open) => {
     await bench.facts(many('open', 60));
     const step = () =>
       storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf: () => undefined, afterAgentMs: MINUTE }, clock.now()));
-    expect([await step(), await step(), await step(), await step()]).toEqual([25, 25, 10, 0]);
+    const steps = [await step(), await step(), await step(), await step()];
+    expect(steps.map(({ notices }) => notices)).toEqual([25, 25, 10, 0]);
+    expect(steps.map(({ threads }) => threads)).toEqual([500, 500, 200, 0]);
     const { count } = await storage.db
       .selectFrom('threads')
       .select((eb) => eb.fn.countAll<number>().as('count'))

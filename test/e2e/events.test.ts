@@ -1,6 +1,7 @@
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Listener } from '../harness/event-listener.ts';
+import { addUser } from '../harness/identity/sign-in.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
 import type { Caller } from '../harness/world.ts';
@@ -101,6 +102,46 @@ test('a router that goes offline and returns emits events, and so does its fault
   await waitUntil('the router is back', () => listener.types.includes('router.online'));
   await waitUntil('the fault is over', () => listener.types.includes('fault.resolved'));
   await listener.stop();
+});
+
+test('agents, sites, members and notifications emit events when somebody changes them, to their team alone', async () => {
+  const stranger = await Listener.start(world, other);
+  const listener = await Listener.start(world, world.caller);
+  const call = async (method: string, path: string, content?: object): Promise<string> => {
+    const { status, body } = await world.caller.call<{ data?: { id: string }; id?: string } | undefined>(method, path, content);
+    expect(status, `${path} ${JSON.stringify(body)}`).toBeLessThan(300);
+    return body?.data?.id ?? body?.id ?? '';
+  };
+  const agents = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
+  const [agent] = agents.body.data.map(({ id }) => id) as [string];
+  await call('PATCH', `/api/agents/${agent}`, { name: 'riga-dc-1' });
+  expect((await listener.hears('agent.updated')).data).toMatchObject({ agent_id: agent, name: 'riga-dc-1', at: expect.any(String) });
+
+  const site = await call('POST', '/api/sites', { name: 'Riga' });
+  expect((await listener.hears('site.created')).data).toMatchObject({ site_id: site, name: 'Riga' });
+  await call('PATCH', `/api/sites/${site}`, { name: 'Riga port' });
+  expect((await listener.hears('site.updated')).data).toMatchObject({ site_id: site, name: 'Riga port' });
+  await call('DELETE', `/api/sites/${site}`);
+  expect((await listener.hears('site.removed')).data).toMatchObject({ site_id: site });
+
+  const person = await addUser(world, 'grace@example.org', 'viewer');
+  expect((await listener.hears('member.joined')).data).toMatchObject({ user_id: person, role: 'viewer', active: true });
+  await call('PATCH', `/api/members/${person}`, { role: 'operator' });
+  expect((await listener.hears('member.updated')).data).toMatchObject({ user_id: person, role: 'operator', active: true });
+
+  const topic = await call('POST', '/api/topics', { name: 'Jobs', events: ['job.completed'] });
+  const group = await call('POST', '/api/groups', { name: 'On call', topics: [topic], recipients: [person] });
+  await submit(':put 1');
+  await listener.hears('notification.changed');
+  await waitUntil('the thread is listed after its event', async () => {
+    const { body } = await world.caller.call<{ data: { group_id: string }[] }>('GET', '/api/threads');
+    return body.data.some(({ group_id: id }) => id === group);
+  });
+  await call('DELETE', `/api/groups/${group}`);
+  await call('DELETE', `/api/members/${person}`);
+  expect((await listener.hears('member.removed')).data).toMatchObject({ user_id: person });
+  expect(stranger.heard).toEqual([]);
+  await Promise.all([stranger.stop(), listener.stop()]);
 });
 
 test('a reconnecting listener receives the missed events', async () => {

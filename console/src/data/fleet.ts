@@ -10,6 +10,7 @@ import { readAgain } from './long-lists.ts';
 import { Preferences } from './preferences.ts';
 import { RailsStore } from './rails-store.ts';
 import { RouterStore } from './router-store.ts';
+import { Who } from './who.ts';
 
 /** Routers of one request. */
 const PAGE = 5000;
@@ -22,10 +23,14 @@ const ROUTERS = 'routers';
 
 /** Targets of a campaign: read again by its page, at most as often as their number allows (`use-targets.ts`). */
 export const TARGETS = 'campaign-targets';
+/** Threads and messages of notifications. */
+export const THREADS = 'notification-threads';
+export const MESSAGES = 'notifications';
 
 /** Events or kinds of events, and the queries whose answers they change. */
 const STALE_BY_EVENT: Record<string, readonly string[]> = {
   agent: ['overview', 'agents', 'enrol-tokens', 'history', 'sessions'],
+  'agent.updated': ['overview', 'agents', 'router'],
   router: ['overview', 'router', 'availability', 'history'],
   'router.updated': ['overview', 'router', 'sites'],
   job: ['overview', 'jobs', 'history'],
@@ -35,6 +40,9 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   forward: ['overview', 'forwards', 'history'],
   fault: ['overview', 'faults', 'history'],
   terminal: ['overview', 'terminals', 'own terminal', 'history'],
+  site: ['overview', 'sites'],
+  member: ['members', 'invitations', 'api-keys'],
+  notification: [THREADS, MESSAGES],
 };
 
 const EVERY_KEY = [...new Set(Object.values(STALE_BY_EVENT).flat())];
@@ -49,16 +57,16 @@ export class Fleet {
   readonly rails: RailsStore;
   readonly events = new LastEvents();
   readonly live: Live;
-  readonly me: Me;
+  readonly who: Who;
   readonly preferences: Preferences;
   readonly #hearers = new Set<Hears>();
   #reread: ReturnType<typeof setTimeout> | undefined;
   #stale = new Set<string>();
 
-  private constructor(api: ApiClient, { me, preferences }: Pick<Fleet, 'me' | 'preferences'>, session: Session) {
+  private constructor(api: ApiClient, { me, preferences }: { me: Me; preferences: Preferences }, session: Session) {
     this.api = api;
     this.rails = new RailsStore(api, this.routers);
-    this.me = me;
+    this.who = new Who(api, me);
     this.preferences = preferences;
     this.live = new Live({
       holder: holderOf(me),
@@ -81,6 +89,11 @@ export class Fleet {
     return fleet;
   }
 
+  /** Who is signed in, with the role of now. */
+  get me(): Me {
+    return this.who.me;
+  }
+
   /** Calls with every event from now on. @returns how to end it */
   hear(hears: Hears): () => void {
     this.#hearers.add(hears);
@@ -90,6 +103,7 @@ export class Fleet {
   #onEvents(events: readonly StreamEvent[]): void {
     this.events.add(events);
     if (this.routers.apply(events)) this.#stale.add(ROUTERS);
+    if (events.some((event) => this.who.isConcerned(event))) void this.who.readAgain();
     for (const event of events) {
       for (const hears of this.#hearers) hears(event);
       if (takeFigures(this.queries, event)) continue;
@@ -101,6 +115,7 @@ export class Fleet {
   /** Without a stream, everything may have changed. */
   #poll(): void {
     if (this.live.state.kind !== 'refused') return;
+    void this.who.readAgain();
     for (const key of [ROUTERS, ...EVERY_KEY]) this.#stale.add(key);
     this.#readAgainSoon();
   }

@@ -18,6 +18,14 @@ const TELL_MS = 500;
 /** Told by other lines, or of no interest to people. */
 const LEFT_OUT = new Set([
   'resync',
+  'agent.updated',
+  'site.created',
+  'site.updated',
+  'site.removed',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'notification.changed',
   'router.online',
   'router.updated',
   'router.offline',

@@ -60,6 +60,8 @@ export class RouterStore {
     let isChanged = false;
     for (const { type, data } of events) {
       if (type === 'resync' || type === 'router.removed' || type === 'router.moved' || type === 'router.replaced') isStale = true;
+      if (type === 'agent.updated' && typeof data['name'] === 'string' && this.#renameAgent(data['agent_id'], data['name']))
+        isChanged = true;
       if (type !== 'router.changed' && type !== 'router.updated') continue;
       const change = type === 'router.changed' ? stateOf(data as unknown as StateOfRouter) : factsOf(data);
       if (this.#change(String(data['router_id']), change)) isChanged = true;
@@ -102,6 +104,12 @@ export class RouterStore {
     this.#newer?.set(id, { ...this.#newer.get(id), ...change });
     for (const listener of this.#rows.get(id) ?? []) listener();
     return true;
+  }
+
+  #renameAgent(agentId: unknown, name: string): boolean {
+    const named = this.values().filter(({ agent_id: id }) => id === agentId);
+    for (const { id } of named) this.#change(id, { agent_name: name });
+    return named.length > 0;
   }
 
   /** The first of many changes at once, the others together: sorting thousands of routers ten times a second leaves no time for the person. */

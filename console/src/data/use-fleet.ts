@@ -8,6 +8,8 @@ export const FleetContext = createContext<Fleet | undefined>(undefined);
 export function useFleet(): Fleet {
   const fleet = use(FleetContext);
   if (!fleet) throw new Error('a page needs the fleet');
+  // Rendered again when the role of the person changes.
+  useSyncExternalStore(fleet.who.subscribe, () => fleet.me);
   return fleet;
 }
 

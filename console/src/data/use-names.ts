@@ -15,7 +15,7 @@ export function useActors(): readonly Actor[] {
   const { api, me } = useFleet();
   const seesKeys = me.role === 'admin';
   const { data } = useQuery({
-    queryKey: ['api-keys', 'actors'],
+    queryKey: ['api-keys', 'actors', seesKeys],
     queryFn: async (): Promise<readonly Actor[]> => {
       const [members, keys] = await Promise.all([api.all('listMembers', {}), seesKeys ? api.all('listApiKeys', {}) : []]);
       return [...members.map(({ id, email }) => ({ id, name: email })), ...keys.map(({ id, name }) => ({ id, name: `key ${name}` }))];

@@ -39,7 +39,7 @@ import {
   selectTeams,
   updateMember,
 } from './store.ts';
-import type { Member, MemberChange, MembershipLoss, NewUser, PasswordCheck, Team } from './types.ts';
+import type { Member, MemberChange, MembershipChange, MembershipLoss, NewUser, PasswordCheck, Team } from './types.ts';
 
 // The part of this feature that the identity feature uses.
 export { normalizeEmail } from './checks.ts';
@@ -64,6 +64,8 @@ export interface TeamsDeps {
 export class TeamsService {
   /** Tells open connections, streams and terminals that a person lost rights in a team. Covers this process only. */
   readonly losses = new Listeners<MembershipLoss>();
+  /** Covers this process only. */
+  readonly changes = new Listeners<MembershipChange>();
   readonly #deps: TeamsDeps;
 
   constructor(deps: TeamsDeps) {
@@ -112,6 +114,7 @@ export class TeamsService {
       return account.id;
     });
     const member = { userId, teamId: user.teamId, email, role: user.role, active: true, createdAt };
+    this.changes.publish({ kind: 'joined', member });
     return { member, generatedPassword: user.password === undefined && userId === id ? password : null };
   }
 
@@ -255,6 +258,7 @@ export class TeamsService {
       return { before, after, loss };
     });
     if (loss) this.losses.publish(loss);
+    this.changes.publish({ kind: after ? 'updated' : 'removed', member: after ?? before });
     return after ?? before;
   }
 

@@ -49,6 +49,12 @@ export interface MembershipLoss {
   role: Role | null;
 }
 
+/** A person has joined a team, has another role there or was switched on or off, or is no longer in it. Published after the commit. */
+export interface MembershipChange {
+  kind: 'joined' | 'updated' | 'removed';
+  member: Member;
+}
+
 /** Result of a password check. User and memberships are for the log, even when the password was wrong. */
 export interface PasswordCheck {
   matches: boolean;

@@ -1,6 +1,7 @@
 import type { AuditService } from '../../access/audit/service.ts';
 import type { CredentialsService } from '../../access/credentials/service.ts';
 import type { RevocationsService } from '../../access/revocations/service.ts';
+import type { InvitationsService } from '../../access/teams/invitations/service.ts';
 import type { TeamsService } from '../../access/teams/service.ts';
 import { feature } from '../../feature.ts';
 import type { DevicesService } from '../../fleet/devices/service.ts';
@@ -14,6 +15,8 @@ import type { SitesService } from '../../fleet/sites/service.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { EventsService } from '../../outbound/events/service.ts';
 import type { EventSources } from '../../outbound/events/sources.ts';
+import type { MessagesService } from '../../outbound/notifications/messages/service.ts';
+import type { ThreadsService } from '../../outbound/notifications/threads/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Listeners } from '../../platform/core/listeners.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
@@ -36,7 +39,9 @@ interface Needs {
   faults: FaultsService;
   connectEndpoint: { recheck(teamId: string): Promise<void> };
   forwards: ForwardsService;
+  invitations: InvitationsService;
   jobs: JobsService;
+  messages: MessagesService;
   metadata: MetadataService;
   removals: RemovalsService;
   revocations: RevocationsService;
@@ -46,18 +51,21 @@ interface Needs {
   states: StatesService;
   teams: TeamsService;
   terminals: TerminalsService;
+  threads: ThreadsService;
   gateway: AgentGateway;
 }
 
 /** Connects changes of features to later features, and to features that must not depend on each other. */
 export const announcements = feature({
   create: (services: Needs) => {
-    const { credentials, teams, revocations, events, connectEndpoint, faultEvents, eventSources, removals } = services;
+    const { credentials, teams, invitations, revocations, events, connectEndpoint, faultEvents, eventSources, removals } = services;
     eventSources.listenTo(services);
     credentials.enrolments.subscribe((enrolment) => eventSources.onEnrolment(enrolment));
     faultEvents.subscribe((event) => eventSources.onFault(event));
     announceMoves(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));
+    teams.changes.subscribe(({ kind, member }) => eventSources.onMember(kind, member));
+    invitations.accepted.subscribe((member) => eventSources.onMember('joined', member));
     teams.losses.subscribe(({ teamId }) => void revocations.enforce(teamId));
     revocations.revoked.subscribe(({ teamId }) => {
       void events.recheck(teamId);

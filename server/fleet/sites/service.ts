@@ -25,7 +25,7 @@ import {
   siteExists,
   updateSite,
 } from './store.ts';
-import type { NewSite, Site, SiteChange } from './types.ts';
+import type { AgentUpdate, NewSite, Site, SiteChange, SiteEvent } from './types.ts';
 
 export interface AgentChange {
   /** Null: in no site. */
@@ -43,6 +43,8 @@ export interface RouterAtSite {
 export class SitesService {
   /** A router stands at another site from now on, or at none. */
   readonly moves = new Listeners<RouterAtSite>();
+  readonly changes = new Listeners<SiteEvent>();
+  readonly agentUpdates = new Listeners<AgentUpdate>();
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #counters: Counters | undefined;
@@ -62,6 +64,7 @@ export class SitesService {
       checkQuota(this.#counters, 'sites_per_team', await countSites(tx, site.teamId, QUOTAS.sites_per_team.most));
       await insertSite(tx, record).catch(nameConflict(record));
     });
+    this.#tell('created', record);
     return record;
   }
 
@@ -69,6 +72,7 @@ export class SitesService {
   async change(teamId: string, siteId: string, change: SiteChange): Promise<Site> {
     const site = checkSite(await this.get(teamId, siteId), change);
     await updateSite(this.#storage.db, site).catch(nameConflict(site));
+    this.#tell('updated', site);
     return site;
   }
 
@@ -78,14 +82,17 @@ export class SitesService {
    */
   async delete(teamId: string, siteId: string): Promise<void> {
     const removed = this.#storage.writes.write(async (tx) => {
-      if (!(await selectSiteById(tx, teamId, siteId))) throw notFound('site');
+      const site = await selectSiteById(tx, teamId, siteId);
+      if (!site) throw notFound('site');
       const { routers, agents } = await countAtSite(tx, teamId, siteId);
       if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
       await deleteSite(tx, teamId, siteId);
+      return site;
     });
-    await removed.catch((error: unknown) => {
+    const site = await removed.catch((error: unknown) => {
       throw isForeignKey(error) ? new AppError('conflict', 'a router or agent has just moved to this site', { cause: error }) : error;
     });
+    this.#tell('removed', site);
   }
 
   /** @throws AppError `not_found`, also for another team's site */
@@ -133,7 +140,13 @@ export class SitesService {
       for (const routerId of await selectRoutersAt(db, teamId, agentId, agent.site_id)) await this.moveRouter(teamId, routerId, siteId);
     }
     const change = { ...(siteId === undefined ? {} : { site_id: siteId }), ...(name === undefined ? {} : { name }) };
-    if (Object.keys(change).length > 0) await this.#write((tx) => updateAgent(tx, teamId, agentId, change));
+    if (Object.keys(change).length === 0) return;
+    await this.#write((tx) => updateAgent(tx, teamId, agentId, change));
+    this.agentUpdates.publish({ teamId, agentId, changed: change });
+  }
+
+  #tell(kind: SiteEvent['kind'], { id: siteId, teamId, name }: Site): void {
+    this.changes.publish({ kind, teamId, siteId, name });
   }
 
   async #checkExists(teamId: string, siteId: string | null): Promise<void> {

@@ -26,3 +26,19 @@ export interface SiteChange {
   latitude?: number | null | undefined;
   longitude?: number | null | undefined;
 }
+
+/** What has become of a site. Published after the commit. */
+export interface SiteEvent {
+  kind: 'created' | 'updated' | 'removed';
+  teamId: string;
+  siteId: string;
+  name: string;
+}
+
+/** A new name or place of an agent. Published after the commit. */
+export interface AgentUpdate {
+  teamId: string;
+  agentId: string;
+  /** As the interface names its fields; without those that stay. */
+  changed: { site_id?: string | null; name?: string };
+}

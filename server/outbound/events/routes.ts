@@ -31,6 +31,7 @@ After a break, send the last id seen as \`Last-Event-ID\` (browsers do so automa
 they are no longer known (after a crash, or after too many events), and when the clock of the server is set, one event \`${RESYNC}\` comes
 instead: read your data again. Comments keep the connection alive. \`campaign.progress\` comes at most once a second for each campaign,
 \`forward.traffic\` at most once in 2 s and only for open forwards that \`watch\` names; it has no \`id\` and is not repeated.
+\`notification.changed\` comes at most once in 2 s and names no record: threads or messages of notifications have changed.
 
 A stream counts as one request, however long it is open. The server closes a stream that is not read, and one whose key is revoked.`;
 

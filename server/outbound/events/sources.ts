@@ -2,8 +2,10 @@ import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { CampaignChange, CampaignView } from '../../work/campaigns/types.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
+import type { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { ForwardTraffic } from './forward-traffic.ts';
+import { NotificationChanges } from './notification-changes.ts';
 import { PresenceChanges } from './presence-changes.ts';
 import type { KnownRouter } from './presence-changes.ts';
 import { RouterFacts } from './router-facts.ts';
@@ -24,6 +26,7 @@ import type { TerminalChange } from '../../work/terminals/types.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
 import type { SitesService } from '../../fleet/sites/service.ts';
+import type { AgentUpdate, SiteEvent } from '../../fleet/sites/types.ts';
 import type { LineChange } from '../../fleet/sessions/types.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { StateChange } from '../../fleet/states/types.ts';
@@ -47,11 +50,22 @@ interface Sources {
   jobs: Pick<JobsService, 'changes' | 'guardChanges'>;
   campaigns: Pick<CampaignsService, 'changes' | 'progress'>;
   sessions: Pick<SessionsService, 'changes'>;
-  sites: Pick<SitesService, 'moves'>;
+  sites: Pick<SitesService, 'moves' | 'changes' | 'agentUpdates'>;
   states: Pick<StatesService, 'changes'>;
   forwards: Pick<ForwardsService, 'changes' | 'open'>;
   backups: Pick<BackupsService, 'changes' | 'configChanges'>;
   terminals: Pick<TerminalsService, 'changes'>;
+  /** Of notifications. */
+  threads: { changes: Listeners<{ teamId: string }> };
+  messages: { changes: Listeners<{ teamId: string }> };
+}
+
+/** A person in a team, or as they were when they left it. */
+interface MemberNow {
+  userId: string;
+  teamId: string;
+  role: string;
+  active: boolean;
 }
 
 /** Turns changes of the features into events for API users. */
@@ -59,12 +73,14 @@ export class EventSources {
   readonly #deps: EventSourcesDeps;
   readonly #presence: PresenceChanges;
   readonly #facts = new RouterFacts();
+  readonly #notifications: NotificationChanges;
   #traffic: ForwardTraffic | undefined;
   #unsubscribe: (() => void)[] = [];
 
   constructor(deps: EventSourcesDeps) {
     const { events, routers, clock, log, offlineAfterMs } = deps;
     this.#deps = deps;
+    this.#notifications = new NotificationChanges(clock, (teamId) => events.publish({ teamId, type: 'notification.changed', data: {} }));
     this.#presence = new PresenceChanges({
       clock,
       log,
@@ -76,7 +92,7 @@ export class EventSources {
   }
 
   /** Call before these features start. */
-  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, sites, states }: Sources): void {
+  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, sites, states, threads, messages }: Sources): void {
     this.#traffic = new ForwardTraffic({ ...this.#deps, forwards });
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
@@ -89,7 +105,11 @@ export class EventSources {
       backups.configChanges.subscribe((change) => this.#config(change)),
       sessions.changes.subscribe((change) => this.#line(change)),
       sites.moves.subscribe(({ teamId, routerId, siteId }) => this.#updated(teamId, routerId, { site_id: siteId })),
+      sites.changes.subscribe((change) => this.#site(change)),
+      sites.agentUpdates.subscribe((update) => this.#agent(update)),
       states.changes.subscribe((change) => this.#state(change)),
+      threads.changes.subscribe(({ teamId }) => this.#notifications.note(teamId)),
+      messages.changes.subscribe(({ teamId }) => this.#notifications.note(teamId)),
     ];
   }
 
@@ -106,6 +126,7 @@ export class EventSources {
 
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
+    this.#notifications.stop();
     await this.#traffic?.stop();
     await this.#presence.stop();
     await this.#deps.events.stop();
@@ -201,6 +222,18 @@ export class EventSources {
 
   onEnrolment({ teamId, agentId, name, replaced }: { teamId: string; agentId: string; name: string; replaced: boolean }): void {
     this.#deps.events.publish({ teamId, type: 'agent.enrolled', data: { agent_id: agentId, name, replaced } });
+  }
+
+  onMember(kind: 'joined' | 'updated' | 'removed', { userId, teamId, role, active }: MemberNow): void {
+    this.#deps.events.publish({ teamId, type: `member.${kind}`, data: { user_id: userId, role, active } });
+  }
+
+  #site({ kind, teamId, siteId, name }: SiteEvent): void {
+    this.#deps.events.publish({ teamId, type: `site.${kind}`, data: { site_id: siteId, name } });
+  }
+
+  #agent({ teamId, agentId, changed }: AgentUpdate): void {
+    this.#deps.events.publish({ teamId, type: 'agent.updated', data: { agent_id: agentId, ...changed } });
   }
 
   #line({ kind, teamId, agentId, address, epoch, endedBy, since }: LineChange): void {

@@ -3,6 +3,7 @@ export const EVENT_TYPES = [
   'agent.enrolled',
   'agent.online',
   'agent.offline',
+  'agent.updated',
   'router.changed',
   'router.updated',
   'router.online',
@@ -40,6 +41,13 @@ export const EVENT_TYPES = [
   'campaign.progress',
   'fault.opened',
   'fault.resolved',
+  'site.created',
+  'site.updated',
+  'site.removed',
+  'member.joined',
+  'member.updated',
+  'member.removed',
+  'notification.changed',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

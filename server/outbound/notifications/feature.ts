@@ -127,6 +127,7 @@ export const notifications = feature({
       testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),
       silences: new SilencesService({ storage, clock, keepMs: config.keepNotificationsMs, onEnd: () => threads.wake() }),
       threads,
+      messages,
       heartbeat:
         config.heartbeatUrl === null
           ? undefined

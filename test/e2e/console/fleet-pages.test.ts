@@ -57,6 +57,29 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
   });
 
+  it('shows new sites and new names of sites and agents as soon as somebody else has given them', async () => {
+    const change = async (method: string, path: string, content: object): Promise<void> =>
+      expect((await world.caller.call(method, path, content)).status).toBe(200);
+    const { body } = await world.caller.call<{ data: { id: string; name: string }[] }>('GET', '/api/agents');
+    const { id, name } = body.data[0]!;
+    await visit.signIn('viewer', '/agents');
+    await page.getByRole('link', { name }).waitFor();
+    await change('PATCH', `/api/agents/${id}`, { name: 'riga-dc-1' });
+    await page.getByRole('link', { name: 'riga-dc-1' }).waitFor();
+    await visit.goto('/routers?q=agent:riga-dc-1');
+    await page.getByText('2 of 2').waitFor();
+    await change('PATCH', `/api/agents/${id}`, { name });
+    await page.getByText('0 of 2').waitFor();
+
+    await visit.goto('/sites');
+    await page.getByRole('link', { name: 'Liepaja port' }).waitFor();
+    await change('POST', '/api/sites', { name: 'Ventspils' });
+    await page.getByRole('link', { name: 'Ventspils' }).waitFor();
+    await change('PATCH', `/api/sites/${siteId}`, { name: 'Port of Liepaja' });
+    await page.getByRole('link', { name: 'Port of Liepaja' }).waitFor();
+    await change('PATCH', `/api/sites/${siteId}`, { name: 'Liepaja port' });
+  });
+
   it('gives a viewer no button to revoke or change anything', async () => {
     await visit.signIn('viewer', '/agents');
     await page.getByRole('row').getByRole('link').first().click();

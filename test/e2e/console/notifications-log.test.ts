@@ -107,6 +107,20 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
   });
 
+  it('lists a new thread and what becomes of its messages while the page is open', async () => {
+    await visit.signIn('viewer', '/notifications/threads?state=all');
+    const threads = page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' });
+    await threads.first().waitFor();
+    const before = await threads.count();
+    await openForward();
+    await threads.nth(before).waitFor();
+    await visit.goto(`/notifications/log?group=${groupId}&state=sent`);
+    const messages = page.getByRole('status').filter({ hasText: 'message' });
+    await messages.getByText(`${before + 1} messages`).waitFor();
+    await openForward();
+    await messages.getByText(`${before + 2} messages`).waitFor();
+  });
+
   it('says who would be told of something, and why the others would not', async () => {
     await ask('POST', '/api/groups', { name: 'Others', topics: [] });
     await visit.signIn('viewer', '/notifications/explain');

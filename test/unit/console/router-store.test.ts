@@ -51,6 +51,17 @@ describe('the routers in the page', () => {
     expect(times).toBe(0);
   });
 
+  it('have the new name of their agent, and only they', () => {
+    store.load([
+      { ...router('a'), agent_id: 'one', agent_name: 'old' },
+      { ...router('b'), agent_id: 'other', agent_name: 'old' },
+    ]);
+    expect(store.apply([{ id: '4', type: 'agent.updated', data: { agent_id: 'one', name: 'riga-dc-1' } }])).toBe(false);
+    expect([store.get('a')!.agent_name, store.get('b')!.agent_name]).toEqual(['riga-dc-1', 'old']);
+    expect(store.apply([{ id: '5', type: 'agent.updated', data: { agent_id: 'one', site_id: null } }])).toBe(false);
+    expect(store.get('a')!.agent_name).toBe('riga-dc-1');
+  });
+
   it.each(['resync', 'router.removed', 'router.moved', 'router.replaced'] as const)('have to be read again after %s', (type) => {
     expect(store.apply([{ id: '3', type, data: {} }])).toBe(true);
   });

@@ -1,4 +1,4 @@
-import type { Role } from '../../session/use-may.ts';
+import type { Role } from '../../session/roles.ts';
 
 /** Roles from the least to the most, as a choice. */
 export const ROLE_OPTIONS: readonly { value: Role; name: string }[] = [

@@ -3,7 +3,7 @@ import { useList } from '../../data/use-list.ts';
 import { useFleet } from '../../data/use-fleet.ts';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { hasRole } from '../../session/use-may.ts';
+import { hasRole } from '../../session/roles.ts';
 import { SETTINGS } from './settings-places.ts';
 
 interface Props {

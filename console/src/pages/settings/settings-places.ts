@@ -1,5 +1,5 @@
 import { linkOptions } from '@tanstack/react-router';
-import type { Role } from '../../session/use-may.ts';
+import type { Role } from '../../session/roles.ts';
 
 /** The parts of the settings, in their order, and the least role for each. */
 export const SETTINGS = [

@@ -2,6 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import type { Counters } from '../../../platform/core/counters.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { hashSecret, newId, newSecret } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import { FIRST_PAGE } from '../../../platform/core/page.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../../platform/core/quotas.ts';
@@ -45,6 +46,8 @@ const CHUNK = 500;
  * invitation, a proof that the account is theirs, and a password that nobody else can know.
  */
 export class InvitationsService {
+  /** A person has accepted. Covers this process only. */
+  readonly accepted = new Listeners<Member>();
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #counters: Counters | undefined;
@@ -142,7 +145,9 @@ export class InvitationsService {
       if (!(await insertMember(tx, { teamId, userId, role, createdAt: now }))) throw isMember(email);
       await deletePasswordLink(tx, userId);
     });
-    return { userId, teamId, email, role, active: true, createdAt: now };
+    const member = { userId, teamId, email, role, active: true, createdAt: now };
+    this.accepted.publish(member);
+    return member;
   }
 
   /** Deletes old invitations. */

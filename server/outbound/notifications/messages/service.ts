@@ -1,6 +1,7 @@
 import type { SharedUse } from '../../../../runtime/fair-shares.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
@@ -29,12 +30,19 @@ export interface MessagesDeps {
 
 /** Who is told of a thread, by which channel, and the sending of it. */
 export class MessagesService {
+  /** Messages of a team were sent, given up or put off. Covers this process only. */
+  readonly changes = new Listeners<{ teamId: string }>();
   readonly #deps: MessagesDeps;
   readonly #sender: MessageSender;
 
   constructor(deps: MessagesDeps) {
     this.#deps = deps;
-    this.#sender = new MessageSender({ ...deps, rules: deps.rules ?? DEFAULT_SENDER_RULES, random: deps.random ?? Math.random });
+    this.#sender = new MessageSender({
+      ...deps,
+      rules: deps.rules ?? DEFAULT_SENDER_RULES,
+      random: deps.random ?? Math.random,
+      onAttempt: (teamId) => this.changes.publish({ teamId }),
+    });
   }
 
   /** Attempts in progress. */

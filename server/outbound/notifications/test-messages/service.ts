@@ -21,7 +21,7 @@ export interface TestMessagesDeps {
   storage: Storage;
   clock: Clock;
   groups: Pick<GroupsService, 'get'>;
-  messages: Pick<MessagesService, 'write' | 'wake'>;
+  messages: Pick<MessagesService, 'write' | 'wake' | 'changes'>;
   log: Pick<DeliveryLog, 'messagesOf'>;
 }
 
@@ -61,6 +61,7 @@ export class TestMessages {
       await upsertItems(tx, [itemOf(thread, said)]);
       await messages.write(tx, teamId, [{ thread, kind: TEST_KIND, withheld: null }], now);
     });
+    messages.changes.publish({ teamId });
     messages.wake();
     releaseAdmissionSlot();
     await this.#settled(thread);

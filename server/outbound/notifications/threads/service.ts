@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import { isMuted } from '../groups/mute.ts';
 import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
 import { takeOver } from './acknowledging/acknowledge.ts';
@@ -45,6 +46,8 @@ export interface ThreadsDeps {
  * process may do any step.
  */
 export class ThreadsService {
+  /** Threads of a team, or their messages, have changed. Covers this process only. */
+  readonly changes = new Listeners<{ teamId: string }>();
   readonly #deps: ThreadsDeps;
   #timer: Timer | undefined;
   #pass: Promise<void> | undefined;
@@ -109,6 +112,7 @@ export class ThreadsService {
       if (revision) await writeMessages(tx, teamId, [revision], now);
       return next;
     });
+    this.changes.publish({ teamId });
     this.#deps.onMessages();
     return taken;
   }
@@ -126,11 +130,14 @@ export class ThreadsService {
       await this.#endMutes();
       await this.#endSilences();
       for (let isMoving = true; isMoving && !this.#stopped;) {
-        const hasRouted = await this.#round(await selectTeamsToRoute(storage.db), (teamId) =>
-          storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs }, clock.now())),
-        );
+        const hasRouted = await this.#round(await selectTeamsToRoute(storage.db), async (teamId) => {
+          const routed = await storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs }, clock.now()));
+          if (routed.threads > 0) this.changes.publish({ teamId });
+          return routed.notices;
+        });
         const hasTold = await this.#round(await selectDueTeams(storage.db, clock.now()), async (teamId) => {
           const due = await storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now()));
+          if (due.length > 0) this.changes.publish({ teamId });
           this.#refuseTheSame(teamId, due);
           return due.length;
         });

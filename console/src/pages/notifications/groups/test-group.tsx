@@ -6,7 +6,7 @@ import type { Answered } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Outcome } from '../../../parts/form.tsx';
 import { MessageState, receiverOf } from '../log/message-columns.tsx';
-import { MESSAGES, THREADS } from '../log/use-reread.ts';
+import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 import type { Names } from '../sentence.ts';
 import { channelName } from '../words.ts';
 

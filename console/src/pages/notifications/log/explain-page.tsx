@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ExplainedGroup } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { Moment } from '../../../parts/moment.tsx';
-import { ReadingFailed } from '../../../parts/reading.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { NotificationsArea } from '../area.tsx';
@@ -21,7 +21,7 @@ const USUAL = 'fault.router_offline';
 export function ExplainPage() {
   const { kind = USUAL, router, at } = useSearch({ from: '/notifications/explain' });
   const { api } = useFleet();
-  const { names } = useNames();
+  const { names, error: namesError } = useNames();
   const { data, error } = useQuery({
     queryKey: ['explain', kind, router, at],
     queryFn: async ({ signal }) => {
@@ -39,10 +39,14 @@ export function ExplainPage() {
       note="Who would be told if this happened, by which way, and why the others would not. Nothing is sent. What really happened is in the log."
     >
       <Question />
-      {error ? <ReadingFailed error={error} what="The answer" /> : null}
-      {data && names ? <Answer groups={data} names={names} /> : null}
+      <Read answer={data} names={names} error={error ?? namesError} />
     </NotificationsArea>
   );
+}
+
+function Read({ answer, names, error }: { answer: readonly ExplainedGroup[] | undefined; names: Names | undefined; error: Error | null }) {
+  if (answer && names) return <Answer groups={answer} names={names} />;
+  return error ? <ReadingFailed error={error} what="The answer" /> : <Reading />;
 }
 
 function Question() {

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Notification } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import { ReadingFailed } from '../../../parts/reading.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
@@ -9,7 +10,7 @@ import { targetName } from '../words.ts';
 import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
 import { readLogSearch } from './search.ts';
 import type { LogSearch, MessageState } from './search.ts';
-import { MESSAGES, useReread } from './use-reread.ts';
+import { MESSAGES } from '../../../data/fleet.ts';
 
 const STATES: readonly { value: MessageState; name: string }[] = [
   { value: 'sent', name: 'sent' },
@@ -23,8 +24,7 @@ const STATES: readonly { value: MessageState; name: string }[] = [
 /** Every message, also those that nobody got, each with its reason. The filter is in the address. */
 export function LogPage() {
   const { state, to, group } = useSearch({ from: '/notifications/log' });
-  const { names } = useNames();
-  useReread();
+  const { names, error } = useNames();
   const list = useList(MESSAGES, 'listNotifications', {
     query: {
       limit: 100,
@@ -42,6 +42,7 @@ export function LogPage() {
       isList
     >
       <Filter names={names} count={list.total} isExact={list.isTotalExact} />
+      {names === undefined && error ? <ReadingFailed error={error} what="Names of people, channels and groups" /> : null}
       <RecordTable<Notification>
         label="Messages"
         columns={[TIME_COLUMN, whoColumn(names), SUBJECT_COLUMN, KIND_COLUMN, { ...STATE_COLUMN, className: 'el' }]}

@@ -7,8 +7,9 @@ import type { Names } from '../sentence.ts';
 import { channelName } from '../words.ts';
 import { kindWords, stateWords } from './words.ts';
 
-/** Who was told: a person by name, or a channel of the team. */
+/** Who was told: a person by name, or a channel of the team. @param names undefined: not read yet, so nobody is called somebody who has left */
 export function receiverOf({ user_id: userId, target }: Notification, names: Names | undefined): string {
+  if (userId !== null && names === undefined) return 'a person';
   if (userId !== null) return names?.members.get(userId)?.email ?? 'somebody who has left';
   return target ?? 'a removed channel';
 }

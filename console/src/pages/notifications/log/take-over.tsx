@@ -1,6 +1,6 @@
 import type { NotificationThread } from '../../../../../client/browser.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
-import { MESSAGES, THREADS } from './use-reread.ts';
+import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 
 /** Somebody has it: no reminder and no escalation any more. */
 export function TakeOver({ thread, onClose }: { thread: Pick<NotificationThread, 'id' | 'subject'>; onClose: () => void }) {

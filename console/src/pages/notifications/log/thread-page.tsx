@@ -9,7 +9,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
-import { Reading } from '../../../parts/reading.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { useMay } from '../../../session/use-may.ts';
@@ -19,7 +19,7 @@ import { upper } from '../words.ts';
 import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
-import { MESSAGES, THREADS, useReread } from './use-reread.ts';
+import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 import { takerWords } from './words.ts';
 
 /** One thread: what is in it, and everybody who was told of it or not, with the reason. */
@@ -28,7 +28,6 @@ export function ThreadPage() {
   const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId } });
   const mayTake = useMay('operator');
   const [isTaking, setTaking] = useState(false);
-  useReread();
   if (!thread) return error ? <MissingRecord error={error} what="thread" /> : <Reading />;
   return (
     <>
@@ -87,21 +86,24 @@ function countOf({ open_count: open, item_count: all, items }: NotificationThrea
 
 function Messages({ threadId }: { threadId: string }) {
   const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: threadId }, query: { limit: 100 } });
-  const { names } = useNames();
+  const { names, error } = useNames();
   return (
-    <ShortTable<Notification>
-      label="Messages"
-      list={list}
-      keyOf={({ id }) => id}
-      columns={[
-        whoColumn(names),
-        { ...SUBJECT_COLUMN, cell: ({ subject }) => <span title={subject}>{subject}</span> },
-        KIND_COLUMN,
-        TIME_COLUMN,
-        STATE_COLUMN,
-      ]}
-      empty="Nobody yet: it waits until nothing new has come for a few seconds, or the group is muted."
-    />
+    <>
+      {names === undefined && error ? <ReadingFailed error={error} what="Names of people" /> : null}
+      <ShortTable<Notification>
+        label="Messages"
+        list={list}
+        keyOf={({ id }) => id}
+        columns={[
+          whoColumn(names),
+          { ...SUBJECT_COLUMN, cell: ({ subject }) => <span title={subject}>{subject}</span> },
+          KIND_COLUMN,
+          TIME_COLUMN,
+          STATE_COLUMN,
+        ]}
+        empty="Nobody yet: it waits until nothing new has come for a few seconds, or the group is muted."
+      />
+    </>
   );
 }
 

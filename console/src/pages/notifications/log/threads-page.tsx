@@ -6,7 +6,7 @@ import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
 import { NotificationsArea } from '../area.tsx';
-import { THREADS, useReread } from './use-reread.ts';
+import { THREADS } from '../../../data/fleet.ts';
 import { threadState } from './words.ts';
 
 const CHOICES = [
@@ -59,7 +59,6 @@ const COLUMNS: readonly Column<NotificationThread>[] = [
 export function ThreadsPage() {
   const { state = 'open' } = useSearch({ from: '/notifications/threads' });
   const navigate = useNavigate({ from: '/notifications/threads' });
-  useReread();
   const list = useList(THREADS, 'listThreads', { query: { limit: 100, total: 'true', ...(state === 'all' ? {} : { state }) } });
   return (
     <NotificationsArea

@@ -4,7 +4,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
-import type { Role } from '../../../session/use-may.ts';
+import type { Role } from '../../../session/roles.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
 import { LIFETIMES, expiryOf } from '../words.ts';
 import type { Lifetime } from '../words.ts';

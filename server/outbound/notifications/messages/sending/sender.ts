@@ -14,16 +14,21 @@ const CANDIDATES = 20;
 /** Fallback poll for missed wake-ups: messages of another process, expired claims. */
 const POLL_EVERY_MS = 30_000;
 
+export interface SenderDeps extends DeliverDeps {
+  /** Something has become of a message of this team. */
+  onAttempt: (teamId: string) => void;
+}
+
 /** Sends due messages, as `DueWork` says, at the rates of their buckets. */
 export class MessageSender {
-  readonly #deps: DeliverDeps;
+  readonly #deps: SenderDeps;
   readonly #work: DueWork<DueMessage, ClaimedMessage>;
   /** Monotonic. */
   #lookedAt: number | undefined;
   /** Passes so far. */
   #turn = 0;
 
-  constructor(deps: DeliverDeps) {
+  constructor(deps: SenderDeps) {
     const { storage, clock, log, rules } = deps;
     this.#deps = deps;
     this.#work = new DueWork({
@@ -104,6 +109,7 @@ export class MessageSender {
   async #send(message: ClaimedMessage, stop: AbortSignal): Promise<void> {
     try {
       await deliver(message, this.#deps, stop);
+      this.#deps.onAttempt(message.team_id);
     } catch (error) {
       this.#deps.log.error({ err: error, team_id: message.team_id }, 'the delivery of a notification could not be recorded');
     }

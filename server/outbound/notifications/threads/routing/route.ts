@@ -23,21 +23,29 @@ import {
 /** Threads that one transaction may change: notices times groups. About 50 ms on SQLite. */
 export const ROUTED_AT_ONCE = 500;
 
+/** What one transaction has done. */
+export interface Routed {
+  /** Notices that it took. */
+  notices: number;
+  /** Threads that it made or changed: no group may follow what has happened. */
+  threads: number;
+}
+
 /**
  * Gives the next notices of a team to the threads of its groups, and marks them, in the same transaction: a crash repeats nothing and loses
- * nothing. @returns how many notices it took
+ * nothing.
  */
 export async function routeSome(
   tx: Tx,
   teamId: string,
   { campaignOf, afterAgentMs }: { campaignOf: CampaignOf; afterAgentMs: number },
   now: number,
-): Promise<number> {
+): Promise<Routed> {
   // Two processes take turns.
   await lockTeam(tx, teamId);
   const listeners = await selectListeners(tx, teamId);
   const waiting = await selectUnrouted(tx, teamId, ROUTED_AT_ONCE);
-  if (waiting.length === 0) return 0;
+  if (waiting.length === 0) return { notices: 0, threads: 0 };
   const places = await selectPlaces(tx, teamId, waiting);
   const notices = takeFew(waiting, (notice) => hearing(listeners, notice, places.get(notice.id)!), ROUTED_AT_ONCE);
   const ofNotices = notices.flatMap((notice) => keysOf(notice, places.get(notice.id)!, listeners, campaignOf));
@@ -67,7 +75,7 @@ export async function routeSome(
   await settle(tx, teamId, [...routed.added, ...routed.changed], now);
   const ids = notices.map(({ id }) => id);
   await markRouted(tx, teamId, ids, now);
-  return notices.length;
+  return { notices: notices.length, threads: routed.added.length + routed.changed.length };
 }
 
 function endedAgents(threads: readonly ThreadRow[]): string[] {

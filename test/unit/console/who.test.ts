@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { ApiClient, Me, StreamEvent } from '../../../client/index.ts';
+import { Who } from '../../../console/src/data/who.ts';
+
+const me = (role: Me['role']): Me => ({ id: 'grace', role }) as Me;
+
+/** Answers to be given later, one for each reading. */
+function start(role: Me['role']): { who: Who; answers: PromiseWithResolvers<{ data: Me }>[]; told: string[] } {
+  const answers: PromiseWithResolvers<{ data: Me }>[] = [];
+  const api = {
+    call: () => {
+      const answer = Promise.withResolvers<{ data: Me }>();
+      answers.push(answer);
+      return answer.promise;
+    },
+  } as unknown as Pick<ApiClient, 'call'>;
+  const who = new Who(api, me(role));
+  const told: string[] = [];
+  who.subscribe(() => told.push(who.me.role));
+  return { who, answers, told };
+}
+
+it('has the new role when it was read again, and counts those that allow less', async () => {
+  const { who, answers, told } = start('operator');
+  for (const role of ['operator', 'admin', 'viewer', 'operator'] as const) {
+    const reading = who.readAgain();
+    answers.at(-1)!.resolve({ data: me(role) });
+    await reading;
+  }
+  expect(told).toEqual(['admin', 'viewer', 'operator']);
+  expect(who.lowered).toBe(1);
+});
+
+it('does not believe an old answer that comes after a newer one, nor that a missing answer is another role', async () => {
+  const { who, answers, told } = start('viewer');
+  const readings = [who.readAgain(), who.readAgain()];
+  answers[1]!.resolve({ data: me('operator') });
+  answers[0]!.resolve({ data: me('admin') });
+  await Promise.all(readings);
+  const failing = who.readAgain();
+  answers[2]!.reject(new Error('the network is down'));
+  await failing;
+  expect(told).toEqual(['operator']);
+});
+
+it('is concerned by what is said of its own membership, and by lost events', () => {
+  const { who } = start('viewer');
+  const event = (type: StreamEvent['type'], data: StreamEvent['data'] = {}): StreamEvent => ({ id: '1', type, data });
+  expect(who.isConcerned(event('member.updated', { user_id: 'grace' }))).toBe(true);
+  expect(who.isConcerned(event('member.updated', { user_id: 'ada' }))).toBe(false);
+  expect(who.isConcerned(event('resync'))).toBe(true);
+  expect(who.isConcerned(event('job.completed', { user_id: 'grace' }))).toBe(false);
+});
