@@ -1332,7 +1332,7 @@ export interface NotificationThread {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm` or `contact_lost` for a thread that stands for others; `test` */
+  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;
@@ -1376,7 +1376,7 @@ export interface NotificationThreadWithItems {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm` or `contact_lost` for a thread that stands for others; `test` */
+  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;

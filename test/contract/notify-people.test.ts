@@ -104,6 +104,80 @@ describeEachDatabase('messages to people', (open) => {
     expect(bench.server.mails).toHaveLength(1);
   });
 
+  describe('topics of a thread in which different things happen', () => {
+    let starts: string;
+    let ends: string;
+
+    beforeEach(async () => {
+      await confirmEmail();
+      const topics = new TopicsService({ storage, clock });
+      starts = (await topics.create(mine.teamId, { name: 'Starts', events: ['campaign.started'] })).id;
+      ends = (await topics.create(mine.teamId, { name: 'Ends', events: ['campaign.aborted'] })).id;
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { topics: [starts, ends, outages] });
+    });
+
+    async function campaign(change: 'started' | 'aborted'): Promise<void> {
+      const notice: NewNotice = {
+        teamId: mine.teamId,
+        kind: `campaign.${change}`,
+        phase: 'info',
+        severity: 'warning',
+        key: 'campaign:1',
+        recordId: 'campaign 1',
+        version: 'next',
+        at: clock.now(),
+      };
+      await bench.facts([notice]);
+      await bench.pass(MINUTE);
+    }
+
+    test('whoever has left that of the first one gets the others, with links to leave theirs', async () => {
+      await leave('topic', starts);
+      await campaign('started');
+      await campaign('aborted');
+      expect(await log()).toEqual(['withheld unsubscribed', 'sent']);
+      const token = new URL(bench.server.mails[0]!.unsubscribeUrl!).pathname.split('/').at(-1)!;
+      expect(made.messageLinks.read(token)?.topicIds).toEqual([ends]);
+    });
+
+    test('whoever has left that of a later one gets the first', async () => {
+      await leave('topic', ends);
+      await campaign('started');
+      await campaign('aborted');
+      expect(await log()).toEqual(['sent', 'withheld unsubscribed']);
+    });
+
+    test('what takes the place of a message that was not sent comes by the topics of both', async () => {
+      await leave('topic', ends);
+      bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
+      await campaign('started');
+      await campaign('aborted');
+      bench.server.answer = () => ({ outcome: 'sent' });
+      await bench.pass(30 * MINUTE);
+      expect(await log()).toEqual(['superseded', 'sent']);
+    });
+
+    test('a storm comes by the topics of what is in it', async () => {
+      const storm = async (type: string): Promise<void> => {
+        const facts = new FaultFacts(storage, clock, bench, mine.teamId);
+        const routers = [];
+        for (let n = 0; n < 6; n += 1) routers.push((await seedRouter(storage, { teamId: mine.teamId })).routerId);
+        await facts.happen(...routers.map((id) => facts.fault('open', id, type)));
+        await bench.pass(MINUTE);
+        await facts.happen(...routers.map((id) => facts.fault('resolve', id, type)));
+        await bench.pass(MINUTE);
+      };
+      await leave('topic', outages);
+      await storm('wan_down');
+      expect(await log()).toEqual(['withheld unsubscribed', 'withheld unsubscribed']);
+      const wan = (await new TopicsService({ storage, clock }).create(mine.teamId, { name: 'WAN', events: ['fault.wan_down'] })).id;
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, { topics: [starts, ends, outages, wan] });
+      clock.advance(120 * MINUTE);
+      await storm('wan_down');
+      expect(bench.server.kindsOf('ada@example.org')).toEqual(['open', 'resolve']);
+    });
+  });
+
   test('whoever leaves while a message waits does not get it', async () => {
     await confirmEmail();
     bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });

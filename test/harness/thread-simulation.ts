@@ -1,7 +1,14 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
-import { keysOf, routeNotices, settleTogether, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
+import {
+  isSettling,
+  keysOf,
+  routeNotices,
+  settleTogether,
+  stormKeysOf,
+} from '../../server/outbound/notifications/threads/routing/batch.ts';
 import { inheritedFrom } from '../../server/outbound/notifications/threads/telling/care.ts';
+import { MOVES } from '../../server/outbound/notifications/threads/telling/flapping.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
 import { momentOf } from '../../server/outbound/notifications/threads/telling/moment.ts';
 import type { NextGroup } from '../../server/outbound/notifications/threads/telling/moment.ts';
@@ -33,6 +40,7 @@ export interface Said {
   withheld: Revision['withheld'];
   revision: number;
   open: number;
+  items: number;
   flapping: boolean;
 }
 
@@ -74,6 +82,12 @@ export class ThreadSimulation {
       return told === 1 || (parent?.state === 'open' && isTold(parent));
     };
     return [...this.threads.values()].filter((thread) => thread.state === 'open' && !isTold(thread));
+  }
+
+  /** The threads that a thread with this key has told. */
+  severalOf(key: string): ThreadRow[] {
+    const parent = [...this.threads.values()].find((thread) => thread.key === key);
+    return [...this.threads.values()].filter(({ told_in: toldIn }) => parent !== undefined && toldIn === parent.id);
   }
 
   /** Somebody mutes the group, or ends the mute. */
@@ -121,10 +135,8 @@ export class ThreadSimulation {
       'open_again',
     );
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
-    if (![...routed.added, ...routed.changed].some(({ pending }) => pending === 'open')) return;
-    const waiting = [...this.threads.values()].filter(
-      ({ pending, flush_at: at, closed_at: end }) => pending === 'open' && at !== null && end === null,
-    );
+    if (![...routed.added, ...routed.changed].some(isSettling)) return;
+    const waiting = [...this.threads.values()].filter(({ flush_at: at, closed_at: end }) => at !== null && end === null);
     for (const thread of settleTogether(waiting, this.now)) this.threads.set(thread.id, thread);
   }
 
@@ -166,7 +178,8 @@ export class ThreadSimulation {
       due.filter(isStandIn).map(({ id }) => {
         const own = all.filter(({ parent_id: parent }) => parent === id);
         const open = own.filter(({ state }) => state === 'open').length;
-        return [id, { open, all: own.length, severity: 'critical' }];
+        const moves = own.map(({ updated_at: at }) => at).toSorted((one, other) => other - one);
+        return [id, { open, all: own.length, severity: 'critical', moves: moves.slice(0, MOVES) }];
       }),
     );
     const result = tellGroup({
@@ -182,6 +195,9 @@ export class ThreadSimulation {
     });
     for (const thread of [...result.added, ...result.changed]) this.threads.set(thread.id, thread);
     this.#inherit(result.released);
+    for (const { id, flapping_since: since } of result.released)
+      for (const thread of this.threads.values())
+        if (since !== null && thread.parent_id === id) this.threads.set(thread.id, { ...thread, openings: '[]' });
     this.#release(
       result.released.map(({ id }) => id),
       'as_told',
@@ -194,6 +210,7 @@ export class ThreadSimulation {
         withheld,
         revision: thread.revision,
         open: thread.open_count,
+        items: thread.item_count,
         flapping: thread.flapping_since !== null,
       });
   }
@@ -217,9 +234,9 @@ export class ThreadSimulation {
       const { pending, open_count: count, flush_at: flushAt } = thread;
       const next: Partial<ThreadRow> =
         thread.state !== 'open'
-          ? { flush_at: pending === null ? now + FLAP_WINDOW_MS : flushAt }
+          ? { flush_at: pending === null ? now + FLAP_WINDOW_MS : flushAt, ...(pending === null ? { flapping_since: null } : {}) }
           : how === 'open_again'
-            ? { pending: 'open', pending_since: null, flush_at: now + this.afterAgentMs, told_open: 0 }
+            ? { pending: 'open', pending_since: null, flapping_since: null, flush_at: now + this.afterAgentMs, told_open: 0 }
             : { pending: null, flapping_since: null, told_open: 1, told_at: now, told_count: count, flush_at: now };
       this.threads.set(thread.id, { ...thread, ...next, parent_id: null });
     }

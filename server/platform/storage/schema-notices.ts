@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
 /** What notifications are made of. */
@@ -32,8 +33,10 @@ export interface ThreadsTable {
   team_id: Fixed<string>;
   group_id: Fixed<string>;
   key: Fixed<string>;
-  /** The kind of its first notice, or `site`, `storm`. */
+  /** The kind of its first notice, or `site`, `storm`, `contact_lost`, `several`. */
   kind: string;
+  /** JSON array: the kinds of the facts that its next message tells or, when there is none, that its last one told. */
+  kinds: Generated<string>;
   severity: string;
   router_id: Fixed<string | null>;
   agent_id: Fixed<string | null>;
@@ -122,6 +125,8 @@ export interface MessagesTable {
   revision: number;
   /** open, update, resolve, reminder, still_open or test. What is sent depends on what the person knows by then. */
   kind: Fixed<string>;
+  /** JSON array: the kinds of the facts that it tells. */
+  kinds: Generated<string>;
   /** pending, sent, withheld, superseded or failed. */
   state: string;
   /** Why it was not sent, as a stable word. */

@@ -97,6 +97,7 @@ export const SUBJECTS: readonly ThreadSubject[] = [
   { type: 'server', warning: 'contact_lost', detail: '', affected: 480, of: 512 },
   { type: 'server', warning: 'certificate', detail: 'It ends in 6 days.' },
   { type: 'storm', sites: 37, routers: 812, first: 'Depot Madrid' },
+  { type: 'several', of: 'job', count: 500, routers: 500, outcomes: { failed: 450, expired: 50 } },
   { type: 'digest', from: FIRST_AT - HOUR, to: FIRST_AT },
   { type: 'held_back', messages: 12 },
   { type: 'test', group: named('Night shift'), by: 'Ana Ruiz' },

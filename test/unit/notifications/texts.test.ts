@@ -111,6 +111,7 @@ describe('a subject', () => {
     ['delivery', 'Team Northwind: messages to https://hooks.slack.com/…/••• (Slack) fail since 08:31'],
     ['server', 'Signalbox server: contact lost with 480 of 512 agents at once since 08:31'],
     ['storm', '37 sites, 812 routers affected since 08:31'],
+    ['several', '500 routers: 450 jobs failed, 50 jobs expired'],
     ['held_back', '12 more messages not sent'],
     ['digest', '14 events from 07:31 to 08:31, 1 hr'],
   ])('%s is understood on a lock screen', (type, expected) => {

@@ -627,7 +627,10 @@ describe('whatever happens', () => {
     fc.record({ what, which: fc.integer({ min: 0, max: 11 }) }),
     fc.record({ what: fc.constant('pass' as const), which: seconds }),
     // Most of a site, or most agents, at once.
-    fc.record({ what: fc.constantFrom('all routers' as const, 'all agents' as const), which: fc.integer({ min: 5, max: 12 }) }),
+    fc.record({
+      what: fc.constantFrom('all routers' as const, 'all agents' as const, 'all moments' as const, 'many blips' as const),
+      which: fc.integer({ min: 5, max: 12 }),
+    }),
   );
 
   /** Random facts of twelve routers at two sites, half of them behind agents. */
@@ -649,6 +652,15 @@ describe('whatever happens', () => {
         return group.mute(group.listener.mute === 'never');
       case 'moment':
         return group.facts({ phase: 'info', kind: 'fault.rebooted', router: `r${which}`, severity: 'info' });
+      case 'all moments':
+        for (let n = 0; n < which; n += 1) group.facts({ phase: 'info', kind: 'fault.rebooted', router: `r${n}`, severity: 'info' });
+        return undefined;
+      case 'many blips':
+        for (let turn = 0; turn < 6; turn += 1) {
+          for (let n = 0; n < which; n += 1) toggle('router', n);
+          group.pass(MINUTE);
+        }
+        return undefined;
       case 'all routers':
       case 'all agents':
         for (let n = 0; n < which; n += 1) toggle(kind === 'all agents' ? 'agent' : 'router', n);

@@ -10,7 +10,7 @@ import type { Text, ThreadItem, ThreadSubject, ThreadView } from './types.ts';
 /** The list below the sentences. Times are those of the site: the first sentence has named the reader's. */
 
 /** Subjects whose items are news even when there is only one. */
-const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set(['storm', 'digest', 'site', 'campaign', 'jobs']);
+const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set(['storm', 'several', 'digest', 'site', 'campaign', 'jobs']);
 
 export interface List {
   rows: string[];
@@ -18,11 +18,11 @@ export interface List {
   count: number;
 }
 
-/** One line for each item, at most {@link MAX_ITEMS}. */
-export function listOf(view: ThreadView, words: Catalogue, zones: Zones): List {
+/** One line for each item, at most {@link MAX_ITEMS}. @param say how a thread is told in one line */
+export function listOf(view: ThreadView, words: Catalogue, zones: Zones, say: (thread: ThreadView) => string): List {
   const { items, count } = itemsOf(view);
   if (count <= 1 && !ALWAYS_LISTED.has(view.subject.type)) return { rows: [], count: 0 };
-  const rows = items.slice(0, MAX_ITEMS).map((item) => rowOf(item, view, words, zones));
+  const rows = items.slice(0, MAX_ITEMS).map((item) => (item.view === undefined ? rowOf(item, view, words, zones) : say(item.view)));
   return { rows, count: rows.length === 0 ? 0 : Math.max(count, rows.length) };
 }
 

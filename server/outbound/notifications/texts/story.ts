@@ -36,6 +36,8 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
       return stateOf(cleanName(subject.site.name), words.siteFault(subject.affected, subject.of, subject.fault));
     case 'storm':
       return { ...stateOf(null, words.storm(subject.sites, subject.routers)), lines: [words.firstWas(cleanName(subject.first))] };
+    case 'several':
+      return { ...stateOf(null, severalState(subject, words)), time: 'event' };
     case 'server':
       return serverStory(subject, words);
     case 'delivery': {
@@ -97,6 +99,27 @@ function eventStory(subject: Of<'jobs' | 'campaign' | 'forward' | 'config' | 'ag
     }
     case 'agent_revoked':
       return stateOf(placeOf(subject.agent, subject.site), words.agentRevoked);
+  }
+}
+
+/** "50 routers: rebooted", "12 routers: 500 jobs failed, 3 expired" */
+function severalState({ of, count, routers, outcomes }: Of<'several'>, words: Catalogue): string {
+  const what = routers === null ? words.digest(count) : words.routers(routers);
+  return `${what}: ${of === 'job' ? words.jobs(outcomes).join(', ') : momentState(of, words)}`;
+}
+
+function momentState(of: Exclude<Of<'several'>['of'], 'job'>, words: Catalogue): string {
+  switch (of) {
+    case 'fault.rebooted':
+      return words.faults.rebooted;
+    case 'config.changed':
+      return words.configChanged;
+    case 'agent.revoked':
+      return words.agentRevoked;
+    case 'forward.created':
+      return words.forward.created;
+    case 'forward.closed':
+      return words.forward.closed;
   }
 }
 

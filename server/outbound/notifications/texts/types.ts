@@ -1,5 +1,6 @@
 import type { FaultType, Severity } from '../../../fleet/faults/types.ts';
 import type { CampaignChange, Outcome, TargetStatus } from '../../../work/campaigns/types.ts';
+import type { Likeness } from '../threads/gather.ts';
 
 /** What a message is about, and the words that are made of it. All names and details come from routers or users: hostile text. */
 
@@ -47,6 +48,8 @@ export type ThreadSubject =
   | { type: 'delivery'; channel: string; address: string; reason: string }
   | { type: 'server'; warning: 'certificate' | 'disk' | 'contact_lost'; detail: string; affected?: number; of?: number }
   | { type: 'storm'; sites: number; routers: number; first: string }
+  /** Things of one kind that happened at once. `routers`: null unless each is of another router. */
+  | { type: 'several'; of: Likeness; count: number; routers: number | null; outcomes: JobOutcomes }
   /** What happened between two times, for people who want a summary. */
   | { type: 'digest'; from: number; to: number }
   /** More messages than a person gets in an hour are not sent. */
@@ -68,6 +71,8 @@ export interface ThreadItem {
   routers?: number;
   /** Of a thread that this one stands for. */
   threadId?: string;
+  /** That thread, where its own words say more than its name and times. */
+  view?: ThreadView;
   openedAt: number;
   resolvedAt: number | null;
 }

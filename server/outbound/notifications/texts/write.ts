@@ -14,9 +14,9 @@ export const MAX_SUBJECT_CHARS = 160;
 /** The words of a message, in the language and with the times of its reader. Pure. */
 export function writeText(view: ThreadView, reader: Reader): Text {
   const words = CATALOGUES[reader.locale];
-  const zones = { locale: reader.locale, siteTimeZone: view.siteTimeZone, readerTimeZone: reader.timeZone, now: view.at };
+  const zones = zonesOf(view, reader);
   const story = storyOf(view, words);
-  const { rows, count } = listOf(view, words, zones);
+  const { rows, count } = listOf(view, words, zones, (thread) => lineOf(thread, words, zonesOf(thread, reader)));
   const tone = toneOf(view);
   return {
     locale: reader.locale,
@@ -37,6 +37,17 @@ export function writeText(view: ThreadView, reader: Reader): Text {
       reason: words.labels.reason(cleanName(view.team)),
     },
   };
+}
+
+function zonesOf({ siteTimeZone, at }: ThreadView, { locale, timeZone }: Reader): Zones {
+  return { locale, siteTimeZone, readerTimeZone: timeZone, now: at };
+}
+
+/** A thread as one line of another's list: its subject, with the time at which something happened. */
+function lineOf(view: ThreadView, words: Catalogue, zones: Zones): string {
+  const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
+  const story = storyOf(view, words);
+  return `${prefixOf(view, words)}${atPlace(story, statement(view, story, words, timeOf(view, story, words, zones, brief)))}`;
 }
 
 /** Whether the thread's cause is gone. Some routers may still be offline. */

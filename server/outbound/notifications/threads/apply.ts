@@ -44,6 +44,7 @@ function opened(thread: ThreadRow, item: ItemRow | undefined, notice: NoticeRow,
   const next = { ...itemOf(thread, notice), opened_at: wasOpen ? item.opened_at : notice.at, resolved_at: null };
   const counted = {
     ...thread,
+    kinds: kindsWith(thread, notice.kind),
     severity: worse(thread.severity, notice.severity),
     open_count: thread.open_count + (wasOpen ? 0 : 1),
     item_count: thread.item_count + (item ? 0 : 1),
@@ -72,7 +73,8 @@ function begin(thread: ThreadRow, at: number, now: number): ThreadRow {
 
 function resolved(thread: ThreadRow, item: ItemRow, notice: NoticeRow, now: number): Applied {
   const next = { ...item, version: notice.version, resolved_at: Math.max(notice.at, item.opened_at) };
-  const left = { ...thread, open_count: Math.max(0, thread.open_count - 1), updated_at: now };
+  const kinds = kindsWith(thread, notice.kind);
+  const left = { ...thread, kinds, open_count: Math.max(0, thread.open_count - 1), updated_at: now };
   return { thread: left.open_count === 0 ? end(left, next.resolved_at, now) : left, item: next };
 }
 
@@ -95,6 +97,7 @@ function informed(thread: ThreadRow, item: ItemRow | undefined, notice: NoticeRo
   const next = { ...itemOf(thread, notice), opened_at: notice.at, resolved_at: notice.at };
   const counted = {
     ...thread,
+    kinds: kindsWith(thread, notice.kind),
     severity: worse(thread.severity, notice.severity),
     item_count: thread.item_count + (item ? 0 : 1),
     updated_at: now,
@@ -107,6 +110,28 @@ function informed(thread: ThreadRow, item: ItemRow | undefined, notice: NoticeRo
 function settlingOf(key: string, kind: string): Settling {
   if (!kind.startsWith('job.')) return OPENING;
   return key.startsWith('campaign:') ? CAMPAIGN_JOBS : JOBS;
+}
+
+/** What is not told yet is told together; what opens or happens after that says its own kind. */
+function kindsWith({ kinds, pending, state }: ThreadRow, kind: string): string {
+  const untold = pending === null && state !== 'open' ? [] : kindsOf({ kinds });
+  return JSON.stringify([...new Set([...untold, kind])]);
+}
+
+/** Kinds of the facts that its next message tells, or its last one told. Empty when no fact is behind it. */
+export function kindsOf({ kinds }: Pick<ThreadRow, 'kinds'>): string[] {
+  return JSON.parse(kinds) as string[];
+}
+
+/** A thread that stands for others has one more to tell of. */
+export function withKindsOf(parent: ThreadRow, children: readonly Pick<ThreadRow, 'kinds'>[]): ThreadRow {
+  return { ...parent, kinds: JSON.stringify([...new Set([...kindsOf(parent), ...children.flatMap(kindsOf)])]) };
+}
+
+/** A thread that stands for others waits for quiet before it says how many they are. While it comes and goes it is looked at anyway. */
+export function stir(parent: ThreadRow, child: ThreadRow, now: number): ThreadRow {
+  const told = withKindsOf(parent, [child]);
+  return parent.flapping_since === null ? wait(told, parent.pending ?? 'update', ENDING, now) : told;
 }
 
 /** Waits for quiet; the longest wait counts from the first change that was not told. */
@@ -125,6 +150,11 @@ export function openingsOf(thread: ThreadRow): number[] {
 }
 
 const RANK = ['info', 'warning', 'critical'];
+
+/** The severity of several together. */
+export function worst(threads: readonly Pick<ThreadRow, 'severity'>[]): string {
+  return threads.map(({ severity }) => severity).reduce(worse, 'info');
+}
 
 function worse(one: string, other: string): string {
   return RANK.indexOf(one) >= RANK.indexOf(other) ? one : other;

@@ -1,4 +1,5 @@
-import { SITE_ROUTERS, STORM_REST, STORM_THREADS, SUSPECT_AGENTS, UPDATE_EVERY_MS, UPDATE_PART } from './timing.ts';
+import { openingsOf } from './apply.ts';
+import { FLAP_OPENINGS, SITE_ROUTERS, STORM_REST, STORM_THREADS, SUSPECT_AGENTS, UPDATE_EVERY_MS, UPDATE_PART } from './timing.ts';
 import type { ThreadRow } from './types.ts';
 
 /** Which threads of a group are told as one. Pure. */
@@ -66,9 +67,42 @@ export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | u
   return keys.map(find).find((parent) => parent?.state === 'open');
 }
 
-/** Has no records of its own: it stands for a site, a storm, or agents that were lost all at once. */
+/** Have no records of their own: a site, a storm, agents that were lost all at once, things of one kind that happened at once. */
+export const STAND_INS = ['site', 'storm', 'contact_lost', 'several'] as const;
+
 export function isStandIn({ kind }: Pick<ThreadRow, 'kind'>): boolean {
-  return kind === 'site' || kind === 'storm' || kind === 'contact_lost';
+  return (STAND_INS as readonly string[]).includes(kind);
+}
+
+/** To be told as open, and nobody knows of it: it has opened, it comes and goes, or it stays open although nobody was told that it flaps. */
+export function isOpening({ pending, state, told_open: told }: ThreadRow): boolean {
+  return told === 0 && (pending === 'open' || pending === 'flapping' || (pending === 'steady' && state === 'open'));
+}
+
+/** What happens and is over at once, and is told together when there are many. Jobs of a router are one thread whatever became of them. */
+export type Likeness = 'job' | 'fault.rebooted' | 'config.changed' | 'agent.revoked' | 'forward.created' | 'forward.closed';
+const ALIKE: readonly string[] = ['fault.rebooted', 'config.changed', 'agent.revoked', 'forward.created', 'forward.closed'];
+
+/** Undefined for what is told alone: campaigns have their numbers, and what is open has an end. */
+export function likenessOf({ pending, state, key, kinds }: ThreadRow): Likeness | undefined {
+  if (pending !== 'info' || state === 'open') return undefined;
+  if (key.endsWith(':jobs')) return 'job';
+  return (JSON.parse(kinds) as string[]).findLast((kind): kind is Likeness => ALIKE.includes(kind));
+}
+
+export function severalKey(groupId: string, likeness: Likeness): string {
+  return `several:${groupId}:${likeness}`;
+}
+
+/** What a thread for several is about. */
+export function likenessOfKey(key: string): Likeness {
+  return key.slice(key.lastIndexOf(':') + 1) as Likeness;
+}
+
+/** A thread that stands for others comes and goes: it has opened too often, or most of what is in it does. @param threads as they are due */
+export function comesAndGoes(parent: ThreadRow, threads: readonly ThreadRow[]): boolean {
+  const flapping = threads.filter((thread) => thread.pending === 'flapping' || openingsOf(thread).length >= FLAP_OPENINGS);
+  return openingsOf(parent).length >= FLAP_OPENINGS || flapping.length * 2 >= threads.length;
 }
 
 /** What a thread that stands for others does next. */
@@ -78,10 +112,14 @@ export type Rollup =
   /** Nothing to tell now; look again then. */
   | { kind: 'wait'; until: number | null };
 
+/** It is over when no more than so many of its threads are open. */
+export function restOf({ kind }: ThreadRow): number {
+  return kind === 'site' ? 0 : STORM_REST;
+}
+
 /** @param open threads in it that are open */
 export function rollup(parent: ThreadRow, open: number, now: number): Rollup {
-  const rest = parent.kind === 'site' ? 0 : STORM_REST;
-  if (open <= rest) return { kind: 'end' };
+  if (open <= restOf(parent)) return { kind: 'end' };
   const changed = Math.abs(open - parent.told_count);
   if (changed === 0 || changed < parent.told_count * UPDATE_PART) return { kind: 'wait', until: null };
   const at = (parent.told_at ?? 0) + UPDATE_EVERY_MS;

@@ -40,6 +40,7 @@ export function newThread({ id, teamId, groupId, key, kind, now }: NewThread): T
     group_id: groupId,
     key,
     kind,
+    kinds: kind.includes('.') ? JSON.stringify([kind]) : '[]',
     severity: 'info',
     router_id: null,
     agent_id: null,

@@ -57,6 +57,7 @@ import { noticesOfARecord } from './0056-notices-of-a-record.ts';
 import { threadMembers } from './0057-thread-members.ts';
 import { countedJobs } from './0058-counted-jobs.ts';
 import { messagesOfARouter } from './0059-messages-of-a-router.ts';
+import { toldKinds } from './0060-told-kinds.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -120,4 +121,5 @@ export const migrations: readonly Migration[] = [
   threadMembers,
   countedJobs,
   messagesOfARouter,
+  toldKinds,
 ];

@@ -4,6 +4,8 @@ import type { Storage } from '../../../../platform/storage/db.ts';
 import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
 import type { AcknowledgeLink, MessageLinks } from '../../leaving/links.ts';
 import type { ThreadView } from '../../texts/types.ts';
+import { kindsOf } from '../../threads/apply.ts';
+import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { writeText } from '../../texts/write.ts';
 import type { AddressBook, Destination } from '../addresses.ts';
 import { stopBucket } from '../buckets/store.ts';
@@ -18,7 +20,7 @@ import { drawConsequences } from './consequences.ts';
 import { kindFor } from './knowledge.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
-import { countHeldBack, hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, selectKind, settleMessage } from './store.ts';
+import { countHeldBack, hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
 import type { ClaimedMessage, Settlement } from './store.ts';
 
 export interface DeliverDeps {
@@ -134,10 +136,12 @@ function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, threa
   return { teamId, reader: { kind: type === 'target' ? 'target' : 'user', id }, threadId };
 }
 
-async function topicsOf({ team_id: teamId, group_id: groupId, thread_id: threadId }: ClaimedMessage, { db }: Storage): Promise<string[]> {
-  const kind = await selectKind(db, teamId, threadId);
-  if (kind === undefined) return [];
-  return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kind);
+/** Of a failing address, administrators are told whatever they follow. */
+async function topicsOf(message: ClaimedMessage, { db }: Storage): Promise<string[]> {
+  const { team_id: teamId, group_id: groupId } = message;
+  const kinds = kindsOf(message);
+  if (kinds.includes(DELIVERY_FAILING)) return [];
+  return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kinds);
 }
 
 interface Asked {

@@ -233,9 +233,3 @@ export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, atte
     .where('id', '=', message.id)
     .execute();
 }
-
-/** What the thread of a message is about; undefined when it is gone. */
-export async function selectKind(db: DbOrTx, teamId: string, threadId: string): Promise<string | undefined> {
-  const row = await db.selectFrom('threads').select('kind').where('team_id', '=', teamId).where('id', '=', threadId).executeTakeFirst();
-  return row?.kind;
-}

@@ -7,8 +7,7 @@ export interface TopicEvents {
   events: readonly string[];
 }
 
-/** Those that list a kind. A thread that stands for others (a site, a storm) has no kind of its own: it comes by all topics of its group. */
-export function topicsFor(topics: readonly TopicEvents[], kind: string): string[] {
-  const isFact = kind.includes('.');
-  return topics.filter(({ events }) => !isFact || hasKind(events, kind)).map(({ id }) => id);
+/** Those that list any of these kinds. What tells no fact, as a test, comes by all topics of its group. */
+export function topicsFor(topics: readonly TopicEvents[], kinds: readonly string[]): string[] {
+  return topics.filter(({ events }) => kinds.length === 0 || kinds.some((kind) => hasKind(events, kind))).map(({ id }) => id);
 }

@@ -30,7 +30,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
     sites: distinct(all.map(({ site_id: id }) => id)),
   });
   const takers = await selectTakers(db, teamId, threads);
-  const kinds = await countKinds(db, teamId, idsOf(threads.filter(({ key }) => key.endsWith(':jobs'))));
+  const kinds = await countKinds(db, teamId, idsOf([...threads, ...direct].filter(({ key }) => key.endsWith(':jobs'))));
   const targets = await countTargets(db, teamId, distinct(threads.map(campaignOf)));
   const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
   const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
@@ -45,7 +45,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
       children: own,
       names,
       taker: takers.get(thread.acknowledged_by ?? '') ?? null,
-      kinds: kinds.get(thread.id) ?? new Map(),
+      kinds: kinds.get(thread.id) ?? summed(own.map(({ id }) => kinds.get(id))),
       targets: targets.get(campaignOf(thread) ?? '') ?? {},
       agents,
       routers: ofSites.get(siteOf(thread) ?? '') ?? ofAgents.get(agentOf(thread) ?? '') ?? 0,
@@ -58,6 +58,12 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
 function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inSites: ReadonlyMap<string, readonly ThreadRow[]>): number {
   if (isStandIn(child)) return inSites.get(child.id)?.length ?? 0;
   return child.key.startsWith('agent:') ? (ofAgents.get(child.agent_id ?? '') ?? 0) : 1;
+}
+
+function summed(counts: readonly (ReadonlyMap<string, number> | undefined)[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const one of counts) for (const [kind, count] of one ?? []) sums.set(kind, (sums.get(kind) ?? 0) + count);
+  return sums;
 }
 
 /** Also one that is over. */

@@ -25,11 +25,23 @@ export async function readView(
   const [thread] = await selectThreads(db, message.team_id, [message.thread_id]);
   if (!thread) return undefined;
   const [facts] = await readFacts(db, message.team_id, [thread]);
-  return { ...viewOf(facts!, wanted), revision: message.revision };
+  return { ...viewOf(facts!, wanted, await readLines(db, message.team_id, facts!, wanted)), revision: message.revision };
 }
 
-/** A thread as a message of this kind tells it. Pure. */
-export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted): ThreadView {
+/** The threads whose own words are the list of this one, by id. */
+async function readLines(
+  db: DbOrTx,
+  teamId: string,
+  { thread, children }: Facts,
+  { publicUrl, now }: Wanted,
+): Promise<ReadonlyMap<string, ThreadView>> {
+  if (thread.kind !== 'several') return new Map();
+  const facts = await readFacts(db, teamId, children.slice(0, MAX_ITEMS));
+  return new Map(facts.map((one) => [one.thread.id, viewOf(one, { kind: 'open', publicUrl, now })]));
+}
+
+/** A thread as a message of this kind tells it. Pure. @param lines threads in it that are told in their own words */
+export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted, lines?: ReadonlyMap<string, ThreadView>): ThreadView {
   const { thread } = facts;
   const openings = openingsOf(thread);
   return {
@@ -38,7 +50,9 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted): ThreadVi
     kind,
     severity: thread.severity as ThreadView['severity'],
     subject: subjectOf(facts),
-    items: isStandIn(thread) ? facts.children.slice(0, MAX_ITEMS).map((child) => rowOfThread(facts, child)) : rowsOf(facts),
+    items: isStandIn(thread)
+      ? facts.children.slice(0, MAX_ITEMS).map((child) => rowOfThread(facts, child, lines?.get(child.id)))
+      : rowsOf(facts),
     itemCount: Math.max(thread.item_count, facts.children.length),
     openCount: thread.open_count,
     firstAt: thread.first_at,
@@ -74,10 +88,11 @@ function rowOfItem(facts: Facts, item: ItemRow): ThreadItem {
   };
 }
 
-function rowOfThread(facts: Facts, child: ThreadRow): ThreadItem {
+function rowOfThread(facts: Facts, child: ThreadRow, view: ThreadView | undefined): ThreadItem {
   return {
     text: nameOfThread(facts, child),
     threadId: child.id,
+    ...(view === undefined ? {} : { view }),
     ...faultOf(child.kind),
     router: routerOf(facts, child.router_id),
     site: siteOf(facts, child.site_id),

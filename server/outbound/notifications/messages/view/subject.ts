@@ -1,4 +1,5 @@
 import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
+import { likenessOfKey } from '../../threads/gather.ts';
 import { TEST_KIND } from '../../threads/new-thread.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { Names } from './store.ts';
@@ -13,7 +14,7 @@ export interface Facts {
   names: Names;
   /** Who has taken it over; null for nobody, or somebody who is gone. */
   taker: string | null;
-  /** Items by kind: of jobs. */
+  /** Items by kind: of jobs, also of those of several routers. */
   kinds: ReadonlyMap<string, number>;
   /** Of a campaign. */
   targets: Readonly<Record<string, number>>;
@@ -42,6 +43,13 @@ export function subjectOf(facts: Facts): ThreadSubject {
       };
     case 'contact_lost':
       return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.agents };
+    case 'several': {
+      const routers = new Set(children.flatMap(({ router_id: id }) => id ?? []));
+      const isEachOfAnother = routers.size === children.length;
+      const ofRouters = isEachOfAnother ? routers.size : null;
+      const outcomes = outcomesOf(facts.kinds);
+      return { type: 'several', of: likenessOfKey(thread.key), count: children.length, routers: ofRouters, outcomes };
+    }
     case 'storm': {
       const sites = new Set(children.map(({ site_id: id }) => id).filter((id) => id !== null));
       return { type: 'storm', sites: sites.size, routers: facts.affected, first: firstOf(facts) };
@@ -72,12 +80,15 @@ function ownSubject(facts: Facts): ThreadSubject {
   const router = routerOf(facts, thread.router_id) ?? unnamed(thread.router_id);
   const site = siteOf(facts, thread.site_id);
   if (thread.key.endsWith(':jobs')) {
-    const outcomes = Object.fromEntries([...facts.kinds].map(([kind, count]) => [kind.slice('job.'.length), count])) as JobOutcomes;
-    return { type: 'jobs', router, site, outcomes, detail: text(data['description']) };
+    return { type: 'jobs', router, site, outcomes: outcomesOf(facts.kinds), detail: text(data['description']) };
   }
   if (thread.key.endsWith(':config'))
     return { type: 'config', router, site, added: Number(data['lines_added'] ?? 0), removed: Number(data['lines_removed'] ?? 0) };
   return { type: 'router', router, site, fault: thread.kind.slice('fault.'.length) as FaultType, detail: text(data['cause']) };
+}
+
+function outcomesOf(kinds: ReadonlyMap<string, number>): JobOutcomes {
+  return Object.fromEntries([...kinds].map(([kind, count]) => [kind.slice('job.'.length), count]));
 }
 
 function agentSubject(facts: Facts, id: string, item: ItemRow | undefined, data: Record<string, unknown>): ThreadSubject {

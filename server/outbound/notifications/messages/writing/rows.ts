@@ -8,7 +8,8 @@ import type { GroupEntries } from '../../contacts/addresses.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
 import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { escalatedTo } from '../../threads/telling/care.ts';
-import type { Revision } from '../../threads/types.ts';
+import { kindsOf } from '../../threads/apply.ts';
+import type { Revision, ThreadRow } from '../../threads/types.ts';
 import type { AddressBook, Occasion } from '../addresses.ts';
 import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
 import { topicsFor } from '../topics/choose.ts';
@@ -49,8 +50,8 @@ export async function planRows(
   const occasions = new Map(
     revisions.flatMap((revision) =>
       groupsOf(revision).map((id): [string, Occasion] => [
-        occasionName(id, revision.thread.kind),
-        occasionOf(revision, { id, ...links.get(id)! }, topicsFor(events.get(id) ?? [], revision.thread.kind), admins),
+        occasionName(id, revision.thread),
+        occasionOf(revision, { id, ...links.get(id)! }, topicsFor(events.get(id) ?? [], kindsOf(revision.thread)), admins),
       ]),
     ),
   );
@@ -62,7 +63,7 @@ export async function planRows(
     const taken = new Set<string>();
     const rows = groups.flatMap((groupId) =>
       plans
-        .get(occasionName(groupId, revision.thread.kind))!
+        .get(occasionName(groupId, revision.thread))!
         .map((one) => rowOf(onlyOnce(one, taken), { revision, groupId, teamId, channels, now })),
     );
     return { revision, groups, rows: budget.apply(rows) };
@@ -119,6 +120,7 @@ function rowOf(
     router_id: thread.router_id,
     revision: thread.revision,
     kind,
+    kinds: thread.kinds,
     recipient_type: recipient.type,
     recipient_id: recipient.id,
     channel: recipient.channel,
@@ -139,6 +141,7 @@ function rowOf(
   };
 }
 
-function occasionName(groupId: string, kind: string): string {
-  return `${groupId} ${kind}`;
+/** Revisions of the same kinds reach the same people. */
+function occasionName(groupId: string, { kind, kinds }: ThreadRow): string {
+  return `${groupId} ${kind === DELIVERY_FAILING ? kind : ''} ${kinds}`;
 }

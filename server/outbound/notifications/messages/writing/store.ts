@@ -27,6 +27,28 @@ export async function supersede(
     .execute();
 }
 
+/** What messages of these threads tell that nobody got yet. */
+export async function selectUnsentKinds(
+  tx: DbOrTx,
+  teamId: string,
+  threadIds: readonly string[],
+): Promise<{ thread_id: string; kinds: string }[]> {
+  const rows: { thread_id: string; kinds: string }[] = [];
+  for (const chunk of inChunks(threadIds))
+    rows.push(
+      ...(await tx
+        .selectFrom('messages')
+        .select(['thread_id', 'kinds'])
+        .distinct()
+        .where('team_id', '=', teamId)
+        .where('thread_id', 'in', chunk)
+        .where('due_at', 'is not', null)
+        .where('kind', '<>', HELD_BACK)
+        .execute()),
+    );
+  return rows;
+}
+
 /** A decision that is repeated replaces its earlier rows: one for each thread, person and channel. */
 export async function deleteWithheld(
   tx: DbOrTx,

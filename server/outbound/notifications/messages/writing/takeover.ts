@@ -29,6 +29,7 @@ export async function writeTakeover(tx: Tx, teamId: string, { thread }: Pick<Rev
         router_id: thread.router_id,
         revision: thread.revision,
         kind: 'acknowledged',
+        kinds: thread.kinds,
         state: 'pending',
         reason: null,
         attempts: 0,

@@ -1,8 +1,9 @@
-import { applyNotice, wait } from '../apply.ts';
+import { applyNotice, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
 import { agentKey, isStandIn, parentOf, siteKey, stormKey } from '../gather.ts';
-import { ENDING, OPENING } from '../timing.ts';
+import { JOBS, OPENING } from '../timing.ts';
+import type { Settling } from '../timing.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
@@ -106,7 +107,8 @@ class Batch {
     const applied = applyNotice(thread, item, notice, now);
     if (!applied) return;
     if (!known) this.#added.add(thread.id);
-    const next = isCountedOnly ? { ...applied.thread, pending: thread.pending, flush_at: thread.flush_at } : applied.thread;
+    const { pending, flush_at, kinds } = thread;
+    const next = isCountedOnly ? { ...applied.thread, pending, flush_at, kinds } : applied.thread;
     this.#putItem(applied.item);
     this.#put(this.#underParent(next, thread, this.#known.silenced.has(notice.id)));
   }
@@ -127,7 +129,7 @@ class Batch {
     const isNew = thread.state === 'open' && before.state !== 'open' && before.told_open === 0 && before.flapping_since === null;
     const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
     if (!parent || parent.state !== 'open') return thread;
-    if (isStandIn(parent)) this.#put(wait(parent, parent.pending ?? 'update', ENDING, now));
+    if (isStandIn(parent)) this.#put(stir(parent, thread, now));
     return { ...thread, parent_id: parent.id, told_in: null, pending: null, pending_since: null, flush_at: null };
   }
 
@@ -169,22 +171,36 @@ class Batch {
 }
 
 /**
- * Openings of a group wait for each other, so that what fails together is told together: until nothing new has come for a moment, and not
- * longer than the first of them may wait. Others of the group that wait already are moved with them.
+ * What a group hears together waits for each other: openings, and what happens and is over at once. Until nothing new has come for a moment,
+ * and not longer than the first of them may wait. Others of the group that wait already are moved with them.
  */
-export function settleTogether(opening: readonly ThreadRow[], now: number): ThreadRow[] {
-  const byGroup = new Map<string, ThreadRow[]>();
-  for (const thread of opening) byGroup.set(thread.group_id, [...(byGroup.get(thread.group_id) ?? []), thread]);
-  return [...byGroup.values()].flatMap((threads) => {
-    // One that opens again, or that is held back, waits longer and on its own; it must not end the wait of the others in its last seconds.
-    const waiting = threads.filter(
-      ({ flush_at: at, pending_since: since }) =>
-        at !== null && at <= now + OPENING.mostMs && since !== null && since >= now - OPENING.mostMs,
-    );
-    const first = Math.min(...waiting.map(({ pending_since: since }) => since ?? now));
-    const flushAt = Math.min(now + OPENING.quietMs, first + OPENING.mostMs);
-    return waiting.filter(({ flush_at: at }) => at !== flushAt).map((thread) => ({ ...thread, flush_at: flushAt }));
-  });
+export function settleTogether(waiting: readonly ThreadRow[], now: number): ThreadRow[] {
+  return [...Map.groupBy(waiting, poolOf)].flatMap(([pool, threads]) => (pool === undefined ? [] : settlePool(threads, now)));
+}
+
+function poolOf({ group_id: groupId, pending, key }: ThreadRow): string | undefined {
+  if (pending === 'open' || pending === 'flapping') return `${groupId} opening`;
+  return pending === 'info' && !key.startsWith('campaign:') ? `${groupId} ${key.endsWith(':jobs') ? 'jobs' : 'moments'}` : undefined;
+}
+
+function settlePool(threads: readonly ThreadRow[], now: number): ThreadRow[] {
+  const { quietMs, mostMs } = settlingOfPool(threads[0]!);
+  // One that opens again, or that is held back, waits longer and on its own; it must not end the wait of the others in its last seconds.
+  const waiting = threads.filter(
+    ({ flush_at: at, pending_since: since }) => at !== null && at <= now + mostMs && since !== null && since >= now - mostMs,
+  );
+  const first = Math.min(...waiting.map(({ pending_since: since }) => since ?? now));
+  const flushAt = Math.min(now + quietMs, first + mostMs);
+  return waiting.filter(({ flush_at: at }) => at !== flushAt).map((thread) => ({ ...thread, flush_at: flushAt }));
+}
+
+function settlingOfPool({ key }: ThreadRow): Settling {
+  return key.endsWith(':jobs') ? JOBS : OPENING;
+}
+
+/** Waits with others of its group. */
+export function isSettling(thread: ThreadRow): boolean {
+  return poolOf(thread) !== undefined;
 }
 
 function nameOf({ group_id: groupId, key }: Pick<ThreadRow, 'group_id' | 'key'>): string {

@@ -4,14 +4,14 @@ import type { CampaignOf } from '../match.ts';
 import type { ThreadRow } from '../types.ts';
 import { releaseToOpen } from '../telling/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
-import { hearing, keysOf, routeNotices, settleTogether, stormKeysOf, takeFew } from './batch.ts';
+import { hearing, isSettling, keysOf, routeNotices, settleTogether, stormKeysOf, takeFew } from './batch.ts';
 import {
   insertThreads,
   lockTeam,
   markRouted,
   selectItems,
   selectListeners,
-  selectOpening,
+  selectSettling,
   selectOpenThreads,
   selectPlaces,
   selectSilenced,
@@ -83,7 +83,7 @@ function endedAgents(threads: readonly ThreadRow[]): string[] {
 }
 
 async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now: number): Promise<void> {
-  const groups = [...new Set(threads.filter(({ pending }) => pending === 'open').map(({ group_id: id }) => id))];
+  const groups = [...new Set(threads.filter(isSettling).map(({ group_id: id }) => id))];
   if (groups.length === 0) return;
-  await updateThreads(tx, settleTogether(await selectOpening(tx, teamId, groups), now));
+  await updateThreads(tx, settleTogether(await selectSettling(tx, teamId, groups), now));
 }

@@ -179,14 +179,14 @@ export async function selectItems(
   return items;
 }
 
-/** Threads whose opening waits for quiet, of these groups. */
-export async function selectOpening(db: DbOrTx, teamId: string, groupIds: readonly string[]): Promise<ThreadRow[]> {
+/** Threads of these groups that may wait for quiet together. */
+export async function selectSettling(db: DbOrTx, teamId: string, groupIds: readonly string[]): Promise<ThreadRow[]> {
   return db
     .selectFrom('threads')
     .selectAll()
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
-    .where('pending', '=', 'open')
+    .where('pending', 'in', ['open', 'flapping', 'info'])
     .where('flush_at', 'is not', null)
     .where('closed_at', 'is', null)
     .execute();

@@ -1,40 +1,25 @@
-import { gatherSites, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
-import { wait } from '../apply.ts';
-import { DELIVERY_FAILING } from '../match.ts';
+import { comesAndGoes, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
+import { openingsOf, stir, withKindsOf, worst } from '../apply.ts';
 import { FRESH, newThread } from '../new-thread.ts';
-import { ENDING, SUSPECT_MS } from '../timing.ts';
+import { FLAP_WINDOW_MS, SUSPECT_MS } from '../timing.ts';
 import type { ThreadRow } from '../types.ts';
 import { care, earliest, isCareDue, lookAt, watch } from './care.ts';
 import { decide, heldBack, rest, wasHeldBack } from './decide.ts';
-import { holdOf } from './moment.ts';
-import type { Moment } from './moment.ts';
+import { calmDown, startFlapping } from './flapping.ts';
+import { gatherMoments } from './moments.ts';
 import { GroupResult } from './result.ts';
+import { momentFor } from './state.ts';
+import type { GroupState } from './state.ts';
 import { tell } from './told.ts';
 
 /** What the due threads of one group tell. Pure. */
 
-export interface GroupState extends Moment {
-  teamId: string;
-  groupId: string;
-  /** Due. Of those that another stands for, only the ones that stand for others themselves. */
-  due: readonly ThreadRow[];
-  /** All threads of the group that stand for others, also ended ones that can open again, and the agents of the due ones. */
-  parents: readonly ThreadRow[];
-  /** For the due ones of them: threads in them, and how many of those are open. */
-  children: ReadonlyMap<string, { open: number; all: number; severity: string }>;
-  /** Due threads that a silence covers, with its end. */
-  silenced: ReadonlyMap<string, number>;
-  /** Agents of the team that are not revoked. */
-  agents: number;
-  newId: () => string;
-}
-
 export function tellGroup(state: GroupState): GroupResult {
   const result = new GroupResult();
-  const openings = state.due.filter(
-    (thread) => thread.pending === 'open' && thread.told_open === 0 && !isStandIn(thread) && !state.silenced.has(thread.id),
-  );
-  const gathered = state.hold ? new Set<string>() : gatherOpenings(state, openings, result);
+  const single = state.due.filter((thread) => !isStandIn(thread) && !state.silenced.has(thread.id));
+  const gathered = state.hold
+    ? new Set<string>()
+    : new Set([...gatherOpenings(state, single.filter(isOpening), result), ...gatherMoments(state, single, result)]);
   // Sites before the storm that stands for them.
   for (const due of state.due.toSorted((one, other) => Number(one.parent_id === null) - Number(other.parent_id === null))) {
     if (gathered.has(due.id)) continue;
@@ -45,12 +30,6 @@ export function tellGroup(state: GroupState): GroupResult {
     else result.tell(decide(due, momentFor(state, due)));
   }
   return result;
-}
-
-function momentFor({ now, hold, chain, silenced }: GroupState, { id, kind }: ThreadRow): Moment {
-  // It concerns administrators, and the mute the group.
-  if (kind === DELIVERY_FAILING) return { now, chain, hold: null };
-  return { now, chain, hold: holdOf(hold, silenced.get(id)) };
 }
 
 /** @returns the threads that are told by another, or held back */
@@ -82,7 +61,7 @@ function joinParent({ parents, now }: GroupState, thread: ThreadRow, result: Gro
   if (!parent || parent.id === thread.id) return false;
   result.put(under(parent, thread));
   const waiting = result.of(parent);
-  if (isStandIn(parent)) result.put(wait(waiting, waiting.pending ?? 'update', ENDING, now));
+  if (isStandIn(parent)) result.put(stir(waiting, thread, now));
   return true;
 }
 
@@ -111,16 +90,20 @@ function standFor(
   result: GroupResult,
 ): ThreadRow {
   const known = parents.find((thread) => thread.key === key);
+  const openings = known ? openingsOf(known).filter((time) => time > now - FLAP_WINDOW_MS) : [];
+  const isOpen = threads.filter(({ state }) => state === 'open');
   const parent: ThreadRow = {
-    ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })),
+    ...withKindsOf({ ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })), kinds: '[]' }, threads),
     kind,
     site_id: siteId,
     severity: worst(threads),
     state: 'open',
     ended_at: null,
     first_at: Math.min(...threads.map(({ first_at: at }) => at)),
-    open_count: threads.length,
+    open_count: isOpen.length,
     item_count: threads.length,
+    openings: JSON.stringify([...openings, now]),
+    flapping_since: null,
     pending: null,
     pending_since: null,
     flush_at: null,
@@ -137,15 +120,16 @@ function standFor(
 }
 
 function announce(parent: ThreadRow, threads: readonly ThreadRow[], { chain, now }: GroupState, result: GroupResult): void {
-  const told = watch({ ...result.of(parent), told_open: 1 }, chain, now);
-  result.tell(tell(told, threads.every(wasHeldBack) ? 'still_open' : 'open', now));
+  const told: ThreadRow = { ...result.of(parent), told_open: 1 };
+  const next = comesAndGoes(told, threads) ? startFlapping(told, threads, now) : watch(told, chain, now);
+  result.tell(tell(next, threads.every(wasHeldBack) ? 'still_open' : 'open', now));
 }
 
 /** A thread that stands for others: its number has changed, or all are back. */
 function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void {
   const moment = momentFor(state, thread);
   const { now, hold } = moment;
-  const { open, all, severity } = state.children.get(thread.id) ?? { open: 0, all: 0, severity: thread.severity };
+  const { open, all, severity, moves } = state.children.get(thread.id) ?? { open: 0, all: 0, severity: thread.severity, moves: [] };
   const counted = { ...thread, open_count: open, item_count: all, severity };
   const look = lookAt(counted, thread.told_at ?? now);
   const quiet = { ...counted, pending: null, pending_since: null, flush_at: look, muted: 0 as const };
@@ -158,7 +142,11 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
     result.put(rest({ ...quiet, state: 'ended', ended_at: now, told_open: 0, parent_id: null, told_in: thread.parent_id }, now));
     result.released.push(counted);
     const storm = state.parents.find(({ id }) => id === thread.parent_id);
-    if (storm) result.put(wait(result.of(storm), 'update', ENDING, now));
+    if (storm) result.put(stir(result.of(storm), thread, now));
+    return;
+  }
+  if (thread.flapping_since !== null) {
+    calmDown(counted, moves, moment, result);
     return;
   }
   const next = rollup(counted, open, now);
@@ -177,10 +165,4 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
     const until = next.kind === 'wait' ? next.until : null;
     result.put(until === null ? quiet : { ...quiet, pending: 'update', flush_at: earliest(until, look) });
   }
-}
-
-const RANK = ['info', 'warning', 'critical'];
-
-function worst(threads: readonly ThreadRow[]): string {
-  return RANK[Math.max(...threads.map(({ severity }) => RANK.indexOf(severity)))] ?? 'info';
 }

@@ -3,7 +3,9 @@ import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import type { ThreadRow } from '../types.ts';
+import { STAND_INS } from '../gather.ts';
 import { inheritedFrom } from './care.ts';
+import type { Children } from './state.ts';
 
 export { selectEscalations } from '../../groups/escalation/store.ts';
 export { selectSilenced } from '../../silences/store.ts';
@@ -94,18 +96,20 @@ export async function selectStandIns(db: DbOrTx, teamId: string, groupIds: reado
     .selectAll()
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
-    .where('kind', 'in', ['site', 'storm', 'contact_lost'])
+    .where('kind', 'in', STAND_INS)
     .where('closed_at', 'is', null)
     .execute();
 }
 
+/** What is in threads that stand for others. @param most of the latest changes in those that come and go */
 export async function selectChildren(
   db: DbOrTx,
   teamId: string,
-  parentIds: readonly string[],
-): Promise<Map<string, { open: number; all: number; severity: string }>> {
-  const children = new Map<string, { open: number; all: number; severity: string }>();
-  for (const chunk of inChunks(parentIds)) {
+  parents: readonly Pick<ThreadRow, 'id' | 'flapping_since'>[],
+  most: number,
+): Promise<Map<string, Children>> {
+  const children = new Map<string, Children>();
+  for (const chunk of inChunks(parents.map(({ id }) => id))) {
     const rows = await db
       .selectFrom('threads')
       .select(['parent_id', 'state', 'severity'])
@@ -115,12 +119,30 @@ export async function selectChildren(
       .groupBy(['parent_id', 'state', 'severity'])
       .execute();
     for (const { parent_id: id, state, severity, count } of rows) {
-      const known = children.get(id!) ?? { open: 0, all: 0, severity: 'info' };
+      const known = children.get(id!) ?? { open: 0, all: 0, severity: 'info', moves: [] };
       const worse = severity === 'critical' || known.severity === 'info' ? severity : known.severity;
-      children.set(id!, { open: known.open + (state === 'open' ? count : 0), all: known.all + count, severity: worse });
+      children.set(id!, { ...known, open: known.open + (state === 'open' ? count : 0), all: known.all + count, severity: worse });
     }
   }
+  for (const { id } of parents.filter(({ flapping_since: since }) => since !== null)) {
+    const moves = await selectMoves(db, teamId, id, most);
+    const known = children.get(id);
+    if (known) children.set(id, { ...known, moves });
+  }
   return children;
+}
+
+/** When threads in a parent last opened or ended, newest first. */
+async function selectMoves(db: DbOrTx, teamId: string, parentId: string, most: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('threads')
+    .select('updated_at')
+    .where('team_id', '=', teamId)
+    .where('parent_id', '=', parentId)
+    .orderBy('updated_at', 'desc')
+    .limit(most)
+    .execute();
+  return rows.map(({ updated_at: at }) => at);
 }
 
 export async function countAgents(db: DbOrTx, teamId: string): Promise<number> {
@@ -140,7 +162,7 @@ export async function releaseToOpen(
   parentIds: readonly string[],
   { openAt, closeAt }: { openAt: number; closeAt: number },
 ): Promise<void> {
-  const open = { parent_id: null, pending: 'open', pending_since: null, flush_at: openAt, told_open: 0 as const };
+  const open = { parent_id: null, pending: 'open', pending_since: null, flapping_since: null, flush_at: openAt, told_open: 0 as const };
   for (const chunk of inChunks(parentIds)) {
     await releaseEnded(db, teamId, chunk, closeAt);
     await childrenOf(db, teamId, chunk).set(open).where('state', '=', 'open').execute();
@@ -160,6 +182,9 @@ export async function releaseAsTold(
   const told = { parent_id: null, pending: null, flapping_since: null, told_open: 1 as const, told_at: now };
   // Only a storm ends with something open in it.
   for (const parent of parents.filter(({ open_count: open }) => open > 0)) await inherit(db, teamId, parent);
+  // It was told as quiet: what comes back begins to count anew.
+  const calm = parents.filter(({ flapping_since: since }) => since !== null).map(({ id }) => id);
+  for (const chunk of inChunks(calm)) await childrenOf(db, teamId, chunk).set({ openings: '[]' }).execute();
   for (const chunk of inChunks(parents.map(({ id }) => id))) {
     await childrenOf(db, teamId, chunk)
       .set((eb) => ({ told_in: eb.ref('parent_id') }))
@@ -181,7 +206,7 @@ async function inherit(db: DbOrTx, teamId: string, parent: ThreadRow): Promise<v
 /** What has something to tell of its own keeps its time. */
 async function releaseEnded(db: DbOrTx, teamId: string, parentIds: readonly string[], closeAt: number): Promise<void> {
   const ended = () => childrenOf(db, teamId, parentIds).where('state', '<>', 'open');
-  await ended().set({ flush_at: closeAt }).where('pending', 'is', null).execute();
+  await ended().set({ flush_at: closeAt, flapping_since: null }).where('pending', 'is', null).execute();
   await ended().set({ parent_id: null }).execute();
 }
 

@@ -4,6 +4,7 @@ import { agentKey, isStandIn } from '../gather.ts';
 import { insertThreads, lockTeam, selectListeners, updateThreads } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
+import { MOVES } from './flapping.ts';
 import { tellGroup } from './group.ts';
 import { chainOf, factOf, momentOf } from './moment.ts';
 import {
@@ -38,11 +39,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
   const groupIds = [...byGroup.keys()];
   const agentKeys = [...new Set(due.flatMap(({ pending, agent_id: id }) => (pending === 'open' && id !== null ? [agentKey(id)] : [])))];
   const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
-  const children = await selectChildren(
-    tx,
-    teamId,
-    due.filter(isStandIn).map(({ id }) => id),
-  );
+  const children = await selectChildren(tx, teamId, due.filter(isStandIn), MOVES);
   const agents = await countAgents(tx, teamId);
   const escalations = await selectEscalations(tx, teamId);
   const silenced = await selectSilenced(tx, teamId, due.map(factOf), now);

@@ -1,0 +1,38 @@
+import { DELIVERY_FAILING } from '../match.ts';
+import type { ThreadRow } from '../types.ts';
+import { holdOf } from './moment.ts';
+import type { Moment } from './moment.ts';
+
+/** What decides what the due threads of one group tell. Pure. */
+
+/** What is in a thread that stands for others. */
+export interface Children {
+  open: number;
+  all: number;
+  severity: string;
+  /** When threads in it last opened or ended, newest first. Only those that decide whether one that comes and goes is calm. */
+  moves: readonly number[];
+}
+
+export interface GroupState extends Moment {
+  teamId: string;
+  groupId: string;
+  /** Due. Of those that another stands for, only the ones that stand for others themselves. */
+  due: readonly ThreadRow[];
+  /** All threads of the group that stand for others, also ended ones that can open again, and the agents of the due ones. */
+  parents: readonly ThreadRow[];
+  /** For the due ones of them: threads in them. */
+  children: ReadonlyMap<string, Children>;
+  /** Due threads that a silence covers, with its end. */
+  silenced: ReadonlyMap<string, number>;
+  /** Agents of the team that are not revoked. */
+  agents: number;
+  newId: () => string;
+}
+
+/** Of one thread. */
+export function momentFor({ now, hold, chain, silenced }: GroupState, { id, kind }: ThreadRow): Moment {
+  // It concerns administrators, and the mute the group.
+  if (kind === DELIVERY_FAILING) return { now, chain, hold: null };
+  return { now, chain, hold: holdOf(hold, silenced.get(id)) };
+}

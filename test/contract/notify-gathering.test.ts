@@ -1,0 +1,88 @@
+import { beforeEach, expect, test } from 'vitest';
+import { newId } from '../../server/platform/core/ids.ts';
+import type { NewNotice } from '../../server/platform/notices/types.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { FaultFacts } from '../harness/fault-facts.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { followKinds } from '../harness/notifications.ts';
+import { NotifyBench, seedPerson } from '../harness/notify-bench.ts';
+import { seedRouter } from '../harness/seed.ts';
+
+const MINUTE = 60_000;
+const START = Date.parse('2026-01-05T12:00:00Z');
+
+describeEachDatabase('many of one kind', (open) => {
+  let storage: Storage;
+  let clock: ManualClock;
+  let teamId: string;
+  let bench: NotifyBench;
+  let routers: string[];
+
+  beforeEach(async () => {
+    storage = await open();
+    clock = new ManualClock(START);
+    const mine = await seedRouter(storage);
+    ({ teamId } = mine);
+    routers = [mine.routerId];
+    for (let n = 1; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId, agentId: mine.agentId })).routerId);
+    bench = new NotifyBench(storage, clock);
+    await seedPerson(storage, teamId, 'ada@example.net', await followKinds(storage, teamId, ['*']));
+  });
+
+  const job = (routerId: string, kind: 'job.failed' | 'job.expired'): NewNotice => ({
+    teamId,
+    kind,
+    phase: 'info',
+    severity: 'warning',
+    key: `router:${routerId}:jobs`,
+    recordId: newId(clock.now()),
+    version: 1,
+    routerId,
+    at: clock.now(),
+    data: { description: 'Upgrade' },
+  });
+  const subjects = (): string[] => bench.server.mails.map(({ kind, subject }) => `${kind} ${subject}`);
+
+  test('failed jobs of many routers are one message that counts jobs and routers, and the next ones another', async () => {
+    await bench.facts(routers.flatMap((id) => [job(id, 'job.failed'), job(id, 'job.failed')]));
+    await bench.facts([job(routers[0]!, 'job.expired')]);
+    await bench.pass(2 * MINUTE);
+    bench.restart();
+    await bench.facts(routers.slice(1).map((id) => job(id, 'job.expired')));
+    await bench.pass(10 * MINUTE);
+    expect(subjects()).toEqual(['open 8 routers: 16 jobs failed, 1 job expired', 'update Update: 7 routers: 7 jobs expired']);
+    const several = await storage.db.selectFrom('threads').selectAll().where('kind', '=', 'several').execute();
+    expect(several).toMatchObject([{ item_count: 7, kinds: '["job.expired"]', team_id: teamId }]);
+    await bench.pass(120 * MINUTE);
+    expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
+  });
+
+  test('a site that comes and goes says so once, and when it is quiet, also with restarts in between', async () => {
+    const site = newId(START);
+    await storage.db
+      .insertInto('sites')
+      .values({ id: site, team_id: teamId, name: 'Madrid', time_zone: 'Europe/Madrid', created_at: 1 })
+      .execute();
+    await storage.db.updateTable('routers').set({ site_id: site }).execute();
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    for (let n = 0; n < 20; n += 1) {
+      await facts.happen(...routers.map((id) => facts.fault('open', id)));
+      await bench.pass(2 * MINUTE);
+      if (n % 5 === 2) bench.restart();
+      await facts.happen(...routers.map((id) => facts.fault('resolve', id)));
+      await bench.pass(2 * MINUTE);
+    }
+    expect(subjects()).toEqual([
+      'open Madrid: 8 of 8 routers offline since 13:00',
+      'resolve Over: Madrid: 8 of 8 routers offline from 13:00 to 13:02, 2 min',
+      'open Madrid: 8 of 8 routers offline since 13:04',
+      'resolve Over: Madrid: 8 of 8 routers offline from 13:04 to 13:06, 2 min',
+      'open Comes and goes: Madrid: 8 of 8 routers offline since 13:08',
+    ]);
+    await bench.pass(60 * MINUTE);
+    expect(subjects().slice(5)).toEqual([expect.stringMatching(/^resolve Over: Madrid: 8 of 8 routers offline from 13:08 to 14:18/)]);
+    await bench.pass(120 * MINUTE);
+    expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
+  }, 60_000);
+});

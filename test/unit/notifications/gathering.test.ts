@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { ThreadSimulation } from '../../harness/thread-simulation.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const SITE = 'site:madrid:router_offline';
+
+/** Routers of one site, or of none. */
+function routersAt(group: ThreadSimulation, count: number, site: string | null = 'madrid'): string[] {
+  const routers = Array.from({ length: count }, (_, n) => `r${n}`);
+  for (const router of routers) group.at(router, site);
+  return routers;
+}
+
+function comeAndGo(group: ThreadSimulation, routers: readonly string[], times: number): void {
+  for (let n = 0; n < times; n += 1) {
+    for (const router of routers) group.open(router);
+    group.pass(2 * MINUTE);
+    for (const router of routers) group.resolve(router);
+    group.pass(2 * MINUTE);
+  }
+}
+
+const job = (router: number, kind = 'job.failed') => ({
+  phase: 'info' as const,
+  kind,
+  router: `r${router}`,
+  key: `router:r${router}:jobs`,
+  record: `job${router} ${kind}`,
+  data: { idempotency_key: `job${router}` },
+});
+const rebooted = (router: number) => ({ phase: 'info' as const, kind: 'fault.rebooted', router: `r${router}`, severity: 'info' });
+
+describe('what comes and goes together', () => {
+  it('50 routers of a site that come and go every 2 minutes for 6 hours are told as one', () => {
+    const group = new ThreadSimulation();
+    comeAndGo(group, routersAt(group, 50), 90);
+    // Its third opening within the hour says that it comes and goes.
+    expect(group.told).toEqual([`open ${SITE}`, `resolve ${SITE}`, `open ${SITE}`, `resolve ${SITE}`, `open ${SITE}`]);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ flapping: true, open: 50 });
+    group.pass(2 * HOUR);
+    expect(group.told.slice(5)).toEqual([`resolve ${SITE}`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('what stays open after that is told as open, with its number, and to its end', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 50);
+    comeAndGo(group, routers, 4);
+    const before = group.told.length;
+    for (const router of routers.slice(0, 30)) group.open(router);
+    group.pass(HOUR);
+    expect(group.told.slice(before)).toEqual([`open ${SITE}`]);
+    expect(group.said.at(-1)).toMatchObject({ flapping: false, open: 30 });
+    for (const router of routers.slice(0, 30)) group.resolve(router);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before)).toEqual([`open ${SITE}`, `resolve ${SITE}`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('one router that goes on alone does not keep the others of its site from their end', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 50);
+    comeAndGo(group, routers, 4);
+    comeAndGo(group, routers.slice(0, 1), 15);
+    expect(group.told).toContain(`open ${SITE}`);
+    expect(group.told.filter((said) => said === `resolve ${SITE}`).length).toBe(3);
+    group.pass(3 * HOUR);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('8 routers without a site that come and go are told as one storm', () => {
+    const group = new ThreadSimulation();
+    comeAndGo(group, routersAt(group, 8, null), 30);
+    group.pass(3 * HOUR);
+    expect(new Set(group.told)).toEqual(new Set(['open storm:group', 'resolve storm:group']));
+    expect(group.told.length).toBeLessThanOrEqual(6);
+    expect(group.told.at(-1)).toBe('resolve storm:group');
+  });
+
+  it('those that were told one by one are one message when they begin to come and go together', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 8, null);
+    for (const router of routers) {
+      group.open(router);
+      group.pass(30 * SECOND);
+    }
+    for (const router of routers) group.resolve(router);
+    group.pass(MINUTE);
+    const before = group.told.length;
+    expect(before).toBe(16);
+    comeAndGo(group, routers, 6);
+    expect(group.told.slice(before)).toEqual(['open storm:group']);
+    expect(group.said.at(-1)).toMatchObject({ kind: 'open', flapping: true });
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before)).toEqual(['open storm:group', 'resolve storm:group']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('the end of what comes and goes is told during a mute, and what stays open when the mute ends', () => {
+    for (const staysOpen of [false, true]) {
+      const group = new ThreadSimulation();
+      const routers = routersAt(group, 20);
+      comeAndGo(group, routers, 3);
+      const before = group.told.length;
+      group.mute(true);
+      if (staysOpen) for (const router of routers) group.open(router);
+      group.pass(2 * HOUR);
+      expect(group.told.slice(before)).toEqual(staysOpen ? [] : [`resolve ${SITE}`]);
+      group.mute(false);
+      group.pass(MINUTE);
+      expect(group.told.slice(before)).toEqual([staysOpen ? `still_open ${SITE}` : `resolve ${SITE}`]);
+    }
+  });
+});
+
+describe('what happens and is over at once', () => {
+  it.each([
+    [1, ['open router:r0:rebooted']],
+    [5, Array.from({ length: 5 }, (_, n) => `open router:r${n}:rebooted`)],
+    [6, ['open several:group:fault.rebooted']],
+    [50, ['open several:group:fault.rebooted']],
+  ])('%i routers that reboot at once are %j', (count, told) => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < count; n += 1) group.facts(rebooted(n));
+    group.pass(2 * HOUR);
+    expect(group.told).toEqual(told);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('failed jobs of 500 routers within a minute are one message that counts all', () => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < 500; n += 1) {
+      group.facts(job(n, n % 10 === 0 ? 'job.expired' : 'job.failed'));
+      group.pass(100);
+    }
+    group.pass(2 * HOUR);
+    expect(group.told).toEqual(['open several:group:job']);
+    expect(group.severalOf('several:group:job')).toHaveLength(500);
+  });
+
+  it('those that follow wait until five minutes are over, and none is told twice', () => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < 600; n += 1) {
+      group.facts(job(n));
+      group.pass(SECOND);
+    }
+    group.pass(2 * HOUR);
+    const several = group.said.filter(({ withheld }) => withheld === null);
+    expect(several.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+      'open several:group:job',
+      'update several:group:job',
+      'update several:group:job',
+    ]);
+    for (const [index, { at }] of several.entries()) if (index > 0) expect(at - several[index - 1]!.at).toBeGreaterThanOrEqual(5 * MINUTE);
+    expect(several.reduce((sum, { items }) => sum + items, 0)).toBe(600);
+  });
+
+  it('different kinds are different messages', () => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < 10; n += 1) group.facts(rebooted(n), job(n));
+    group.pass(2 * HOUR);
+    expect(group.told.toSorted()).toEqual(['open several:group:fault.rebooted', 'open several:group:job']);
+  });
+
+  it('during a mute nothing of it is told, with the reason', () => {
+    const group = new ThreadSimulation();
+    group.mute(true);
+    for (let n = 0; n < 10; n += 1) group.facts(rebooted(n));
+    group.pass(HOUR);
+    expect(group.said.map(({ withheld }) => withheld)).toEqual(Array.from({ length: 10 }, () => 'muted'));
+  });
+});
