@@ -14,6 +14,8 @@ export interface Received {
   body: string;
   /** Of the event in it. */
   type: string;
+  /** When it came, milliseconds since 1970. */
+  at: number;
 }
 
 /** Never answers. */
@@ -76,12 +78,13 @@ export class WebhookReceiver {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const at = Date.now();
     this.open += 1;
     this.mostOpen = Math.max(this.mostOpen, this.open);
     response.on('close', () => (this.open -= 1));
     const body = await text(request).catch(() => '');
     const { type } = (body === '' ? {} : JSON.parse(body)) as { type?: string };
-    this.received.push({ path: request.url ?? '', headers: request.headers as Record<string, string>, body, type: type ?? '' });
+    this.received.push({ path: request.url ?? '', headers: request.headers as Record<string, string>, body, type: type ?? '', at });
     const reply = this.replies.shift() ?? this.reply;
     if (typeof reply === 'number') response.writeHead(reply).end();
     else reply(response);

@@ -42,6 +42,20 @@ export class NotifyInstances {
     }
   }
 
+  get storage(): Storage {
+    return this.#storage;
+  }
+
+  /** Each with a router, and a group that follows everything and tells `/<team>` of the receiver. */
+  get teams(): readonly SeededRouter[] {
+    return this.#teams;
+  }
+
+  /** As the features do when they have stored a fact. */
+  wake(): void {
+    for (const { services } of this.#servers) services.threads.wake();
+  }
+
   /** So many facts of each team, stored in turns while all control planes look for them. */
   async tell(perTeam: number): Promise<void> {
     const now = Date.now();
@@ -50,7 +64,7 @@ export class NotifyInstances {
       await this.#storage.writes.write(async (tx) => {
         for (const ofTeam of facts) await insertNotices(tx, ofTeam.slice(n, n + 5), Date.now());
       });
-      for (const { services } of this.#servers) services.threads.wake();
+      this.wake();
     }
   }
 
