@@ -1,3 +1,4 @@
+import { KEPT_ATTEMPTS } from '../../server/outbound/notifications/messages/types.ts';
 import { BUDGETS } from '../../server/outbound/notifications/messages/writing/budget.ts';
 import { KEPT_OUTPUT_BYTES } from '../../server/work/jobs/retention/outputs.ts';
 import { MOST_TARGETS_A_DAY } from '../../server/work/campaigns/service.ts';
@@ -97,6 +98,7 @@ const numbers: [string, string][] = [
   ['message on the tunnel', `${MAX_MESSAGE_BYTES / MB} MB`],
   ['names and values of one message', count(MAX_STRINGS)],
   ['different names in one message', count(MAX_NAMES)],
+  ['attempts of one notification that are kept, the newest', `${KEPT_ATTEMPTS}`],
   ['notifications of one person in an hour by Telegram and browsers; then one says how many more', `${BUDGETS[0].perHour}`],
   ['notifications of one person in an hour by text message and WhatsApp; then one says how many more', `${BUDGETS[1].perHour}`],
 ];

@@ -59,6 +59,9 @@ export const FALLBACK = 'fallback';
 /** Given up after the time in which an alert is of use. */
 export const EXPIRED = 'expired';
 
+/** Attempts of a message that are kept: twice as many as its schedule has in six hours. A receiver may ask for more of them by `Retry-After`. */
+export const KEPT_ATTEMPTS = 50;
+
 export interface SenderRules {
   /** Lifetime of a claim; longer than an attempt and its record can take, milliseconds. */
   leaseMs: number;

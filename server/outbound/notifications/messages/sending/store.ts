@@ -2,7 +2,7 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { newId } from '../../../../platform/core/ids.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
-import { FALLBACK, HELD_BACK } from '../types.ts';
+import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
 export { insertMessages } from '../writing/store.ts';
@@ -211,7 +211,7 @@ export interface AttemptInsert {
   detail: string | null;
 }
 
-/** Also keeps what the message said in it. */
+/** Also keeps what the message said in it. Of the earlier attempts, the newest are kept. */
 export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, attempt: AttemptInsert): Promise<void> {
   await db
     .insertInto('message_attempts')
@@ -231,5 +231,29 @@ export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, atte
     .set({ subject: attempt.subject })
     .where('team_id', '=', message.team_id)
     .where('id', '=', message.id)
+    .execute();
+  // What was sent gets no further attempt.
+  if (attempt.outcome !== 'sent') await deleteOldAttempts(db, message);
+}
+
+async function deleteOldAttempts(db: DbOrTx, { id, team_id: teamId }: MessageRow): Promise<void> {
+  await db
+    .deleteFrom('message_attempts')
+    .where('team_id', '=', teamId)
+    .where('message_id', '=', id)
+    .where((eb) =>
+      eb(
+        'id',
+        'not in',
+        eb
+          .selectFrom('message_attempts as kept')
+          .select('kept.id')
+          .where('kept.team_id', '=', teamId)
+          .where('kept.message_id', '=', id)
+          .orderBy('kept.at', 'desc')
+          .orderBy('kept.id', 'desc')
+          .limit(KEPT_ATTEMPTS),
+      ),
+    )
     .execute();
 }
