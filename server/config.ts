@@ -25,6 +25,8 @@ import {
   readUrl,
   wholeNumber,
 } from './config-values.ts';
+import { retentionOf, retentionSettings } from './config-retention.ts';
+import type { RetentionConfig } from './config-retention.ts';
 import type { ListenAddress, MailSender, NameDomain, SmtpServer } from './config-values.ts';
 import { AppError, type FieldErrors } from './platform/core/errors.ts';
 import { mayUsePlainHttp } from './platform/core/public-address.ts';
@@ -41,13 +43,6 @@ type RawValues = Record<string, string>;
 
 /** A forward is open for at most a day. */
 const MAX_IDLE_SECONDS = 86_400;
-
-/** An agent that was offline for a long weekend still reports results. */
-const LEAST_JOB_RETENTION_DAYS = 7;
-/** The agent status counts sessions of the last 24 hours. */
-const LEAST_HISTORY_RETENTION_DAYS = 2;
-/** Charts begin with the last 24 hours. */
-const LEAST_STEP_RETENTION_DAYS = 2;
 
 /** Every setting with its default. docs/settings.md lists them; a test compares the two. */
 export const settingsSchema = z.strictObject({
@@ -86,12 +81,7 @@ export const settingsSchema = z.strictObject({
   SIGNALBOX_OFFLINE_AFTER_SECONDS: wholeNumber(75, 2, 86_400),
   SIGNALBOX_ROUTER_MOVES: z.enum(['approve', 'free'], { error: 'must be approve or free' }).default('approve'),
   SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS: wholeNumber(600, 60, 604_800),
-  SIGNALBOX_JOB_RETENTION_DAYS: wholeNumber(400, LEAST_JOB_RETENTION_DAYS, 3650),
-  SIGNALBOX_HISTORY_RETENTION_DAYS: wholeNumber(400, LEAST_HISTORY_RETENTION_DAYS, 3650),
-  SIGNALBOX_FINE_STEPS_RETENTION_DAYS: wholeNumber(30, LEAST_STEP_RETENTION_DAYS, 3650),
-  SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: wholeNumber(366, LEAST_STEP_RETENTION_DAYS, 3650),
-  SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS: wholeNumber(90, 1, 3650),
-  SIGNALBOX_NOTIFICATION_RETENTION_DAYS: wholeNumber(30, 1, 3650),
+  ...retentionSettings,
   SIGNALBOX_HEARTBEAT_URL: z.string().transform(readAs(readPingUrl, 'an http or https address without a user name')).optional(),
   SIGNALBOX_SMTP_URL: z.string().transform(readAs(readSmtpUrl, 'smtp://user@host:587 or smtps://user@host, without a password')).optional(),
   SIGNALBOX_SMTP_PASSWORD_FILE: z.string().optional(),
@@ -117,7 +107,7 @@ export const settingsSchema = z.strictObject({
 
 type Checked = z.infer<typeof settingsSchema>;
 
-export interface Config {
+export interface Config extends RetentionConfig {
   readonly listen: Readonly<ListenAddress>;
   /** Public address of the control plane, without a trailing slash. */
   readonly publicUrl: string;
@@ -159,16 +149,6 @@ export interface Config {
   };
   /** More are not taken in. */
   readonly maxRoutersPerTeam: number;
-  /** How long a finished job is kept. */
-  readonly keepJobsMs: number;
-  /** How long ended router states and agent sessions are kept. */
-  readonly keepHistoryMs: number;
-  /** How long measurements are kept: by the quarter of an hour, and by the hour. */
-  readonly keepSteps: { readonly fineMs: number; readonly hourlyMs: number };
-  /** How long the recording of a terminal is kept after its end. */
-  readonly keepRecordingsMs: number;
-  /** How long notices, threads and messages are kept. */
-  readonly keepNotificationsMs: number;
   /** The mail server for notifications; null without one. */
   readonly smtp: (SmtpServer & { passwordFile: string | null; from: MailSender }) | null;
   /** When a router may move to another agent of its team. */
@@ -329,14 +309,7 @@ function toConfig(checked: Checked): Config {
     corsOrigins: checked.SIGNALBOX_CORS_ORIGINS,
     catalog: { file: checked.SIGNALBOX_CATALOG_FILE, imagesUrl: checked.SIGNALBOX_CATALOG_IMAGES_URL },
     maxRoutersPerTeam: checked.SIGNALBOX_MAX_ROUTERS_PER_TEAM,
-    keepJobsMs: checked.SIGNALBOX_JOB_RETENTION_DAYS * 24 * 3600_000,
-    keepHistoryMs: checked.SIGNALBOX_HISTORY_RETENTION_DAYS * 24 * 3600_000,
-    keepSteps: {
-      fineMs: checked.SIGNALBOX_FINE_STEPS_RETENTION_DAYS * 24 * 3600_000,
-      hourlyMs: checked.SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS * 24 * 3600_000,
-    },
-    keepRecordingsMs: checked.SIGNALBOX_TERMINAL_RECORDING_RETENTION_DAYS * 24 * 3600_000,
-    keepNotificationsMs: checked.SIGNALBOX_NOTIFICATION_RETENTION_DAYS * 24 * 3600_000,
+    ...retentionOf(checked),
     smtp: smtpOf(checked),
     routerMoves: { free: checked.SIGNALBOX_ROUTER_MOVES === 'free', afterMs: checked.SIGNALBOX_ROUTER_MOVE_AFTER_SECONDS * 1000 },
     heartbeatMs: checked.SIGNALBOX_HEARTBEAT_SECONDS * 1000,

@@ -86,8 +86,8 @@ export interface Feature<Needs, Brings, Api, Open, Internal> {
   start?: (own: Brings) => Promise<void> | void;
   /** In the reverse order, after the HTTP server has closed; only if `start` succeeded. */
   stop?: (own: Brings) => Promise<void> | void;
-  /** Deletes old records, every hour. */
-  sweep?: (own: Brings) => Promise<void>;
+  /** Deletes old records, every hour. `signal` aborts at the stop: the sweep then ends after its current batch. */
+  sweep?: (own: Brings, signal: AbortSignal) => Promise<void>;
   /** Called in the order of the list; `onGone` in reverse order. */
   agentListener?: (own: Brings) => AgentListener;
   measures?: (own: Brings) => Measures;

@@ -1,7 +1,3 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { sql } from 'kysely';
 import { upsertHealthSteps } from '../../server/fleet/health/store.ts';
 import type { HealthStepRow } from '../../server/fleet/health/types.ts';
 import { upsertLinkSteps } from '../../server/fleet/links/store.ts';
@@ -14,13 +10,11 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { FINE_STEP_MS, HOUR_STEP_MS } from '../../server/platform/core/time-steps.ts';
 import { inChunks } from '../../server/platform/storage/columns.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
-import { migrate } from '../../server/platform/storage/migrate.ts';
-import { openStorage } from '../../server/platform/storage/open.ts';
-import { findPostgres, postgresUrl, startPostgres } from '../../test/harness/postgres-server.ts';
 import { seedRouter } from '../../test/harness/seed.ts';
 import type { SeededRouter } from '../../test/harness/seed.ts';
-import { silentLog } from '../../test/harness/silent-log.ts';
 import type { Row } from './report.ts';
+import { onEachDatabase } from './sized-databases.ts';
+import type { SizedDatabase } from './sized-databases.ts';
 
 const DAY_MS = 24 * HOUR_STEP_MS;
 const START = Date.UTC(2031, 0, 1);
@@ -97,56 +91,22 @@ const KINDS: Kind[] = [
 
 /** The history of a year as it lies in the database: rows and bytes for 1,000 routers with an agent each, on each database of this machine. */
 export async function historySizeRows(): Promise<Row[]> {
-  const rows = await onSqlite();
-  const bin = findPostgres();
-  return bin === undefined ? rows : [...rows, ...(await onPostgres(bin))];
+  return onEachDatabase(measure);
 }
 
-async function onSqlite(): Promise<Row[]> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-bench-history-'));
-  const file = path.join(folder, 'history.db');
-  const size = async ({ db }: Storage): Promise<number> => {
-    // New pages are in a file beside it until somebody asks.
-    await sql`pragma wal_checkpoint(truncate)`.execute(db);
-    return (await stat(file)).size;
-  };
-  try {
-    return await measure('SQLite', `sqlite:${file}`, size);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+async function measure({ engine, storage, size }: SizedDatabase): Promise<Row[]> {
+  const places = await Promise.all(Array.from({ length: ROUTERS }, () => seedRouter(storage)));
+  const rows: Row[] = [];
+  const sum = { bytes: 0, rows: 0 };
+  for (const { name, about, rows: count, fill } of KINDS) {
+    const before = await size();
+    await fill(storage, places);
+    const bytes = (((await size()) - before) / ROUTERS) * 1000;
+    rows.push(rowOf(`${engine}: ${about}`, { bytes, rows: count * 1000 }, TARGET_BYTES[engine] * SHARES[name]));
+    sum.bytes += bytes;
+    sum.rows += count * 1000;
   }
-}
-
-async function onPostgres(bin: string): Promise<Row[]> {
-  const server = await startPostgres(bin);
-  const size = async ({ db }: Storage): Promise<number> =>
-    Number((await sql<{ bytes: string }>`select pg_database_size(current_database()) as bytes`.execute(db)).rows[0]!.bytes);
-  try {
-    return await measure('PostgreSQL', postgresUrl(server.socketFolder, 'postgres'), size);
-  } finally {
-    await server.stop();
-  }
-}
-
-async function measure(engine: keyof typeof TARGET_BYTES, url: string, size: (storage: Storage) => Promise<number>): Promise<Row[]> {
-  const storage = await openStorage(url, { log: silentLog });
-  try {
-    await migrate(storage);
-    const places = await Promise.all(Array.from({ length: ROUTERS }, () => seedRouter(storage)));
-    const rows: Row[] = [];
-    const sum = { bytes: 0, rows: 0 };
-    for (const { name, about, rows: count, fill } of KINDS) {
-      const before = await size(storage);
-      await fill(storage, places);
-      const bytes = (((await size(storage)) - before) / ROUTERS) * 1000;
-      rows.push(rowOf(`${engine}: ${about}`, { bytes, rows: count * 1000 }, TARGET_BYTES[engine] * SHARES[name]));
-      sum.bytes += bytes;
-      sum.rows += count * 1000;
-    }
-    return [...rows, rowOf(`${engine}: all history`, sum, TARGET_BYTES[engine])];
-  } finally {
-    await storage.close();
-  }
+  return [...rows, rowOf(`${engine}: all history`, sum, TARGET_BYTES[engine])];
 }
 
 function rowOf(what: string, { bytes, rows }: { bytes: number; rows: number }, most: number): Row {

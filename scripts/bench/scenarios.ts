@@ -14,6 +14,7 @@ import type { BytesSample } from './load.ts';
 import type { Path } from './path.ts';
 import { megabytes, milliseconds } from './report.ts';
 import type { Row } from './report.ts';
+import { retentionRows } from './retention-rows.ts';
 import { siteRows } from './site-rows.ts';
 import { sshWayRows } from './ssh-way-rows.ts';
 import { interleave, median, quantile } from './statistics.ts';
@@ -131,6 +132,7 @@ export const scenarios: Scenario[] = [
   { name: 'lists-postgres', about: 'the same lists and searches on PostgreSQL', run: listRowsOnPostgres },
   { name: 'console', about: 'the web application in Chromium, with 5,000 routers', run: consoleRows },
   { name: 'history', about: 'processor and disk that the history takes', run: historyRows },
+  { name: 'retention', about: 'bytes of each kind of record that is kept for a time', runAlone: retentionRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'fleet', about: 'thousands of agents at `serve`, on both databases', runAlone: fleetRows },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },

@@ -5,7 +5,7 @@ import type { App } from '../platform/http/app.ts';
 interface Unit<Late> {
   start: () => Promise<void>;
   stop: (() => Promise<void>) | undefined;
-  sweep: () => Promise<void>;
+  sweep: (signal: AbortSignal) => Promise<void>;
   agentListener: () => AgentListener;
   measures: () => Measures;
   routes: (scope: App, services: Late) => void;
@@ -17,8 +17,8 @@ interface Unit<Late> {
 export interface Features {
   /** @param closers called in reverse order at the end, also when a later feature fails to start */
   start(closers: (() => Promise<void>)[]): Promise<void>;
-  /** Deletes old records. Stops at the first failure; the next sweep tries again. */
-  sweep(): Promise<void>;
+  /** Deletes old records of every feature, also when others fail. @throws AggregateError of the failures; the next sweep tries again */
+  sweep(signal: AbortSignal): Promise<void>;
   readonly listeners: readonly AgentListener[];
   readonly measures: readonly Measures[];
   addRoutes(scope: App): void;
@@ -65,8 +65,13 @@ export class Assembly<Services extends object, Late> {
           if (unit.stop) closers.push(unit.stop);
         }
       },
-      async sweep() {
-        for (const unit of units) await unit.sweep();
+      async sweep(signal) {
+        const failures: unknown[] = [];
+        for (const unit of units) {
+          if (signal.aborted) break;
+          await unit.sweep(signal).catch((error: unknown) => failures.push(error));
+        }
+        if (failures.length > 0) throw new AggregateError(failures, `old records of ${failures.length} features could not be deleted`);
       },
       listeners: units.map((unit) => unit.agentListener()),
       measures: units.map((unit) => unit.measures()),
@@ -93,7 +98,7 @@ function unitOf<Needs, Brings, Api, Open, Internal>(
   return {
     start: async () => feature.start?.(own),
     stop: stop && (async () => stop(own)),
-    sweep: async () => feature.sweep?.(own),
+    sweep: async (signal) => feature.sweep?.(own, signal),
     agentListener: () => feature.agentListener?.(own) ?? {},
     measures: () => feature.measures?.(own) ?? {},
     routes: (scope, services) => feature.routes?.(scope, services),

@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
  */
 const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
   'for all teams, by time: sweeps, and what is due': {
-    'server/access/audit/store.ts': ['deleteAuditEntries'],
     'server/access/revocations/store.ts': ['due', 'deleteRevocations'],
     'server/access/teams/invitations/store.ts': ['deleteOldInvitations'],
     'server/access/teams/password-links/store.ts': ['deleteExpiredPasswordLinks'],
@@ -18,7 +17,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/outbound/notifications/messages/sending/store.ts': ['selectNextMessage'],
     'server/outbound/notifications/proofs/store.ts': ['deleteProofsBefore'],
     'server/outbound/notifications/silences/store.ts': ['deleteSilencesBefore'],
-    'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'deleteThreadsBefore', 'silencedAhead', 'hasLongSilenced'],
+    'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'selectThreadsBefore', 'silencedAhead', 'hasLongSilenced'],
     'server/outbound/webhooks/store.ts': ['selectNextDue', 'deleteSettledBefore'],
     'server/platform/notices/store.ts': ['deleteNoticesBefore'],
     'server/platform/storage/move-plans.ts': ['movePlans', 'moveNotifications', 'capPlans'],
@@ -36,7 +35,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
       'unsentEvent',
       'openCampaign',
     ],
-    'server/work/terminals/recording/store.ts': ['deleteOldRecordings'],
+    'server/work/terminals/recording/store.ts': ['selectOldRecordings', 'markDeleted'],
   },
   'for all teams, once at the start': {
     'server/fleet/faults/store.ts': ['selectOpenFaults'],

@@ -8,6 +8,5 @@ export const audit = feature({
     audit: new AuditService({ storage, clock, log: log.child({ component: 'audit' }), counters }),
   }),
   stop: (own) => own.audit.stop(),
-  sweep: (own) => own.audit.sweep(),
   routes: auditRoutes,
 });

@@ -7,15 +7,13 @@ import type { Page } from '../../platform/core/page.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { storeApart } from '../../platform/core/store-apart.ts';
-import { deleteAuditEntries, insertAuditEntries, selectAuditEntries } from './store.ts';
+import { insertAuditEntries, selectAuditEntries } from './store.ts';
 import type { AuditEntry, AuditFilter, ListedAuditEntry } from './types.ts';
 
 /** Entries waiting for the database. Beyond this, the oldest entries of the team with the most are dropped and the loss is logged. */
 export const MAX_WAITING = 10_000;
 /** Entries dropped at a time: one pass over all queued entries takes a millisecond. */
 const DROPPED_AT_ONCE = 100;
-/** A year and a month, for audits that take place once a year. */
-const KEPT_MS = 400 * 24 * 3600 * 1000;
 /** Rows per statement. */
 const CHUNK = 500;
 /**
@@ -26,7 +24,7 @@ const COLLECT_MS = 100;
 /** Delay before the next try after a failed write. */
 const RETRY_MS = 5000;
 
-/** Records every write of every team. */
+/** Records every write of every team. operations/retention deletes old entries. */
 export class AuditService {
   readonly #storage: Storage;
   readonly #clock: Clock;
@@ -59,12 +57,6 @@ export class AuditService {
   async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
     await this.#storeNow();
     return selectAuditEntries(this.#storage.db, teamId, filter, page);
-  }
-
-  /** Deletes entries older than {@link KEPT_MS}. */
-  async sweep(): Promise<void> {
-    const before = this.#clock.now() - KEPT_MS;
-    while ((await deleteAuditEntries(this.#storage, before, CHUNK)) === CHUNK);
   }
 
   /** Stores the queued entries. */

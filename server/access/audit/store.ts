@@ -1,4 +1,3 @@
-import { idFloor } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
 import type { DbOrTx, Storage } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
@@ -9,14 +8,6 @@ export async function insertAuditEntries(storage: Storage, entries: readonly Aud
   await storage.writes.write(async (tx) => {
     await tx.insertInto('audit_log').values(entries).execute();
   });
-}
-
-/** Removes up to `limit` of the oldest entries made before `at`. @returns the number removed */
-export async function deleteAuditEntries(storage: Storage, at: number, limit: number): Promise<number> {
-  const old = await storage.db.selectFrom('audit_log').select('id').where('id', '<', idFloor(at)).orderBy('id').limit(limit).execute();
-  const ids = old.map(({ id }) => id);
-  if (ids.length > 0) await storage.writes.write((tx) => tx.deleteFrom('audit_log').where('id', 'in', ids).execute());
-  return ids.length;
 }
 
 /** Sorts after every other text in the byte order that both databases use. */

@@ -7,13 +7,13 @@ import { deviceRoutes } from './routes.ts';
 import { DevicesService } from './service.ts';
 import { describeTruncation } from './truncation.ts';
 
-interface Needs extends Pick<Platform, 'storage' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
   faults: FaultsService;
 }
 
 export const devices = feature({
-  create: ({ storage, clock, log, counters, routers, faults }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, faults }: Needs) => ({
     devices: new DevicesService({
       storage,
       clock,
@@ -22,6 +22,7 @@ export const devices = feature({
       manufacturers: new Manufacturers(),
       onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', describeTruncation(total)),
       counters,
+      keepMs: config.keepDevicesMs,
     }),
   }),
   start: (own) => own.devices.start(),

@@ -9,6 +9,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
+import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { newestDevice, toDevices } from './assemble.ts';
 import { FollowedRouters } from './followed-routers.ts';
 import { DeviceLimits } from './limits.ts';
@@ -22,7 +23,7 @@ import { compareWithStored, markUnreported } from './whole-report/store.ts';
 /** How often the last-seen times are stored; memory holds the exact ones. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
 /** Phones change their address every day: devices without an alias are deleted after half a year without a sighting. */
-const FORGET_AFTER_MS = 182 * 24 * 3_600_000;
+const KEEP_MS = 182 * 24 * 3_600_000;
 const FORGET_EVERY_MS = 24 * 3_600_000;
 
 export interface DevicesDeps {
@@ -32,6 +33,8 @@ export interface DevicesDeps {
   routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
   counters?: Counters;
+  /** How long a device without an alias is kept after it was seen last, milliseconds. */
+  keepMs?: number;
   /** Called with every report: the router's total when it has more devices than its agent reports, else null. Must not throw. */
   onTotal?: (routerId: string, total: number | null) => void;
 }
@@ -61,7 +64,7 @@ export class DevicesService {
       log: deps.log,
       everyMs: CONFIRM_EVERY_MS,
       failure: 'last-seen of devices could not be stored',
-      run: () => this.sweep(),
+      run: (signal) => this.sweep(signal),
     });
   }
 
@@ -156,21 +159,39 @@ export class DevicesService {
   }
 
   /** Stores last-seen times, and once a day deletes devices not seen for a long time. Never rejects. */
-  async sweep(): Promise<void> {
+  async sweep(signal?: AbortSignal): Promise<void> {
     const now = this.#deps.clock.now();
     await this.#confirmAll();
     if (now - this.#forgottenAt < FORGET_EVERY_MS) return;
     this.#forgottenAt = now;
-    await this.#forget(now - FORGET_AFTER_MS).catch((error: unknown) => {
+    await this.#forget(now - (this.#deps.keepMs ?? KEEP_MS), signal).catch((error: unknown) => {
       this.#deps.log.warn({ err: error }, 'old devices could not be deleted');
     });
   }
 
-  async #forget(before: number): Promise<void> {
+  async #forget(before: number, signal: AbortSignal | undefined): Promise<void> {
     this.#limits.forget();
-    let after: string | undefined;
-    do after = await this.#deps.storage.writes.write((tx) => store.deleteForgotten(tx, before, after));
-    while (after !== undefined);
+    const { storage } = this.#deps;
+    let after = '';
+    await removeInBatches(
+      storage,
+      async (tx, limit) => {
+        const looked = await store.deleteForgotten(tx, { before, after, limit });
+        after = looked.last ?? after;
+        return looked.count;
+      },
+      { signal },
+    );
+    let behind = { teamId: '', mac: '' };
+    await removeInBatches(
+      storage,
+      async (tx, limit) => {
+        const looked = await store.deleteLostAliases(tx, { before, after: behind, limit });
+        behind = looked.last ?? behind;
+        return looked.count;
+      },
+      { signal },
+    );
   }
 
   async #storeReport(tx: Tx, scope: DeviceScope, report: Devices, sighted: readonly store.SightedDevice[]): Promise<number> {

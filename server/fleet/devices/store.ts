@@ -1,4 +1,6 @@
-import type { ExpressionBuilder } from 'kysely';
+import { sql } from 'kysely';
+import type { ExpressionBuilder, SqlBool } from 'kysely';
+import { idFloor } from '../../platform/core/ids.ts';
 import { inChunks } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
@@ -208,26 +210,70 @@ export async function confirmReports(db: DbOrTx, confirmed: readonly { routerId:
   }
 }
 
-/** Devices that one transaction looks at. */
-const LOOKED_AT_ONCE = 500;
+/** The devices to look at: how many, behind which one in the order of their ids. */
+interface Look {
+  before: number;
+  after: string;
+  limit: number;
+}
 
-/**
- * Looks at the devices behind `after` in the order of their ids, and deletes those without an alias and without a sighting since `before`.
- * @returns where to go on; undefined at the end
- */
-export async function deleteForgotten(db: DbOrTx, before: number, after: string | undefined): Promise<string | undefined> {
-  const behind = after === undefined ? db.selectFrom('devices') : db.selectFrom('devices').where('id', '>', after);
-  const looked = await behind.select(['id', 'first_seen_at']).orderBy('id').limit(LOOKED_AT_ONCE).execute();
-  const old = looked.filter((device) => device.first_seen_at < before).map(({ id }) => id);
-  if (old.length > 0) {
+/** Looks at some devices of all teams that were first seen before `before`, and deletes those without an alias and without a sighting since. */
+export async function deleteForgotten(db: DbOrTx, { before, after, limit }: Look): Promise<{ count: number; last: string | undefined }> {
+  // Ids begin with the time at which a device was stored, which is never before it was first seen.
+  const looked = await db
+    .selectFrom('devices')
+    .select('id')
+    .where('id', '>', after)
+    .where('id', '<', idFloor(Math.max(0, before)))
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  const ids = looked.map(({ id }) => id);
+  if (ids.length > 0)
     await db
       .deleteFrom('devices')
-      .where('id', 'in', old)
+      .where('id', 'in', ids)
       .where((device) => device.not(device.exists(aliasOf(device))))
       .where((device) => device.not(device.exists(recentSightingOf(device, before))))
       .execute();
+  return { count: looked.length, last: ids.at(-1) };
+}
+
+/** An alias in the order of the primary key. */
+interface AliasKey {
+  teamId: string;
+  mac: string;
+}
+
+/** Looks at some aliases behind `after`, and deletes those that were set before `before` and whose device is gone. */
+export async function deleteLostAliases(
+  db: DbOrTx,
+  { before, after, limit }: { before: number; after: AliasKey; limit: number },
+): Promise<{ count: number; last: AliasKey | undefined }> {
+  const looked = await db
+    .selectFrom('device_aliases')
+    .select(['team_id as teamId', 'mac'])
+    .select((alias) =>
+      alias
+        .exists(
+          alias
+            .selectFrom('devices')
+            .select('devices.id')
+            .whereRef('devices.team_id', '=', 'device_aliases.team_id')
+            .whereRef('devices.mac', '=', 'device_aliases.mac'),
+        )
+        .as('isUsed'),
+    )
+    .where(sql<SqlBool>`(team_id, mac) > (${after.teamId}, ${after.mac})`)
+    .orderBy('team_id')
+    .orderBy('mac')
+    .limit(limit)
+    .execute();
+  for (const { teamId, mac, isUsed } of looked) {
+    if (isUsed) continue;
+    await db.deleteFrom('device_aliases').where('team_id', '=', teamId).where('mac', '=', mac).where('updated_at', '<', before).execute();
   }
-  return looked.length === LOOKED_AT_ONCE ? looked.at(-1)!.id : undefined;
+  return { count: looked.length, last: looked.at(-1) };
 }
 
 type OldDevice = ExpressionBuilder<Schema, 'devices'>;

@@ -25,7 +25,7 @@ export const sessions = feature({
     await sessions.stop();
     await serverRuns.stop();
   },
-  sweep: ({ sessions }) => sessions.sweep(),
+  sweep: ({ sessions }, signal) => sessions.sweep(signal),
   measures: ({ sessions }) => sessionMeasures(sessions),
   routes: (scope, services: Routes) => sessionRoutes(scope, services),
 });

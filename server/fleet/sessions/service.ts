@@ -8,6 +8,7 @@ import { RecordWriter } from '../../platform/core/record-writer.ts';
 import type { EndedBy, TunnelEnd, TunnelListener, TunnelRecord } from '../../platform/core/tunnel-record.ts';
 import type { TeamValue } from '../../platform/core/team-counts.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { RoundTrips } from '../../platform/core/round-trips.ts';
 import { countAgents, deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
 import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
@@ -15,8 +16,6 @@ import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 /** Sessions that wait while the database is unavailable: 20,000 agents that connect and leave twice; 1 kB each. */
 const MOST_WAITING = 40_000;
 const DAY_MS = 24 * 3_600_000;
-/** Rows of one delete. */
-const CHUNK = 500;
 
 export interface SessionsDeps {
   storage: Storage;
@@ -187,10 +186,10 @@ export class SessionsService implements TunnelListener {
   }
 
   /** Deletes what ended long ago. */
-  async sweep(): Promise<void> {
+  async sweep(signal?: AbortSignal): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
-    for (let deleted = CHUNK; deleted === CHUNK;) deleted = await storage.writes.write((tx) => deleteSessions(tx, before, CHUNK));
+    await removeInBatches(storage, (tx, limit) => deleteSessions(tx, before, limit), { signal });
     await storage.writes.write((tx) => deleteRuns(tx, before));
   }
 }

@@ -26,7 +26,7 @@ export const states = feature({
   }),
   start: (own) => own.states.start(),
   stop: (own) => own.states.stop(),
-  sweep: (own) => own.states.sweep(),
+  sweep: (own, signal) => own.states.sweep(signal),
   measures: ({ states }) => stateMeasures(states),
   agentListener: ({ states }) => ({
     onReady: (connection) => states.onReady(connection),

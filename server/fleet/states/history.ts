@@ -3,6 +3,7 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { TokenBucket } from '../../platform/core/token-bucket.ts';
 import type { Rate } from '../../platform/core/token-bucket.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
@@ -16,8 +17,6 @@ const MOST_WAITING = 80_000;
  * agent had 2,600 a second stored, 4 GB an hour.
  */
 export const NEW_STATES: Rate = { burst: 120, perSecond: 1 / 30 };
-/** Rows in one delete. */
-const CHUNK = 500;
 
 interface Deps {
   storage: Storage;
@@ -114,9 +113,9 @@ export class StateHistory {
   }
 
   /** Deletes states that ended long ago. */
-  async sweep(): Promise<void> {
+  async sweep(signal?: AbortSignal): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
-    for (let deleted = CHUNK; deleted === CHUNK;) deleted = await storage.writes.write((tx) => deleteStates(tx, before, CHUNK));
+    await removeInBatches(storage, (tx, limit) => deleteStates(tx, before, limit), { signal });
   }
 }

@@ -215,8 +215,8 @@ export class StatesService {
       this.#routers.enter(router, this.history.change(router.current, { since: router.current.since + stepMs }));
   }
 
-  async sweep(): Promise<void> {
-    await this.history.sweep();
+  async sweep(signal?: AbortSignal): Promise<void> {
+    await this.history.sweep(signal);
   }
 
   #now(router: Tracked): StateOfRouter {

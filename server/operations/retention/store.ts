@@ -1,30 +1,48 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import { idFloor } from '../../platform/core/ids.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { Children } from '../../platform/storage/removal.ts';
 
-/** Tables of which only the newest records of each team are kept, with the condition for deletion. */
+export { removeRecords } from '../../platform/storage/removal.ts';
+
+/** Tables of which each team keeps the newest records, some of them for a time only, with the condition for deletion. */
 
 interface Kept {
   /** Time column that orders the records; the id breaks ties. */
   at: 'at' | 'created_at' | 'opened_at' | 'since' | 'stored_at';
   /** Condition of the records that may be deleted: never a record that still has an effect. */
   isOver: (now: number) => RawBuilder<unknown>;
+  /** Time from which the record's age counts; of records that are deleted by age. It is never before the time in their id. */
+  endedAt?: 'at' | 'resolved_at' | 'closed_at' | 'ended_at' | 'finished_at';
+  /** What goes with a record: in batches of their own, because there may be thousands. */
+  children?: readonly Children[];
 }
 
 const always = sql`1 = 1`;
 
 export const KEPT_TABLES = {
-  audit_log: { at: 'at', isOver: () => always },
-  faults: { at: 'created_at', isOver: () => sql`resolved_at is not null` },
-  // The records of its connections are deleted first (forwards/connections/sweep.ts keeps them for 30 days).
+  audit_log: { at: 'at', isOver: () => always, endedAt: 'at' },
+  faults: { at: 'created_at', isOver: () => sql`resolved_at is not null`, endedAt: 'resolved_at' },
+  // The records of its connections are deleted first (forwards/connections/sweep.ts).
   forwards: {
     at: 'created_at',
     isOver: () =>
       sql`closed_at is not null and not exists (select 1 from forward_connections where forward_connections.forward_id = forwards.id)`,
+    endedAt: 'closed_at',
   },
   // A recording stays until its own time is over (terminals/recording/store.ts): nobody hides what was done by opening more terminals.
-  terminals: { at: 'created_at', isOver: () => sql`ended_at is not null and (recording_chunks = 0 or recording_deleted_at is not null)` },
-  campaigns: { at: 'created_at', isOver: () => sql`finished_at is not null` },
+  terminals: {
+    at: 'created_at',
+    isOver: () => sql`ended_at is not null and (recording_chunks = 0 or recording_deleted_at is not null)`,
+    endedAt: 'ended_at',
+  },
+  campaigns: {
+    at: 'created_at',
+    isOver: () => sql`finished_at is not null`,
+    endedAt: 'finished_at',
+    children: [{ table: 'campaign_targets', column: 'campaign_id' }],
+  },
   revocations: { at: 'created_at', isOver: () => sql`due_at is null` },
   invitations: { at: 'created_at', isOver: () => sql`state <> 'open'` },
   enrol_tokens: { at: 'created_at', isOver: (now) => sql`(used_at is not null or revoked_at is not null or expires_at <= ${now})` },
@@ -32,8 +50,14 @@ export const KEPT_TABLES = {
   agent_sessions: { at: 'opened_at', isOver: () => sql`closed_at is not null` },
   // Threads and messages say what became of them.
   notices: { at: 'stored_at', isOver: () => sql`routed_at is not null` },
-  // Its messages go with it.
-  threads: { at: 'created_at', isOver: () => sql`closed_at is not null` },
+  threads: {
+    at: 'created_at',
+    isOver: () => sql`closed_at is not null`,
+    children: [
+      { table: 'messages', column: 'thread_id' },
+      { table: 'thread_items', column: 'thread_id' },
+    ],
+  },
   // Of a thread that may go on, the newest of each kind and result say what its reader knows (notifications/messages/sending/knowledge.ts).
   messages: {
     at: 'created_at',
@@ -47,10 +71,22 @@ export const KEPT_TABLES = {
   agents: {
     at: 'created_at',
     isOver: () => sql`revoked_at is not null and not exists (select 1 from routers where routers.agent_id = agents.id)`,
+    children: [
+      { table: 'agent_sessions', column: 'agent_id' },
+      { table: 'agent_link_steps', column: 'agent_id' },
+    ],
   },
 } as const satisfies Record<string, Kept>;
 
 export type KeptTable = keyof typeof KEPT_TABLES;
+
+/** Tables whose records are deleted by age. */
+export type AgedTable = { [T in KeptTable]: (typeof KEPT_TABLES)[T] extends { endedAt: string } ? T : never }[KeptTable];
+
+/** How a table is kept, with what only some have. */
+export function keptOf(table: KeptTable): Kept {
+  return KEPT_TABLES[table];
+}
 
 /** A position in a table, newest first. */
 export interface Cursor {
@@ -78,17 +114,32 @@ export async function selectNth(
   return rows[0];
 }
 
-/** Deletes at most `limit` deletable records of a team that are older than a cursor. Inside a write. @returns the number deleted */
-export async function deleteBeyond(
-  tx: DbOrTx,
+/** The oldest deletable records of a team (at most `limit`) that are older than a cursor. */
+export async function selectBeyond(
+  db: DbOrTx,
   table: KeptTable,
   { teamId, beyond, limit, now }: { teamId: string; beyond: Cursor; limit: number; now: number },
-): Promise<number> {
+): Promise<string[]> {
   const { isOver } = KEPT_TABLES[table];
   const at = sql.ref(KEPT_TABLES[table].at);
-  const { numAffectedRows } = await sql`
-    delete from ${sql.table(table)} where team_id = ${teamId} and id in (
-      select id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and (${at}, id) < (${beyond.at}, ${beyond.id})
-      order by ${at}, id limit ${limit})`.execute(tx);
-  return Number(numAffectedRows ?? 0n);
+  const { rows } = await sql<{ id: string }>`
+    select id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and (${at}, id) < (${beyond.at}, ${beyond.id})
+    order by ${at}, id limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletable records of all teams (at most `limit`) that ended before a time, behind `after` in the order of their ids. Ids begin with the time
+ * at which a record was made, so the primary key alone finds those that may be old enough.
+ */
+export async function selectAged(
+  db: DbOrTx,
+  table: AgedTable,
+  { before, after, limit, now }: { before: number; after: string; limit: number; now: number },
+): Promise<string[]> {
+  const { isOver, endedAt } = KEPT_TABLES[table];
+  const { rows } = await sql<{ id: string }>`
+    select id from ${sql.table(table)} where id > ${after} and id < ${idFloor(Math.max(0, before))} and ${sql.ref(endedAt)} < ${before}
+    and ${(isOver as Kept['isOver'])(now)} order by id limit ${limit}`.execute(db);
+  return rows.map(({ id }) => id);
 }

@@ -145,10 +145,10 @@ export const notifications = feature({
     await own.notifier.stop();
   },
   measures: ({ notifier }) => ({ shares: { notification_attempts: notifier.messages.attempts } }),
-  sweep: async (own) => {
-    await own.notificationRetention.sweep();
-    await own.addressProofs.sweep();
-    await own.silences.sweep();
+  sweep: async (own, signal) => {
+    await own.notificationRetention.sweep(signal);
+    await own.addressProofs.sweep(signal);
+    await own.silences.sweep(signal);
   },
   routes: (
     scope,

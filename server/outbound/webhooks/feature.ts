@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import { webhookRoutes } from './routes.ts';
 import { WebhooksService } from './service.ts';
+import { DEFAULT_WEBHOOK_RULES } from './types.ts';
 
 export { LONGEST_WAIT_MS } from './schedule.ts';
 
@@ -18,6 +19,7 @@ export const webhooks = feature({
       log: log.child({ component: 'webhooks' }),
       jobs,
       secrets,
+      rules: { ...DEFAULT_WEBHOOK_RULES, keepMs: config.keepDeliveriesMs },
       targets: { allowLoopback: config.allowLoopbackWebhooks },
     }),
   }),

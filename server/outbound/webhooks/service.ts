@@ -7,6 +7,7 @@ import { Periodic } from '../../platform/core/periodic.ts';
 import type { AddressRules } from '../../platform/core/public-address.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import type { ResolveName } from '../../platform/outgoing/lookup.ts';
@@ -18,11 +19,7 @@ import { deleteSettledBefore, hastenEvents, resendEvent, selectAttempts, selectE
 import { DEFAULT_WEBHOOK_RULES } from './types.ts';
 import type { Delivery, WebhookRules } from './types.ts';
 
-/** The delivery log covers the last weeks, not years. */
-const KEEP_MS = 30 * 24 * 3600_000;
 const SWEEP_EVERY_MS = 3600_000;
-/** Rows per statement, which blocks the database for a few milliseconds. */
-const SWEEP_AT_ONCE = 500;
 
 export interface WebhooksDeps {
   storage: Storage;
@@ -140,10 +137,8 @@ export class WebhooksService {
 
   /** @throws a storage error; the next sweep tries again */
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { storage, clock } = this.#deps;
-    const before = clock.now() - KEEP_MS;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !signal.aborted;) {
-      count = await storage.writes.write((tx) => deleteSettledBefore(tx, before, SWEEP_AT_ONCE));
-    }
+    const { storage, clock, rules = DEFAULT_WEBHOOK_RULES } = this.#deps;
+    const before = clock.now() - rules.keepMs;
+    await removeInBatches(storage, (tx, limit) => deleteSettledBefore(tx, before, limit), { signal });
   }
 }

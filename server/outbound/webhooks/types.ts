@@ -61,6 +61,8 @@ export interface WebhookRules {
   atOnce: ShareLimits;
   /** Time for attempts in progress when this process stops, in milliseconds. */
   stopWithinMs: number;
+  /** How long an update is kept after its delivery or its end, in milliseconds. */
+  keepMs: number;
 }
 
 export const DEFAULT_WEBHOOK_RULES: WebhookRules = {
@@ -71,4 +73,6 @@ export const DEFAULT_WEBHOOK_RULES: WebhookRules = {
   // the same receiver have separate shares: one team may request a path that hangs.
   atOnce: { total: 64, perParty: 16, perMember: 4 },
   stopWithinMs: 3000,
+  // The delivery log covers the last weeks, not years.
+  keepMs: 30 * 24 * 3600_000,
 };

@@ -9,10 +9,11 @@ import { backupRoutes } from './routes.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import { BackupSchedules } from './schedules/service.ts';
 import { BackupsService } from './service.ts';
+import { DEFAULT_BACKUP_RULES } from './types.ts';
 
 export { LONGEST_RETRY_MS } from './fetcher.ts';
 
-interface Needs extends Pick<Platform, 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
   jobs: JobsService;
   sites: SitesService;
@@ -20,8 +21,18 @@ interface Needs extends Pick<Platform, 'storage' | 'secrets' | 'clock' | 'log' |
 }
 
 export const backups = feature({
-  create: ({ storage, secrets, clock, log, counters, routers, jobs, sites, gateway }: Needs) => ({
-    backups: new BackupsService({ storage, secrets, clock, log: log.child({ component: 'backups' }), counters, routers, jobs, gateway }),
+  create: ({ config, storage, secrets, clock, log, counters, routers, jobs, sites, gateway }: Needs) => ({
+    backups: new BackupsService({
+      storage,
+      secrets,
+      clock,
+      log: log.child({ component: 'backups' }),
+      counters,
+      routers,
+      jobs,
+      gateway,
+      rules: { ...DEFAULT_BACKUP_RULES, keepMs: config.keepBackupsMs },
+    }),
     backupSchedules: new BackupSchedules({ storage, clock, log: log.child({ component: 'backups' }), sites }),
   }),
   start: async (own) => {

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
 import { fromJson, inChunks, storableText, toJson } from '../../platform/storage/columns.ts';
-import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { DbOrTx, Storage } from '../../platform/storage/db.ts';
+import { removeChildren } from '../../platform/storage/removal.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import { padded } from '../../platform/storage/padded.ts';
 import { RAN_WITHOUT_BEGIN, TAKEN_PARTS } from './types.ts';
@@ -316,6 +317,12 @@ export async function selectBeyond(
   return beyond;
 }
 
+/** Deletes the files of some backups: they have megabytes. */
+export function removeFiles(storage: Storage, ids: readonly string[]): Promise<void> {
+  return removeChildren(storage, { table: 'backup_parts', column: 'backup_id', large: true }, ids);
+}
+
+/** Call {@link removeFiles} first. */
 export async function deleteBackups(db: DbOrTx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db.updateTable('jobs').set({ backup_id: null }).where('id', 'in', jobsOf(db, ids)).execute();

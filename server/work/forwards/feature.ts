@@ -8,6 +8,7 @@ import { connectRoute } from './connect/routes.ts';
 import type { ConnectRouteDeps } from './connect/routes.ts';
 import { forwardConnectionRoutes } from './connections/routes.ts';
 import { teamForwardsRoute } from './list/routes.ts';
+import { FORWARD_LIMITS } from './limits.ts';
 import { forwardMeasures } from './measures.ts';
 import { forwardRoutes } from './routes.ts';
 import { ForwardsService } from './service.ts';
@@ -33,6 +34,7 @@ export const forwards = feature({
       clock,
       log: log.child({ component: 'forwards' }),
       counters,
+      limits: { ...FORWARD_LIMITS, keepConnectionsMs: config.keepConnectionsMs },
       settings: {
         host: config.forwards.host,
         listen: config.forwards.listen,

@@ -249,8 +249,14 @@ export async function addCounts(db: DbOrTx, { teamId, id }: ForwardKey, counts: 
     .execute();
 }
 
-/** Forwards of all teams in the order of their ids: the sweep goes through them. */
-export async function selectForwardKeys(db: DbOrTx, afterId: string, limit: number): Promise<ForwardKey[]> {
-  const rows = await db.selectFrom('forwards').select(['id', 'team_id']).where('id', '>', afterId).orderBy('id').limit(limit).execute();
-  return rows.map((row) => ({ id: row.id, teamId: row.team_id }));
+/** Forwards of all teams in the order of their ids, with how many connections they have had: the sweep goes through them. */
+export async function selectForwardKeys(db: DbOrTx, afterId: string, limit: number): Promise<(ForwardKey & { connectionCount: number })[]> {
+  const rows = await db
+    .selectFrom('forwards')
+    .select(['id', 'team_id', 'connection_count'])
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ id: row.id, teamId: row.team_id, connectionCount: row.connection_count }));
 }

@@ -25,7 +25,7 @@ export const terminals = feature({
   }),
   start: (own) => own.terminals.start(),
   stop: (own) => own.terminals.stop(),
-  sweep: (own) => own.terminals.recordings.sweep(),
+  sweep: (own, signal) => own.terminals.recordings.sweep(signal),
   agentListener: (own) => ({
     onReady: (connection) => own.terminals.onReady(connection),
     onTerminalEnded: (connection, { terminal_id: id, reason, message }) => {

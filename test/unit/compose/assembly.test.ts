@@ -70,7 +70,7 @@ test('only features that started are stopped', async () => {
 
 test('old records are deleted feature by feature', async () => {
   const { log, features } = three();
-  await features.sweep();
+  await features.sweep(new AbortController().signal);
   expect(log).toEqual(['sweep first', 'sweep third']);
 });
 

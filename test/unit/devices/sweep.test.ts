@@ -19,6 +19,7 @@ test('stop waits for a sweep that takes longer than its interval', async () => {
   });
   devices.start();
   for (let minutes = 0; minutes < 60; minutes += 1) clock.advance(60_000);
+  await settle();
   let stopped = false;
   const stopping = devices.stop().then(() => (stopped = true));
   await settle();

@@ -3,6 +3,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, invalidField } from '../../../platform/core/errors.ts';
 import { newId, newSecret } from '../../../platform/core/ids.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { deleteProofsBefore, endProofs, insertProof, lockTeam, selectSendings, takeTry } from './store.ts';
 import { PROOF } from './types.ts';
@@ -69,8 +70,10 @@ export class AddressProofs {
   }
 
   /** Deletes old codes. */
-  async sweep(): Promise<void> {
-    await deleteProofsBefore(this.#deps.storage.db, this.#deps.clock.now() - 2 * DAY_MS);
+  async sweep(signal?: AbortSignal): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const before = clock.now() - 2 * DAY_MS;
+    await removeInBatches(storage, (tx, limit) => deleteProofsBefore(tx, before, limit), { signal });
   }
 
   /** Keyed: six digits could be guessed from a plain hash. */

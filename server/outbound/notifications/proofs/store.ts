@@ -76,6 +76,11 @@ export async function takeTry(
 }
 
 /** Deletes what no limit counts any more. */
-export async function deleteProofsBefore(db: DbOrTx, before: number): Promise<void> {
-  await db.deleteFrom('address_proofs').where('sent_at', '<', before).execute();
+/** Deletes at most `limit` codes of all teams that were sent before a time. @returns the number deleted */
+export async function deleteProofsBefore(db: DbOrTx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('address_proofs')
+    .where((eb) => eb('id', 'in', eb.selectFrom('address_proofs as old').select('old.id').where('old.sent_at', '<', before).limit(limit)))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

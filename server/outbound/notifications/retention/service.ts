@@ -1,11 +1,12 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import { deleteNoticesBefore } from '../../../platform/notices/store.ts';
-import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import type { Storage } from '../../../platform/storage/db.ts';
+import { NEVER, removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteBucketsBefore } from '../messages/buckets/store.ts';
-import { deleteThreadsBefore } from '../threads/telling/store.ts';
+import { removeThreads, selectThreadsBefore } from '../threads/telling/store.ts';
 
-/** Rows per statement, which blocks the database for a few milliseconds. */
-const AT_ONCE = 500;
+/** Threads that are found, and then deleted, at a time. */
+const AT_ONCE = 100;
 
 /** Deletes what is left of old notifications. */
 export class NotificationRetention {
@@ -21,15 +22,14 @@ export class NotificationRetention {
   }
 
   /** @throws a storage error; the next sweep tries again */
-  async sweep(): Promise<void> {
+  async sweep(signal: AbortSignal = NEVER): Promise<void> {
     const before = this.#clock.now() - this.#keepMs;
-    await this.#drain((tx) => deleteNoticesBefore(tx, before, AT_ONCE));
-    // Its messages go with a thread.
-    await this.#drain((tx) => deleteThreadsBefore(tx, before, AT_ONCE));
-    await this.#storage.writes.write((tx) => deleteBucketsBefore(tx, before));
-  }
-
-  async #drain(step: (tx: Tx) => Promise<number>): Promise<void> {
-    for (let count = AT_ONCE; count === AT_ONCE;) count = await this.#storage.writes.write(step);
+    await removeInBatches(this.#storage, (tx, limit) => deleteNoticesBefore(tx, before, limit), { signal });
+    for (let count = AT_ONCE; count === AT_ONCE && !signal.aborted;) {
+      const ids = await selectThreadsBefore(this.#storage.db, before, AT_ONCE);
+      await removeThreads(this.#storage, ids, signal);
+      count = ids.length;
+    }
+    await removeInBatches(this.#storage, (tx, limit) => deleteBucketsBefore(tx, before, limit), { signal });
   }
 }

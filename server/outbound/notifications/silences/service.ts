@@ -3,6 +3,7 @@ import { AppError, invalidField, notFound } from '../../../platform/core/errors.
 import { newId } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteSilence, deleteSilencesBefore, hasRecord, insertSilence, lockTeam, selectLastingSilences, selectSilences } from './store.ts';
 import { makeSilencedDue } from '../threads/telling/store.ts';
 import type { NewSilence, Silence } from './types.ts';
@@ -57,8 +58,9 @@ export class SilencesService {
   }
 
   /** Deletes those that have ended long ago. */
-  async sweep(): Promise<void> {
-    await deleteSilencesBefore(this.#storage.db, this.#clock.now() - this.#keepMs);
+  async sweep(signal?: AbortSignal): Promise<void> {
+    const before = this.#clock.now() - this.#keepMs;
+    await removeInBatches(this.#storage, (tx, limit) => deleteSilencesBefore(tx, before, limit), { signal });
   }
 }
 

@@ -101,8 +101,13 @@ export async function deleteSilence(db: DbOrTx, teamId: string, id: string): Pro
   return row !== undefined;
 }
 
-export async function deleteSilencesBefore(db: DbOrTx, before: number): Promise<void> {
-  await db.deleteFrom('silences').where('until_at', '<', before).execute();
+/** Deletes at most `limit` silences of all teams that ended before a time. @returns the number deleted */
+export async function deleteSilencesBefore(db: DbOrTx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('silences')
+    .where((eb) => eb('id', 'in', eb.selectFrom('silences as old').select('old.id').where('old.until_at', '<', before).limit(limit)))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }
 
 export async function hasRecord(db: DbOrTx, table: 'routers' | 'sites', teamId: string, id: string): Promise<boolean> {

@@ -58,6 +58,7 @@ import { threadMembers } from './0057-thread-members.ts';
 import { countedJobs } from './0058-counted-jobs.ts';
 import { messagesOfARouter } from './0059-messages-of-a-router.ts';
 import { toldKinds } from './0060-told-kinds.ts';
+import { deletedParents } from './0061-deleted-parents.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -122,4 +123,5 @@ export const migrations: readonly Migration[] = [
   countedJobs,
   messagesOfARouter,
   toldKinds,
+  deletedParents,
 ];

@@ -2,7 +2,8 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { idFloor } from '../../../platform/core/ids.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
-import type { Storage } from '../../../platform/storage/db.ts';
+import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteConnectionsBeyond, deleteConnectionsUntil } from './store.ts';
 import type { ForwardLimits } from '../limits.ts';
 import { selectForwardKeys } from '../store.ts';
@@ -15,7 +16,7 @@ export interface ConnectionSweepDeps {
 }
 
 const SWEEP_EVERY_MS = 3_600_000;
-/** Rows per delete, and forwards read per query. */
+/** Forwards read per query. */
 const CHUNK = 500;
 /** A forward is open for at most one day. Forwards older than the retention time plus this have no connections left. */
 const LONGEST_FORWARD_MS = 2 * 24 * 3_600_000;
@@ -32,7 +33,7 @@ export class ConnectionSweep {
       log: deps.log,
       everyMs: SWEEP_EVERY_MS,
       failure: 'the sweep of old forward connections failed; the next one tries again',
-      run: () => this.#sweep(),
+      run: (signal) => this.#sweep(signal),
     });
   }
 
@@ -40,29 +41,27 @@ export class ConnectionSweep {
     this.#sweeps.start();
   }
 
-  /** Resolves when the chunk under way is done. */
+  /** Resolves when the batch under way is done. */
   async stop(): Promise<void> {
     await this.#sweeps.stop();
   }
 
-  async #sweep(): Promise<void> {
+  async #sweep(signal: AbortSignal): Promise<void> {
     const { storage, clock, limits } = this.#deps;
     const oldest = clock.now() - limits.keepConnectionsMs;
-    await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsUntil(tx, oldest, CHUNK)));
+    const remove = (step: (tx: Tx, limit: number) => Promise<number>) => removeInBatches(storage, step, { signal });
+    await remove((tx, limit) => deleteConnectionsUntil(tx, oldest, limit));
     // Ids begin with the creation time: earlier forwards have no connections left.
     let after = idFloor(Math.max(0, oldest - LONGEST_FORWARD_MS));
-    while (!this.#sweeps.isStopped) {
+    while (!signal.aborted) {
       const keys = await selectForwardKeys(storage.db, after, CHUNK);
       for (const key of keys) {
-        await this.#inChunks(() => storage.writes.write((tx) => deleteConnectionsBeyond(tx, key, limits.keepConnections, CHUNK)));
+        if (key.connectionCount > limits.keepConnections)
+          await remove((tx, limit) => deleteConnectionsBeyond(tx, key, limits.keepConnections, limit));
       }
       const last = keys.at(-1);
       if (!last || keys.length < CHUNK) return;
       after = last.id;
     }
-  }
-
-  async #inChunks(deleteSome: () => Promise<number>): Promise<void> {
-    while (!this.#sweeps.isStopped && (await deleteSome()) === CHUNK);
   }
 }

@@ -2,12 +2,11 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteEndedJobs, selectJobsBefore } from './store.ts';
 
 /** Retention is counted in days; an hour keeps each sweep small. */
 const SWEEP_EVERY_MS = 3600_000;
-/** Jobs checked in one transaction, each with a handful of events: it holds the database for a few milliseconds. */
-const CHUNK = 100;
 
 export interface RetentionDeps {
   storage: Storage;
@@ -29,7 +28,7 @@ export class JobRetention {
       log: deps.log,
       everyMs: SWEEP_EVERY_MS,
       failure: 'the sweep of old jobs failed; the next one tries again',
-      run: () => this.sweep(),
+      run: (signal) => this.sweep(signal),
     });
   }
 
@@ -41,14 +40,20 @@ export class JobRetention {
     await this.#sweeps.stop();
   }
 
-  /** One sweep, in small steps. @throws a storage error; the next sweep continues */
-  async sweep(): Promise<void> {
+  /** One sweep, in small batches. @throws a storage error; the next sweep continues */
+  async sweep(signal?: AbortSignal): Promise<void> {
     const { storage, clock, keepMs } = this.#deps;
     const before = clock.now() - keepMs;
-    for (let after: string | undefined = ''; after !== undefined && !this.#sweeps.isStopped;) {
-      const ids: string[] = await selectJobsBefore(storage.db, { before, after, limit: CHUNK });
-      if (ids.length > 0) await storage.writes.write((tx) => deleteEndedJobs(tx, ids, before));
-      after = ids.length < CHUNK ? undefined : ids.at(-1);
-    }
+    let after = '';
+    await removeInBatches(
+      storage,
+      async (tx, limit) => {
+        const ids = await selectJobsBefore(tx, { before, after, limit });
+        if (ids.length > 0) await deleteEndedJobs(tx, ids, before);
+        after = ids.at(-1) ?? after;
+        return ids.length;
+      },
+      { signal },
+    );
   }
 }

@@ -6,7 +6,7 @@ import { selectTerminal } from '../store.ts';
 import type { TerminalKey } from '../store.ts';
 import type { RecordedPart } from './recorder.ts';
 import { sealPart, unsealPart } from './seal.ts';
-import { deleteOldRecordings, insertPart, selectPart } from './store.ts';
+import { insertPart, markDeleted, removeParts, selectOldRecordings, selectPart } from './store.ts';
 
 interface RecordingsDeps {
   storage: Storage;
@@ -15,8 +15,8 @@ interface RecordingsDeps {
   keepRecordingsMs: number;
 }
 
-/** Recordings deleted in one transaction: up to 16 MB each. */
-const DELETED_AT_ONCE = 5;
+/** Recordings that are found at a time. Their parts are deleted in small batches: up to 16 MB each. */
+const FOUND_AT_ONCE = 100;
 
 /** Recordings of terminals: stored encrypted in parts, read back as one file, deleted when they are old enough. */
 export class Recordings {
@@ -54,9 +54,17 @@ export class Recordings {
   }
 
   /** Deletes recordings that are older than they are kept. */
-  async sweep(): Promise<void> {
+  async sweep(signal?: AbortSignal): Promise<void> {
     const { storage, clock, keepRecordingsMs } = this.#deps;
     const before = clock.now() - keepRecordingsMs;
-    while ((await storage.writes.write((tx) => deleteOldRecordings(tx, before, clock.now(), DELETED_AT_ONCE))) === DELETED_AT_ONCE);
+    for (let count = FOUND_AT_ONCE; count === FOUND_AT_ONCE;) {
+      const ids = await selectOldRecordings(storage.db, before, FOUND_AT_ONCE);
+      for (const id of ids) {
+        await removeParts(storage, id, signal);
+        if (signal?.aborted) return;
+        await storage.writes.write((tx) => markDeleted(tx, id, clock.now()));
+      }
+      count = ids.length;
+    }
   }
 }

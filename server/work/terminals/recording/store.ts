@@ -1,4 +1,5 @@
-import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
+import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
+import { removeChildren } from '../../../platform/storage/removal.ts';
 import type { TerminalKey } from '../store.ts';
 
 /** What a recording has after one more part. */
@@ -55,9 +56,9 @@ export async function sumRecordings(db: DbOrTx, teamId: string): Promise<number>
   return Number(sum ?? 0);
 }
 
-/** Deletes recordings of terminals that ended before this time, of every team. @returns the number of recordings, at most `limit` */
-export async function deleteOldRecordings(tx: Tx, before: number, now: number, limit: number): Promise<number> {
-  const old = await tx
+/** Terminals of every team (at most `limit`) that ended before this time and still have their recording. */
+export async function selectOldRecordings(db: DbOrTx, before: number, limit: number): Promise<string[]> {
+  const old = await db
     .selectFrom('terminals')
     .select('id')
     .where('ended_at', '<', before)
@@ -66,9 +67,15 @@ export async function deleteOldRecordings(tx: Tx, before: number, now: number, l
     .orderBy('ended_at')
     .limit(limit)
     .execute();
-  if (old.length === 0) return 0;
-  const ids = old.map(({ id }) => id);
-  await tx.deleteFrom('terminal_recordings').where('terminal_id', 'in', ids).execute();
-  await tx.updateTable('terminals').set({ recording_deleted_at: now }).where('id', 'in', ids).execute();
-  return ids.length;
+  return old.map(({ id }) => id);
+}
+
+/** Deletes the parts of a recording: they have up to a hundred kilobytes each. */
+export function removeParts(storage: Storage, id: string, signal?: AbortSignal): Promise<void> {
+  return removeChildren(storage, { table: 'terminal_recordings', column: 'terminal_id', large: true }, [id], signal);
+}
+
+/** The parts of the recording are deleted. */
+export async function markDeleted(tx: Tx, id: string, now: number): Promise<void> {
+  await tx.updateTable('terminals').set({ recording_deleted_at: now }).where('id', '=', id).execute();
 }

@@ -40,7 +40,11 @@ export async function stopBucket(tx: DbOrTx, key: string, until: number): Promis
     .execute();
 }
 
-/** Buckets that were not used since a time are full anyway. */
-export async function deleteBucketsBefore(tx: DbOrTx, before: number): Promise<void> {
-  await tx.deleteFrom('send_buckets').where('at', '<', before).execute();
+/** Buckets (at most `limit`) that were not used since a time are full anyway. @returns the number deleted */
+export async function deleteBucketsBefore(tx: DbOrTx, before: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('send_buckets')
+    .where((eb) => eb('key', 'in', eb.selectFrom('send_buckets as old').select('old.key').where('old.at', '<', before).limit(limit)))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
 }

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
-import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import type { DbOrTx, Storage } from '../../../../platform/storage/db.ts';
+import { removeRecords } from '../../../../platform/storage/removal.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import type { ThreadRow } from '../types.ts';
 import { STAND_INS } from '../gather.ts';
@@ -269,11 +270,17 @@ export async function hasLongSilenced(db: DbOrTx, now: number): Promise<boolean>
   return row !== undefined;
 }
 
-/** Deletes at most `limit` threads of all teams that were closed before a time, with their records. @returns the number deleted */
-export async function deleteThreadsBefore(db: DbOrTx, before: number, limit: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('threads')
-    .where((eb) => eb('id', 'in', eb.selectFrom('threads as old').select('old.id').where('old.closed_at', '<', before).limit(limit)))
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+/** Threads of all teams (at most `limit`) that were closed before a time. */
+export async function selectThreadsBefore(db: DbOrTx, before: number, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom('threads').select('id').where('closed_at', '<', before).orderBy('closed_at').limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes threads with what is in them: a storm has thousands of records and messages. Attempts go with their message, which has a handful. */
+export function removeThreads(storage: Storage, ids: readonly string[], signal: AbortSignal): Promise<void> {
+  const children = [
+    { table: 'messages', column: 'thread_id' },
+    { table: 'thread_items', column: 'thread_id' },
+  ] as const;
+  return removeRecords(storage, { table: 'threads', ids, children }, { signal });
 }
