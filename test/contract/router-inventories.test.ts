@@ -177,3 +177,69 @@ describeEachDatabase('inventories of many agents at once', (open) => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   });
 });
+
+/** Numbers from a fixed seed, so that a failure comes again. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+}
+
+describeEachDatabase('inventories that come together', (open) => {
+  async function world(agentCount: number) {
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const routers = new RoutersService({
+      storage,
+      clock: new ManualClock(),
+      log: silentLog,
+      rules: { offlineAfterMs: 75_000 },
+      moves: { free: false, afterMs: 3_600_000 },
+    });
+    const agents: string[] = [];
+    for (let count = 0; count < agentCount; count += 1) agents.push(await seedAgent(storage, teamId));
+    const connectionOf = (agentId: string) => ({ agentId, teamId, epoch: 1, address: '198.51.100.7', reset: false });
+    for (const agentId of agents) await routers.onReady(connectionOf(agentId));
+    return {
+      /** @returns whose router it is now */
+      report: async (agent: number, name: string, hardware: string) => {
+        const inventory = { type: 'inventory' as const, router: name, facts: factsOf(hardware, hardware) };
+        const router = await routers.onInventory(connectionOf(agents[agent]!), inventory);
+        return router ? [agents.indexOf(router.agent_id), router.agent_router, router.hardware_id] : undefined;
+      },
+      /** What is stored, in words that are the same in both worlds. */
+      stored: async () => {
+        const known = await storage.db.selectFrom('routers').selectAll().execute();
+        const claims = await storage.db.selectFrom('router_moves').selectAll().execute();
+        const hardwareOf = new Map(known.map(({ id, hardware_id: hardware }) => [id, hardware]));
+        return {
+          routers: known.map((row) => [agents.indexOf(row.agent_id), row.agent_router, row.hardware_id, row.identity].join(' ')).toSorted(),
+          claims: claims
+            .map((row) => [agents.indexOf(row.agent_id), row.agent_router, hardwareOf.get(row.router_id), row.state].join(' '))
+            .toSorted(),
+        };
+      },
+    };
+  }
+
+  test('are stored as if each came by itself: new devices, known ones, other spellings, names and agents', async () => {
+    const AGENTS = 12;
+    const number = numbers(20_251_123);
+    const together = await world(AGENTS);
+    const singly = await world(AGENTS);
+    // The first report of a team counts its routers: afterwards they are looked at in the order in which they come.
+    for (const { report } of [together, singly]) await report(0, 'router 0', 'FIRST');
+    for (let round = 0; round < 12; round += 1) {
+      const reports = Array.from({ length: AGENTS }, (_, agent) => {
+        const serial = `SERIAL${number(10 + round * 4)}`;
+        return { agent, name: `router ${number(2)}`, hardware: number(4) === 0 ? serial.toLowerCase() : serial };
+      });
+      const outcomes = await Promise.all(reports.map(({ agent, name, hardware }) => together.report(agent, name, hardware)));
+      for (const [index, { agent, name, hardware }] of reports.entries())
+        expect(outcomes[index], `round ${round}, ${JSON.stringify(reports[index])}`).toEqual(await singly.report(agent, name, hardware));
+      expect(await together.stored()).toEqual(await singly.stored());
+    }
+  });
+});

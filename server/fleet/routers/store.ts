@@ -1,5 +1,6 @@
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import { versionKey } from '../../../routeros-text/versions.ts';
+import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { padded } from '../../platform/storage/padded.ts';
@@ -142,6 +143,38 @@ export async function upsertRouter(db: DbOrTx, sighting: RouterSighting): Promis
     .onConflict((conflict) => conflict.columns(['team_id', 'hardware_id']).where('removed_at', 'is', null).doUpdateSet(current))
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/**
+ * Stores routers that were not known, at the sites of their agents. @param sightings of one team and of different hardware
+ * @returns the new routers; a router that another transaction has brought meanwhile is missing
+ */
+export async function insertNewRouters(db: DbOrTx, sightings: readonly RouterSighting[]): Promise<RouterRecord[]> {
+  const [{ teamId } = { teamId: '' }] = sightings;
+  const agents = await db
+    .selectFrom('agents')
+    .select(['id', 'site_id'])
+    .$call(ofTeamByIds(teamId, padded(sightings.map(({ agentId }) => agentId))))
+    .execute();
+  const sites = new Map(agents.map(({ id, site_id: siteId }) => [id, siteId]));
+  return db
+    .insertInto('routers')
+    .values(
+      sightings.map(({ newId, agentId, agentEntry, facts, now }) => ({
+        id: newId,
+        team_id: teamId,
+        site_id: sites.get(agentId) ?? null,
+        hardware_id: facts.hardware_id,
+        created_at: now,
+        agent_id: agentId,
+        agent_router: agentEntry,
+        ...columnsOf(facts),
+        updated_at: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .execute();
 }
 
 function columnsOf(facts: RouterFactsMessage) {

@@ -1,11 +1,17 @@
 import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import type { RouterRecord } from '../types.ts';
+import { storeNewcomers } from './newcomers/store.ts';
 import type { Sighted, Sighting } from './service.ts';
 import { isContended, lockTeam } from './store.ts';
 
-/** Sightings of one transaction: each takes about half a millisecond on SQLite, during which reads wait. */
-const AT_ONCE = 50;
+/** Sightings of one transaction: of new routers, 200 take about 10 ms on SQLite, during which reads wait. */
+const AT_ONCE = 200;
+/** Those that are looked at one by one: each takes about half a millisecond. */
+const SINGLY_AT_ONCE = 50;
+/** New routers are stored this long after one another, milliseconds: while a whole fleet connects for the first time, some dozens at once. */
+const APART_MS = 25;
 
 type Outcome = PromiseSettledResult<Sighted>;
 
@@ -21,7 +27,12 @@ export class Sightings {
   constructor(storage: Storage, record: (tx: Tx, sighting: Sighting) => Promise<Sighted>) {
     this.#storage = storage;
     this.#record = record;
-    this.#batches = new Gathered({ most: AT_ONCE, run: (sightings) => this.#runAll(sightings), keyOf: ({ agentId }) => agentId });
+    this.#batches = new Gathered({
+      most: AT_ONCE,
+      apartMs: APART_MS,
+      run: (sightings) => this.#runAll(sightings),
+      keyOf: ({ agentId }) => agentId,
+    });
   }
 
   /** @throws AppError when it cannot be stored */
@@ -45,16 +56,40 @@ export class Sightings {
   }
 
   async #runTeam(sightings: readonly Sighting[]): Promise<Outcome[]> {
+    let newcomers = new Map<Sighting, RouterRecord>();
+    try {
+      newcomers = await this.#storeNewcomers(sightings);
+    } catch (reason) {
+      if (wouldFailAgain(reason)) return sightings.map(() => ({ status: 'rejected', reason }));
+    }
+    const outcomes = new Map<Sighting, Outcome>();
+    for (const [sighting, router] of newcomers) outcomes.set(sighting, { status: 'fulfilled', value: { router, changes: [] } });
+    const rest = sightings.filter((sighting) => !newcomers.has(sighting));
+    for (let start = 0; start < rest.length; start += SINGLY_AT_ONCE) {
+      const some = rest.slice(start, start + SINGLY_AT_ONCE);
+      for (const [index, outcome] of (await this.#runSingly(some)).entries()) outcomes.set(some[index]!, outcome);
+    }
+    return sightings.map((sighting) => outcomes.get(sighting)!);
+  }
+
+  #storeNewcomers(sightings: readonly Sighting[]): Promise<Map<Sighting, RouterRecord>> {
+    // One by itself takes as many statements either way.
+    if (sightings.length === 1) return Promise.resolve(new Map());
+    return this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, sightings[0]!.teamId);
+      return storeNewcomers(tx, sightings);
+    });
+  }
+
+  async #runSingly(sightings: readonly Sighting[]): Promise<Outcome[]> {
     try {
       return (await this.#write(sightings)).map((value) => ({ status: 'fulfilled', value }));
     } catch (reason) {
-      // When the database is away, each of them would only wait as long again.
-      const isAway = reason instanceof AppError && (reason.code === 'unavailable' || reason.code === 'outcome_unknown');
-      if ((isAway && !isContended(reason)) || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
+      if (wouldFailAgain(reason) || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
     }
     // One that cannot be stored must not lose the others.
     const outcomes: Outcome[] = [];
-    for (const sighting of sightings) outcomes.push(...(await this.#runTeam([sighting])));
+    for (const sighting of sightings) outcomes.push(...(await this.#runSingly([sighting])));
     return outcomes;
   }
 
@@ -67,4 +102,10 @@ export class Sightings {
       return sighted;
     });
   }
+}
+
+/** When the database is away, each of them would only wait as long again. */
+function wouldFailAgain(reason: unknown): boolean {
+  const isAway = reason instanceof AppError && (reason.code === 'unavailable' || reason.code === 'outcome_unknown');
+  return isAway && !isContended(reason);
 }
