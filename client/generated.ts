@@ -1274,6 +1274,12 @@ export interface NotificationSettings {
   critical_breaks_through: boolean;
   /** How you are told as a recipient of a group; null: by email */
   default_channel: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push' | null;
+  /** How often you get in one message what can wait: everything of the severity `info`; null: it comes at once */
+  digest: 'hourly' | 'daily' | null;
+  /** When a daily digest is sent, in minutes since midnight */
+  digest_at: number;
+  /** Kinds that can wait as well, except what is critical; a final * matches every kind with that prefix */
+  digest_kinds: string[];
 }
 
 export interface NotificationSettingsChange {
@@ -1289,6 +1295,12 @@ export interface NotificationSettingsChange {
   critical_breaks_through?: boolean;
   /** How you are told as a recipient of a group; null: by email */
   default_channel?: 'email' | 'sms' | 'whatsapp' | 'telegram' | 'web_push' | null;
+  /** How often you get in one message what can wait: everything of the severity `info`; null: it comes at once */
+  digest?: 'hourly' | 'daily' | null;
+  /** When a daily digest is sent, in minutes since midnight */
+  digest_at?: number;
+  /** Kinds that can wait as well, except what is critical; a final * matches every kind with that prefix */
+  digest_kinds?: string[];
 }
 
 export interface NotificationTarget {
@@ -1332,7 +1344,7 @@ export interface NotificationThread {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `test` */
+  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;
@@ -1376,7 +1388,7 @@ export interface NotificationThreadWithItems {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `test` */
+  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;

@@ -252,6 +252,9 @@ describeEachDatabase('where people are reached', (open) => {
         quiet_to: null,
         critical_breaks_through: true,
         default_channel: null,
+        digest: null,
+        digest_at: 480,
+        digest_kinds: [],
       };
       expect((await ask(ada, 'GET', url)).data).toEqual(none);
       const wanted = { locale: 'es', time_zone: 'Pacific/Auckland', quiet_from: 1320, quiet_to: 420, critical_breaks_through: false };
@@ -262,6 +265,9 @@ describeEachDatabase('where people are reached', (open) => {
         critical_breaks_through: true,
       });
       expect((await ask(ada, 'PATCH', url, { quiet_from: null, quiet_to: null })).data).toMatchObject({ quiet_from: null, locale: 'es' });
+      const digest = { digest: 'daily', digest_at: 390, digest_kinds: ['job.*', 'fault.high_cpu'] };
+      expect((await ask(ada, 'PATCH', url, digest)).data).toMatchObject({ ...digest, locale: 'es' });
+      expect((await ask(ada, 'PATCH', url, { digest: null })).data).toMatchObject({ ...digest, digest: null });
       expect((await ask(bob, 'GET', url)).data).toEqual(none);
     });
 
@@ -272,6 +278,9 @@ describeEachDatabase('where people are reached', (open) => {
       ['quiet_from', { quiet_to: 60 }],
       ['quiet_to', { quiet_from: 60, quiet_to: 60 }],
       ['default_channel', { default_channel: 'sms' }],
+      ['digest', { digest: 'weekly' }],
+      ['digest_at', { digest_at: 1440 }],
+      ['digest_kinds.1', { digest_kinds: ['job.*', 'Reboots!'] }],
     ])('%s is refused by name: %j', async (field, body) => {
       expect((await ask(ada, 'PATCH', url, body)).body).toMatchObject({ errors: { [field]: [expect.any(String)] } });
     });

@@ -64,6 +64,7 @@ describeEachDatabase('the notifier of a quiet fleet', (open) => {
       rules: { afterAgentMs: MINUTE },
       campaignOf: () => undefined,
       writeMessages: never,
+      digests: messages.digests,
       onMessages: () => {
         looks += 1;
         messages.wake();

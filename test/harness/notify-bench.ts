@@ -28,6 +28,7 @@ const accountAddresses: AddressBook = {
           addressId: reason === null ? id : null,
           bucket: reason === null ? 'email' : '',
           quiet: null,
+          digest: null,
           reason,
           shown: emails.get(id) ?? null,
         };
@@ -175,6 +176,7 @@ export class NotifyBench {
       rules: { afterAgentMs: 60_000 },
       campaignOf: (key) => /^campaign (\S+)/.exec(key)?.[1],
       writeMessages: (...written) => messages.write(...written),
+      digests: messages.digests,
       onMessages: () => undefined,
     });
   }
@@ -209,7 +211,8 @@ export class NotifyBench {
     const now = this.#clock.now();
     const threads = await db.selectFrom('threads').select('flush_at as at').where('flush_at', '>', now).execute();
     const messages = await db.selectFrom('messages').select('due_at as at').where('due_at', '>', now).execute();
-    const times = [...threads, ...messages].map(({ at }) => at!);
+    const digests = await db.selectFrom('messages').select('digest_at as at').where('digest_at', '>', now).execute();
+    const times = [...threads, ...messages, ...digests].map(({ at }) => at!);
     return times.length === 0 ? null : Math.min(...times);
   }
 

@@ -59,9 +59,10 @@ export const KEPT_TABLES = {
     ],
   },
   // Of a thread that may go on, the newest of each kind and result say what its reader knows (notifications/messages/sending/knowledge.ts).
+  // What waits for a digest is not told yet.
   messages: {
     at: 'created_at',
-    isOver: () => sql`due_at is null and (
+    isOver: () => sql`due_at is null and digest_at is null and (
       (select closed_at from threads where threads.id = messages.thread_id) is not null
       or exists (select 1 from messages as newer where newer.thread_id = messages.thread_id and newer.recipient_id = messages.recipient_id
         and newer.channel = messages.channel and newer.revision > messages.revision and newer.kind = messages.kind

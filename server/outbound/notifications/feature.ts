@@ -106,6 +106,7 @@ export const notifications = feature({
       rules: { afterAgentMs: 2 * config.heartbeatMs },
       campaignOf: campaignOfKey,
       writeMessages: (...written) => messages.write(...written),
+      digests: messages.digests,
       onMessages: () => messages.wake(),
     });
     const groups = new GroupsService({ storage, clock });

@@ -141,6 +141,10 @@ export interface MessagesTable {
   claimed_until: Millis | null;
   /** What the provider calls it. */
   provider_ref: string | null;
+  /** When it is to stand in a digest of its person; null for what is in none, or in one already. */
+  digest_at: Generated<Millis | null>;
+  /** The thread of the digest in which it stands. */
+  digest_id: Generated<string | null>;
   /** Its subject line when it was sent last; null before. */
   subject: string | null;
   /** Where it goes, as others see it; null without an address. */

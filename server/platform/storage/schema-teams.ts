@@ -33,6 +33,12 @@ export interface UsersTable {
   quiet_critical: Generated<Flag>;
   /** How the person is told as a recipient; null: by email. */
   default_channel: Generated<string | null>;
+  /** `hourly` or `daily`: how often the person gets in one message what can wait; null: never, everything comes at once. */
+  digest: Generated<string | null>;
+  /** Of a daily one: minutes since midnight in the person's time zone. */
+  digest_at: Generated<number>;
+  /** JSON array: kinds that can wait, besides what is of the severity info. */
+  digest_kinds: Generated<string>;
 }
 
 export interface MembersTable {

@@ -53,7 +53,8 @@ const storage: Storage = {
 };
 const target = { recipient: { type: 'target', id: 'target', channel: 'webhook' }, addressId: 'target' } as const;
 const addresses: AddressBook = {
-  plan: async (_tx, _teamId, occasions) => occasions.map(() => [{ ...target, bucket: 'webhook', quiet: null, reason: null, shown: null }]),
+  plan: async (_tx, _teamId, occasions) =>
+    occasions.map(() => [{ ...target, bucket: 'webhook', quiet: null, digest: null, reason: null, shown: null }]),
   open: async () => ({
     address: { channel: 'webhook', url: receiver, secrets: ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0'] },
     addressId: 'target',
@@ -80,6 +81,7 @@ const threads = new ThreadsService({
   rules: { afterAgentMs: 60_000 },
   campaignOf: () => undefined,
   writeMessages: (...written) => messages.write(...written),
+  digests: messages.digests,
   onMessages: () => messages.wake(),
 });
 threads.start();

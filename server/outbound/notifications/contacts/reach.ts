@@ -1,5 +1,5 @@
 import type { ChannelName } from '../channels/types.ts';
-import type { Contact, ContactChannel, Person, Quiet } from './types.ts';
+import type { Contact, ContactChannel, Digest, Person, PersonSettings, Quiet } from './types.ts';
 import { CONTACT_CHANNELS } from './types.ts';
 
 /** Whom a group reaches, and why not the others. Pure. */
@@ -33,6 +33,8 @@ export interface Reached {
   shown: string;
   /** When a person is not to be disturbed there; null: never. */
   quiet: Quiet | null;
+  /** What a person reads together; null: everything comes at once. */
+  digest: Digest | null;
 }
 
 export interface Missed {
@@ -100,11 +102,17 @@ function ofPerson(entry: Entry & { type: 'person' }, person: Person | undefined,
     bucket: contact.bucket,
     shown: contact.shown,
     quiet: quietOf(person, contact.channel),
+    digest: digestOf(person.settings),
   }));
 }
 
 function quietOf({ settings: { quiet, timeZone } }: Person, channel: ContactChannel): Quiet | null {
   return quiet === null || channel === 'email' ? null : { hours: quiet, timeZone: timeZone ?? 'UTC' };
+}
+
+export function digestOf({ digest, timeZone }: Pick<PersonSettings, 'digest' | 'timeZone'>): Digest | null {
+  const { every } = digest;
+  return every === null ? null : { ...digest, every, timeZone: timeZone ?? 'UTC' };
 }
 
 /** Where else a person is reached: their next proved address by none of these channels, and not of what they have left. */
@@ -138,7 +146,7 @@ function ofTarget(entry: Entry & { type: 'target' }, target: TargetState | undef
   const { id, channel, addressKey, bucket, shown } = target;
   if (target.verifiedAt === null) return [{ entry, channel, reason: 'unverified', shown }];
   if (target.offReason !== null) return [{ entry, channel, reason: 'off', shown }];
-  return [{ entry, channel, owner: { type: 'target', id }, addressKey, bucket, shown, quiet: null }];
+  return [{ entry, channel, owner: { type: 'target', id }, addressKey, bucket, shown, quiet: null, digest: null }];
 }
 
 export function isContactChannel(name: string): name is ContactChannel {

@@ -8,8 +8,9 @@ import { problemSchema } from '../../../platform/http/error-handler.ts';
 import { pathId } from '../../../platform/http/fields.ts';
 import { LOCALES } from '../texts/types.ts';
 import { wholeAddress } from './read-contact.ts';
-import type { ContactsService, Owner } from './service.ts';
-import { CONTACT_CHANNELS, OPTOUT_SCOPES } from './types.ts';
+import type { ContactsService, Owner, SettingsChange } from './service.ts';
+import { kindEntries } from '../topics/fields.ts';
+import { CONTACT_CHANNELS, DIGEST_PERIODS, OPTOUT_SCOPES } from './types.ts';
 import type { Contact, ContactAddress, Person } from './types.ts';
 
 const MINUTES_OF_DAY = 1440;
@@ -86,6 +87,9 @@ const settingsExample = {
   quiet_to: 420,
   critical_breaks_through: true,
   default_channel: 'email' as const,
+  digest: 'daily' as const,
+  digest_at: 480,
+  digest_kinds: ['job.*', 'fault.high_cpu'],
 };
 const settingsFields = z.object({
   locale: z.enum(LOCALES).nullable().describe('Language of your notifications; null: English'),
@@ -94,6 +98,12 @@ const settingsFields = z.object({
   quiet_to: minute.nullable().describe('End of your quiet hours, on the next day if not after `quiet_from`'),
   critical_breaks_through: z.boolean().describe('Critical notifications come in quiet hours, too'),
   default_channel: channel.nullable().describe('How you are told as a recipient of a group; null: by email'),
+  digest: z
+    .enum(DIGEST_PERIODS)
+    .nullable()
+    .describe('How often you get in one message what can wait: everything of the severity `info`; null: it comes at once'),
+  digest_at: minute.describe('When a daily digest is sent, in minutes since midnight'),
+  digest_kinds: kindEntries.describe('Kinds that can wait as well, except what is critical; a final * matches every kind with that prefix'),
 });
 const settingsSchema = settingsFields.meta({ id: 'NotificationSettings', examples: [settingsExample] });
 const settingsBody = settingsFields.partial().meta({ id: 'NotificationSettingsChange', examples: [{ locale: 'de' as const }] });
@@ -290,10 +300,15 @@ function ownSettings(app: App, contacts: ContactsService): void {
     async (request) => {
       const owner = ownerOf(request, true);
       const { locale, time_zone: timeZone, default_channel: defaultChannel } = request.body;
+      const digest = readDigest(request.body);
       const quiet = readQuiet(request.body, await contacts.person(owner));
-      return success(presentSettings(await contacts.change(owner, { locale, timeZone, quiet, defaultChannel })));
+      return success(presentSettings(await contacts.change(owner, { locale, timeZone, quiet, defaultChannel, digest })));
     },
   );
+}
+
+function readDigest({ digest: every, digest_at: at, digest_kinds: kinds }: z.infer<typeof settingsBody>): SettingsChange['digest'] {
+  return every === undefined && at === undefined && kinds === undefined ? undefined : { every, at, kinds };
 }
 
 function readQuiet(body: z.infer<typeof settingsBody>, { settings }: Person): Person['settings']['quiet'] | undefined {
@@ -360,7 +375,7 @@ function present({ contact, address }: { contact: Contact; address: ContactAddre
 }
 
 function presentSettings({ settings }: Person): z.infer<typeof settingsSchema> {
-  const { quiet } = settings;
+  const { quiet, digest } = settings;
   return {
     locale: LOCALES.find((locale) => locale === settings.locale) ?? null,
     time_zone: settings.timeZone,
@@ -368,5 +383,8 @@ function presentSettings({ settings }: Person): z.infer<typeof settingsSchema> {
     quiet_to: quiet?.to ?? null,
     critical_breaks_through: quiet?.criticalBreaksThrough ?? true,
     default_channel: settings.defaultChannel,
+    digest: digest.every,
+    digest_at: digest.at,
+    digest_kinds: [...digest.kinds],
   };
 }

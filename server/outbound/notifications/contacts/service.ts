@@ -15,6 +15,8 @@ import type { AddressProofs } from '../proofs/service.ts';
 import { ADDRESS_PURPOSE } from '../proofs/types.ts';
 import { LOCALES } from '../texts/types.ts';
 import type { Reader } from '../texts/types.ts';
+import { nextDigestAt } from './digest-time.ts';
+import { digestOf } from './reach.ts';
 import { identityOfContact, readContact, showContact, showEmail } from './read-contact.ts';
 import type { GivenSubscription } from './read-contact.ts';
 import {
@@ -26,6 +28,7 @@ import {
   isContactOn,
   lockPerson,
   moveContact,
+  moveDigest,
   selectNames,
   selectPeople,
   setContactState,
@@ -51,6 +54,8 @@ export interface ContactsDeps {
   rules: AddressRules;
   publicUrl: string;
 }
+
+export type { SettingsChange } from './store.ts';
 
 /** A person in a team; only the person changes what is theirs. */
 export interface Owner {
@@ -196,7 +201,13 @@ export class ContactsService {
     const person = await this.person(owner);
     if (typeof defaultChannel === 'string' && !person.contacts.some(({ channel }) => channel === defaultChannel))
       throw invalidField('default_channel', 'you have no address of this channel');
-    await updateSettings(this.#deps.storage.db, owner.userId, { ...change, timeZone: zone });
+    const { storage, clock } = this.#deps;
+    await storage.writes.write(async (tx) => {
+      await updateSettings(tx, owner.userId, { ...change, timeZone: zone });
+      const digest = digestOf((await this.person(owner, tx)).settings);
+      // Whoever wants none any more gets the one that was begun at its time.
+      if (digest && (change.digest || zone !== undefined)) await moveDigest(tx, owner.userId, nextDigestAt(digest, clock.now()));
+    });
     return this.person(owner);
   }
 

@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
 import { readRole } from '../../../platform/core/principal.ts';
-import { fromFlag, inChunks } from '../../../platform/storage/columns.ts';
+import { fromFlag, fromJson, inChunks, toJson } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { ContactsTable, NotificationOptoutsTable } from '../../../platform/storage/schema-notifications.ts';
 import type { UsersTable } from '../../../platform/storage/schema-teams.ts';
-import type { Contact, ContactChannel, Optout, OptoutScope, Person, PersonSettings } from './types.ts';
+import { DIGEST_PERIODS } from './types.ts';
+import type { Contact, ContactChannel, DigestSettings, Optout, OptoutScope, Person, PersonSettings } from './types.ts';
 
 export { isUnique } from '../../../platform/storage/storage-errors.ts';
 
@@ -23,6 +24,9 @@ type Account = Pick<
   | 'quiet_to'
   | 'quiet_critical'
   | 'default_channel'
+  | 'digest'
+  | 'digest_at'
+  | 'digest_kinds'
 >;
 
 const ACCOUNT = [
@@ -38,6 +42,9 @@ const ACCOUNT = [
   'quiet_to',
   'quiet_critical',
   'default_channel',
+  'digest',
+  'digest_at',
+  'digest_kinds',
 ] as const;
 
 /** Makes contacts of accounts comparable with the others. */
@@ -97,6 +104,11 @@ function toSettings(row: Account): PersonSettings {
     timeZone: row.time_zone,
     quiet: from === null || to === null ? null : { from, to, criticalBreaksThrough: fromFlag(row.quiet_critical) },
     defaultChannel: row.default_channel as ContactChannel | null,
+    digest: {
+      every: DIGEST_PERIODS.find((period) => period === row.digest) ?? null,
+      at: row.digest_at,
+      kinds: fromJson(row.digest_kinds) as string[],
+    },
   };
 }
 
@@ -241,18 +253,33 @@ export interface SettingsChange {
   timeZone?: string | null | undefined;
   quiet?: PersonSettings['quiet'] | undefined;
   defaultChannel?: ContactChannel | null | undefined;
+  digest?: { [K in keyof DigestSettings]?: DigestSettings[K] | undefined } | undefined;
 }
 
 export async function updateSettings(db: DbOrTx, userId: string, change: SettingsChange): Promise<void> {
-  const { locale, timeZone, quiet, defaultChannel } = change;
+  const { locale, timeZone, quiet, defaultChannel, digest = {} } = change;
   const set = {
     ...(locale === undefined ? {} : { locale }),
     ...(timeZone === undefined ? {} : { time_zone: timeZone }),
     ...(quiet === undefined ? {} : { quiet_from: quiet?.from ?? null, quiet_to: quiet?.to ?? null }),
     ...(quiet ? { quiet_critical: quiet.criticalBreaksThrough ? (1 as const) : (0 as const) } : {}),
     ...(defaultChannel === undefined ? {} : { default_channel: defaultChannel }),
+    ...(digest.every === undefined ? {} : { digest: digest.every }),
+    ...(digest.at === undefined ? {} : { digest_at: digest.at }),
+    ...(digest.kinds === undefined ? {} : { digest_kinds: toJson(digest.kinds) }),
   };
   if (Object.keys(set).length > 0) await db.updateTable('users').set(set).where('id', '=', userId).execute();
+}
+
+/** What waits for the digest of a person, in all teams, waits for another time. */
+export async function moveDigest(db: DbOrTx, userId: string, to: number): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ digest_at: to })
+    .where('recipient_id', '=', userId)
+    .where('recipient_type', '=', 'person')
+    .where('digest_at', 'is not', null)
+    .execute();
 }
 
 /** Nothing happens when it is there already, or the person is no member any more. */

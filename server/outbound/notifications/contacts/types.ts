@@ -37,6 +37,26 @@ export interface PersonSettings {
   quiet: QuietHours | null;
   /** Null: by email. */
   defaultChannel: ContactChannel | null;
+  digest: DigestSettings;
+}
+
+export const DIGEST_PERIODS = ['hourly', 'daily'] as const;
+
+/** What a person reads together, and when. */
+export interface DigestSettings {
+  /** Null: everything comes at once. */
+  every: (typeof DIGEST_PERIODS)[number] | null;
+  /** Of a daily one: minutes since midnight in the person's time zone. */
+  at: number;
+  /** Entries as in topics, besides what is of the severity info. What is critical is never in it. */
+  kinds: readonly string[];
+}
+
+/** The digest of a person who wants one. */
+export interface Digest extends DigestSettings {
+  every: NonNullable<DigestSettings['every']>;
+  /** IANA name. */
+  timeZone: string;
 }
 
 /** Minutes since midnight in the person's time zone; across midnight when `to` is not after `from`. */

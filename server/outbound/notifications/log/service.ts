@@ -12,7 +12,7 @@ import { viewOf } from '../messages/view/read.ts';
 import type { Facts } from '../messages/view/subject.ts';
 import type { MessageKind } from '../texts/types.ts';
 import { writeText } from '../texts/write.ts';
-import { isStandIn } from '../threads/gather.ts';
+import { DIGEST_KIND, listsThreads } from '../threads/gather.ts';
 import { TEST_KIND } from '../threads/new-thread.ts';
 import type { ThreadRow } from '../threads/types.ts';
 import { itemOfRecord, itemOfThread } from './items.ts';
@@ -56,7 +56,7 @@ export class DeliveryLog {
     const [facts] = await readFacts(db, teamId, [row], MOST_ITEMS);
     const [thread] = await this.#listed(teamId, [facts!]);
     const { children, items } = facts!;
-    const listed = isStandIn(row)
+    const listed = listsThreads(row)
       ? children.slice(0, MOST_ITEMS).map((child) => itemOfThread(child, facts!))
       : items.map((item) => itemOfRecord(item, facts!));
     return { thread: thread!, items: listed };
@@ -150,6 +150,7 @@ export class DeliveryLog {
 /** Of the message that would say how it is now. */
 function kindOf({ kind, state }: ThreadRow): MessageKind {
   if (kind === TEST_KIND) return 'test';
+  if (kind === DIGEST_KIND) return 'digest';
   return state === 'open' ? 'open' : 'resolve';
 }
 

@@ -3,7 +3,7 @@ import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Address, OffReason } from '../channels/types.ts';
 import type { GroupAddresses, GroupEntries, Holder } from '../contacts/addresses.ts';
 import type { Entry, Reached } from '../contacts/reach.ts';
-import type { Quiet } from '../contacts/types.ts';
+import type { Digest, Quiet } from '../contacts/types.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Reader } from '../texts/types.ts';
 import type { PlannedMessage, Recipient } from './writing/plan.ts';
@@ -16,6 +16,14 @@ export interface Occasion {
   byAnyWay?: boolean;
 }
 
+/** By what a message comes: a person may have left any of it. */
+export interface CameBy {
+  groupId: string;
+  topicIds: readonly string[];
+  /** It tells of several groups: only who has left all of them does not get it. The link to leave is that of the one. */
+  isOfAllGroups?: boolean;
+}
+
 /** Where a message goes, and for whom it is written. */
 export interface Destination {
   address: Address;
@@ -25,6 +33,8 @@ export interface Destination {
   reader?: Pick<Reader, 'locale'> & { timeZone: string | null; role: Role };
   /** When the person is not to be disturbed there; null: never. */
   quiet?: Quiet | null;
+  /** What the person reads together; null: everything comes at once. */
+  digest?: Digest | null;
   /** For mails to people. */
   unsubscribeUrl?: string;
 }
@@ -37,7 +47,7 @@ export interface AddressBook {
   open(
     db: DbOrTx,
     teamId: string,
-    by: { groupId: string; topicIds: readonly string[] },
+    by: CameBy,
     recipient: Recipient & { addressId: string | null },
   ): Promise<Destination | { reason: string }>;
   /** Another way to a person by none of these channels; undefined for none. Inside a write: queries only. */
@@ -79,7 +89,9 @@ export class ProvedAddresses implements AddressBook {
       for (const { entry, channel, reason, shown } of missed) {
         const by = { groupId: group.id, topicIds };
         const other = byAnyWay && entry.type === 'person' ? await this.otherWay(tx, teamId, by, entry.userId, [channel]) : undefined;
-        plan.push(other ?? { recipient: recipientOf(entry, channel), addressId: null, bucket: '', quiet: null, reason, shown });
+        plan.push(
+          other ?? { recipient: recipientOf(entry, channel), addressId: null, bucket: '', quiet: null, digest: null, reason, shown },
+        );
       }
       plans.push(plan);
     }
@@ -89,11 +101,11 @@ export class ProvedAddresses implements AddressBook {
   async open(
     db: DbOrTx,
     teamId: string,
-    { groupId, topicIds }: { groupId: string; topicIds: readonly string[] },
+    { groupId, topicIds, isOfAllGroups = false }: CameBy,
     { type, id, channel, addressId }: Recipient & { addressId: string | null },
   ): Promise<Destination | { reason: string }> {
     const group = {
-      id: groupId,
+      id: isOfAllGroups ? '' : groupId,
       recipients: [],
       notifiables: type === 'person' ? [{ id, channel }] : [],
       targets: type === 'target' ? [id] : [],
@@ -107,7 +119,7 @@ export class ProvedAddresses implements AddressBook {
     if (type === 'target') return found;
     const reader = await this.#addresses.readerOf(db, teamId, id);
     const unsubscribeUrl = this.#links.unsubscribeUrl({ teamId, userId: id, groupId, topicIds: topicIds.slice(0, MOST_TOPICS_IN_LINK) });
-    return { ...found, quiet: first.quiet, unsubscribeUrl, ...(reader && { reader }) };
+    return { ...found, quiet: first.quiet, digest: first.digest, unsubscribeUrl, ...(reader && { reader }) };
   }
 
   async otherWay(
@@ -130,13 +142,14 @@ export class ProvedAddresses implements AddressBook {
   }
 }
 
-function plannedFor(teamId: string, { entry, channel, owner, addressKey, bucket, shown, quiet }: Reached): PlannedMessage {
+function plannedFor(teamId: string, { entry, channel, owner, addressKey, bucket, shown, quiet, digest }: Reached): PlannedMessage {
   const shared = bucket ?? `${channel}:${addressKey}`;
   return {
     recipient: recipientOf(entry, channel),
     addressId: idOf(owner),
     bucket: BY_ACCOUNT.has(channel) ? shared : `${teamId} ${shared}`,
     quiet,
+    digest,
     reason: null,
     shown,
   };

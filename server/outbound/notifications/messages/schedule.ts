@@ -9,6 +9,15 @@ export const EXPIRES_AFTER_MS = 6 * 60 * MINUTE;
 /** Somebody waits for the result of a test. What arrives later would only puzzle those who get it. */
 export const TEST_EXPIRES_AFTER_MS = 9 * SECOND;
 
+/** The next one does not say it again. */
+export const DIGEST_EXPIRES_AFTER_MS = 24 * 60 * MINUTE;
+
+/** How long messages of a kind are tried, milliseconds. */
+export function expiresAfter(kind: string): number {
+  if (kind === 'test') return TEST_EXPIRES_AFTER_MS;
+  return kind === 'digest' ? DIGEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS;
+}
+
 /** How long one attempt may take, milliseconds: nothing of a test is sent after the answer to who asked for it. */
 export function attemptWithin(message: { kind: string; expires_at: number | null }, deadlineMs: number, now: number): number {
   if (message.kind !== 'test' || message.expires_at === null) return deadlineMs;

@@ -12,6 +12,8 @@ import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
 import { writeText } from '../texts/write.ts';
 import { readView } from './view/read.ts';
+import { makeDigests } from './digests/make.ts';
+import { selectDigestTeams, selectNextDigest } from './digests/store.ts';
 import { planRows } from './writing/rows.ts';
 import type { RevisionRows } from './writing/rows.ts';
 import { writeMessages } from './writing/write.ts';
@@ -59,6 +61,13 @@ export class MessagesService {
   write(tx: Tx, teamId: string, revisions: readonly Revision[], now: number): Promise<void> {
     return writeMessages(this.#deps, tx, teamId, revisions, now);
   }
+
+  /** Digests that are due, and when. */
+  readonly digests = {
+    teams: (now: number): Promise<string[]> => selectDigestTeams(this.#deps.storage.db, now),
+    make: (tx: Tx, teamId: string, now: number): Promise<number> => makeDigests(this.#deps, tx, teamId, now),
+    nextAt: (after: number): Promise<number | null> => selectNextDigest(this.#deps.storage.db, after),
+  };
 
   /** What a thread is about, for the page behind a link. Undefined when it is gone. */
   async describe(teamId: string, threadId: string): Promise<{ subject: string; isOpen: boolean; taker: string | null } | undefined> {

@@ -43,13 +43,21 @@ export const WITHHELD_REASONS = [
   'channel_unavailable',
   /** The person has got as many as a person gets in an hour. */
   'budget',
+  /** It stands in the person's next digest. */
+  'digest',
   /** Somebody has taken the thread over before it was sent. */
   'acknowledged',
 ] as const;
 export type WithheldReason = (typeof WITHHELD_REASONS)[number];
 
+/** The kind of a digest's message, and the reason of what waits for one. */
+export const DIGEST = 'digest';
+
 /** Why a message is held. */
 export const QUIET_HOURS = 'quiet_hours';
+
+/** Kinds that come in quiet hours, too: somebody waits for a test, and has chosen the time of a digest. */
+export const NEVER_HELD: ReadonlySet<string> = new Set(['test', DIGEST]);
 
 /** The kind of the message that says how many more there are than a person gets in an hour. */
 export const HELD_BACK = 'held_back';

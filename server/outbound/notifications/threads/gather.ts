@@ -74,6 +74,14 @@ export function isStandIn({ kind }: Pick<ThreadRow, 'kind'>): boolean {
   return (STAND_INS as readonly string[]).includes(kind);
 }
 
+/** A digest of one person. */
+export const DIGEST_KIND = 'digest';
+
+/** It is about other threads, and has no records of its own. */
+export function listsThreads(thread: Pick<ThreadRow, 'kind'>): boolean {
+  return isStandIn(thread) || thread.kind === DIGEST_KIND;
+}
+
 /** To be told as open, and nobody knows of it: it has opened, it comes and goes, or it stays open although nobody was told that it flaps. */
 export function isOpening({ pending, state, told_open: told }: ThreadRow): boolean {
   return told === 0 && (pending === 'open' || pending === 'flapping' || (pending === 'steady' && state === 'open'));

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
-import type { Storage } from '../../../platform/storage/db.ts';
+import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import { isMuted } from '../groups/mute.ts';
 import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
@@ -12,6 +12,7 @@ import { insertMissedEnds } from './missed/store.ts';
 import { routeSome } from './routing/route.ts';
 import { selectListeners, selectTeamsToRoute } from './routing/store.ts';
 import { hasLongSilenced, makeLongSilencedDue, makeMutedDue, selectDueTeams, selectMutedGroups, selectNextDue } from './telling/store.ts';
+import { earliest } from './telling/care.ts';
 import { tellSome } from './telling/tell.ts';
 import type { WriteMessages } from './telling/tell.ts';
 import type { ThreadRow } from './types.ts';
@@ -29,6 +30,16 @@ export interface ThreadRules {
   afterAgentMs: number;
 }
 
+/** Messages that are made at times that people choose. */
+export interface Digests {
+  /** Teams with some that are due. */
+  teams: (now: number) => Promise<string[]>;
+  /** @returns how many were made */
+  make: (tx: Tx, teamId: string, now: number) => Promise<number>;
+  /** When the next one is due after a time; null for none. */
+  nextAt: (after: number) => Promise<number | null>;
+}
+
 export interface ThreadsDeps {
   storage: Storage;
   clock: Clock;
@@ -37,6 +48,8 @@ export interface ThreadsDeps {
   campaignOf: CampaignOf;
   /** Stores messages in the transaction that decides them. */
   writeMessages: WriteMessages;
+  /** What people read together: it is made in the same passes. */
+  digests: Digests;
   /** Called after a pass that may have stored messages. */
   onMessages: () => void;
 }
@@ -122,7 +135,7 @@ export class ThreadsService {
    * that fails is left out for a while. @throws a storage error that concerns all teams
    */
   async run(): Promise<void> {
-    const { storage, clock, writeMessages, rules, campaignOf } = this.#deps;
+    const { storage, clock, writeMessages, digests, rules, campaignOf } = this.#deps;
     const { afterAgentMs } = rules;
     this.#forgetOldFailures();
     try {
@@ -141,7 +154,12 @@ export class ThreadsService {
           this.#refuseTheSame(teamId, due);
           return due.length;
         });
-        isMoving = hasRouted || hasTold;
+        const hasDigested = await this.#round(await digests.teams(clock.now()), async (teamId) => {
+          const made = await storage.writes.write((tx) => digests.make(tx, teamId, clock.now()));
+          if (made > 0) this.changes.publish({ teamId });
+          return made;
+        });
+        isMoving = hasRouted || hasTold || hasDigested;
       }
       if (this.#failing.size === 0) this.#lookedAt = clock.monotonic();
     } finally {
@@ -220,13 +238,13 @@ export class ThreadsService {
 
   /** Never rejects. @returns how long to wait for the next pass, milliseconds */
   async #runPass(): Promise<number> {
-    const { storage, clock, log } = this.#deps;
+    const { storage, clock, log, digests } = this.#deps;
     this.#isHinted = false;
     const startedAt = clock.now();
     try {
       await this.run();
       // What was due before was told now, or belongs to a team that is left out.
-      const next = await selectNextDue(storage.db, startedAt);
+      const next = earliest(await selectNextDue(storage.db, startedAt), await digests.nextAt(startedAt));
       const retries = [...this.#failing.values()].map((at) => at - clock.monotonic());
       return Math.max(0, Math.min((next ?? Infinity) - clock.now(), ...retries, LOOK_EVERY_MS));
     } catch (error) {

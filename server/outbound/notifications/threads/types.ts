@@ -27,7 +27,7 @@ export type Pending = (typeof PENDING)[number];
 /** A thread's message as it is decided, before it is known who gets it. */
 export interface Revision {
   thread: ThreadRow;
-  kind: 'open' | 'update' | 'resolve' | 'reminder' | 'still_open' | 'escalation' | 'acknowledged' | 'test';
+  kind: 'open' | 'update' | 'resolve' | 'reminder' | 'still_open' | 'escalation' | 'acknowledged' | 'digest' | 'test';
   /** Whom it is for; undefined: the thread's group, and those it was escalated to. */
   groups?: readonly string[];
   /** Why nobody gets it; null when it is told. */

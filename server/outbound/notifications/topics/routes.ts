@@ -5,19 +5,11 @@ import { commonErrors, dateTime, envelope, success, toDateTime } from '../../../
 import { problemSchema } from '../../../platform/http/error-handler.ts';
 import { nameField, pathId } from '../../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../../platform/http/pagination.ts';
+import { kindEntries } from './fields.ts';
 import type { TopicsService } from './service.ts';
 import type { Topic } from './types.ts';
 
-/** Far more than there are kinds of events. */
-const MAX_EVENTS = 50;
-
-const event = z
-  .string()
-  .max(100)
-  .regex(/^(?:[a-z_]+\.)*(?:[a-z_]+|\*)$/, 'must be like fault.router_offline or fault.*');
-const events = z
-  .array(event)
-  .max(MAX_EVENTS)
+const events = kindEntries
   .describe('Event types of the topic; a final * matches every type with that prefix')
   .meta({ examples: [['fault.router_offline', 'job.*']] });
 

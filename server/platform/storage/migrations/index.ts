@@ -59,6 +59,7 @@ import { countedJobs } from './0058-counted-jobs.ts';
 import { messagesOfARouter } from './0059-messages-of-a-router.ts';
 import { toldKinds } from './0060-told-kinds.ts';
 import { deletedParents } from './0061-deleted-parents.ts';
+import { digests } from './0062-digests.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -124,4 +125,5 @@ export const migrations: readonly Migration[] = [
   messagesOfARouter,
   toldKinds,
   deletedParents,
+  digests,
 ];

@@ -20,6 +20,7 @@ const REASONS: Record<string, string> = {
   duplicate: 'another line of the group leads to the same address',
   channel_unavailable: 'the operator has not configured this channel',
   acknowledged: 'somebody had taken it over',
+  digest: 'it stands in their digest',
   budget: 'they have had as many messages in this hour as one person gets',
   fallback: 'another way, because the first one does not work',
   expired: 'six hours of attempts have failed',

@@ -43,7 +43,9 @@ export const threadSchema = z
     group: z.string().describe('Name of the group'),
     kind: z
       .string()
-      .describe('Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `test`'),
+      .describe(
+        'Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test`',
+      ),
     severity: z.string().describe('critical, warning or info'),
     state: z.enum(['open', 'closed']).describe('closed: nothing in it is open'),
     subject: z.string().describe('What it is about now, in one line, in English and with the times of the site'),

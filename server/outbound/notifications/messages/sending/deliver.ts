@@ -12,8 +12,9 @@ import { stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
+import { nextDigestAt } from '../../contacts/digest-time.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
-import { EXPIRED, HELD_BACK, QUIET_HOURS } from '../types.ts';
+import { DIGEST, EXPIRED, HELD_BACK, NEVER_HELD, QUIET_HOURS } from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import { readView } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
@@ -37,9 +38,6 @@ export interface DeliverDeps {
   random: () => number;
 }
 
-/** Somebody waits for a test, and has chosen the time of a summary. */
-const NEVER_HELD = new Set(['test', 'digest']);
-
 /** One attempt at a claimed message, with its record. The text is written now: it says what is true now. @throws a storage error */
 export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
   const { storage, clock } = deps;
@@ -52,7 +50,8 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   }
   const { recipient_type: type, recipient_id: id, channel } = message;
   const recipient = { type: type as 'person' | 'target', id, channel, addressId: message.address_id };
-  const by = { groupId: message.group_id, topicIds: await topicsOf(message, storage) };
+  const isOfAllGroups = message.kind === DIGEST;
+  const by = { groupId: message.group_id, topicIds: isOfAllGroups ? [] : await topicsOf(message, storage), isOfAllGroups };
   const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
   if ('reason' in found || !deps.channels[found.address.channel]) {
     await settle({ state: 'withheld', reason: 'reason' in found ? found.reason : 'channel_unavailable', attempts, now });
@@ -67,6 +66,11 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const outgoing = await write({ message, heldBack }, found, deps, now);
   // The thread went with its group.
   if (!outgoing) return;
+  if (message.kind === DIGEST && outgoing.thread.itemCount === 0) {
+    // All that it was to say went with its group.
+    await settle({ state: 'superseded', reason: null, attempts, now });
+    return;
+  }
   const { kind, severity } = outgoing.thread;
   const until = NEVER_HELD.has(message.kind) ? null : heldUntil(found.quiet ?? null, severity, now);
   if (until !== null) {
@@ -75,7 +79,10 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   }
   // What began and ended while the person slept is no message any more.
   if (message.state === 'held' && kind === 'was_away') {
-    await settle({ state: 'withheld', reason: 'over_in_quiet_hours', attempts, now });
+    const { digest = null } = found;
+    // The digest of the minute in which the quiet hours end has it already.
+    const digestAt = digest === null ? null : nextDigestAt(digest, (message.due_at ?? now) - 1);
+    await settle({ state: 'withheld', reason: 'over_in_quiet_hours', attempts, now, digestAt });
     return;
   }
   const started = performance.now();

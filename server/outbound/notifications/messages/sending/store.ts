@@ -96,7 +96,7 @@ export async function postpone(db: DbOrTx, ids: readonly string[], until: number
 
 export type Settlement =
   | { state: 'sent'; ref: string | null; attempts: number; now: number }
-  | { state: 'failed' | 'withheld' | 'superseded'; reason: string | null; attempts: number; now: number }
+  | { state: 'failed' | 'withheld' | 'superseded'; reason: string | null; attempts: number; now: number; digestAt?: number | null }
   | { state: 'pending'; dueAt: number; attempts: number }
   | { state: 'held'; reason: string; dueAt: number; expiresAt: number; attempts: number };
 
@@ -124,7 +124,13 @@ function valuesOf(message: MessageRow, settlement: Settlement) {
     case 'sent':
       return { state: 'sent', reason, due_at: null, settled_at: settlement.now, provider_ref: settlement.ref };
     default:
-      return { state: settlement.state, reason: settlement.reason, due_at: null, settled_at: settlement.now };
+      return {
+        state: settlement.state,
+        reason: settlement.reason,
+        due_at: null,
+        settled_at: settlement.now,
+        digest_at: settlement.digestAt ?? null,
+      };
   }
 }
 

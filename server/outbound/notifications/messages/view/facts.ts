@@ -1,6 +1,6 @@
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import { MAX_ITEMS } from '../../texts/types.ts';
-import { isStandIn } from '../../threads/gather.ts';
+import { DIGEST_KIND, isStandIn } from '../../threads/gather.ts';
 import type { ThreadRow } from '../../threads/types.ts';
 import {
   countAgents,
@@ -8,6 +8,7 @@ import {
   countRouters,
   countTargets,
   selectChildThreads,
+  selectDigestedThreads,
   selectFirstItems,
   selectNames,
   selectTakers,
@@ -19,7 +20,9 @@ import type { Facts } from './subject.ts';
  * @param mostItems of each thread, what is open first
  */
 export async function readFacts(db: DbOrTx, teamId: string, threads: readonly ThreadRow[], mostItems = MAX_ITEMS): Promise<Facts[]> {
-  const direct = await selectChildThreads(db, teamId, idsOf(threads.filter(isStandIn)));
+  const digested = await selectDigestedThreads(db, teamId, idsOf(threads.filter(({ kind }) => kind === DIGEST_KIND)));
+  const inStandIns = await selectChildThreads(db, teamId, idsOf(threads.filter(isStandIn)));
+  const direct = [...inStandIns, ...[...digested.values()].flat()];
   const nested = await selectChildThreads(db, teamId, idsOf(direct.filter(isStandIn)));
   const items = await selectFirstItems(db, teamId, idsOf(threads), mostItems);
   const all = [...threads, ...direct, ...nested];
@@ -35,7 +38,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
   const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
   const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
   const agents = threads.some(({ kind }) => kind === 'contact_lost') ? await countAgents(db, teamId) : 0;
-  const children = Map.groupBy(direct, parentOf);
+  const children = new Map([...Map.groupBy(inStandIns, parentOf), ...digested]);
   const inSites = Map.groupBy(nested, parentOf);
   return threads.map((thread) => {
     const own = children.get(thread.id) ?? [];

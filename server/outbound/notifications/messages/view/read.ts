@@ -1,7 +1,7 @@
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import { MAX_ITEMS } from '../../texts/types.ts';
 import type { FaultType, MessageKind, ThreadItem, ThreadView } from '../../texts/types.ts';
-import { isStandIn } from '../../threads/gather.ts';
+import { DIGEST_KIND, listsThreads } from '../../threads/gather.ts';
 import { openingsOf } from '../../threads/apply.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { MessageRow } from '../types.ts';
@@ -35,9 +35,14 @@ async function readLines(
   { thread, children }: Facts,
   { publicUrl, now }: Wanted,
 ): Promise<ReadonlyMap<string, ThreadView>> {
-  if (thread.kind !== 'several') return new Map();
+  if (thread.kind !== 'several' && thread.kind !== DIGEST_KIND) return new Map();
   const facts = await readFacts(db, teamId, children.slice(0, MAX_ITEMS));
-  return new Map(facts.map((one) => [one.thread.id, viewOf(one, { kind: 'open', publicUrl, now })]));
+  return new Map(facts.map((one) => [one.thread.id, viewOf(one, { kind: kindNow(one.thread), publicUrl, now })]));
+}
+
+/** What there is to say of it by now. What has no end just happened. */
+function kindNow({ state, ended_at: endedAt }: ThreadRow): MessageKind {
+  return state === 'open' || endedAt === null ? 'open' : 'was_away';
 }
 
 /** A thread as a message of this kind tells it. Pure. @param lines threads in it that are told in their own words */
@@ -50,10 +55,11 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted, lines?: R
     kind,
     severity: thread.severity as ThreadView['severity'],
     subject: subjectOf(facts),
-    items: isStandIn(thread)
+    items: listsThreads(thread)
       ? facts.children.slice(0, MAX_ITEMS).map((child) => rowOfThread(facts, child, lines?.get(child.id)))
       : rowsOf(facts),
-    itemCount: Math.max(thread.item_count, facts.children.length),
+    // Of a digest, what was deleted meanwhile is not counted.
+    itemCount: thread.kind === DIGEST_KIND ? facts.children.length : Math.max(thread.item_count, facts.children.length),
     openCount: thread.open_count,
     firstAt: thread.first_at,
     endedAt: thread.ended_at,

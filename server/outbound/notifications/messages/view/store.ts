@@ -73,6 +73,35 @@ export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: 
   return children;
 }
 
+/** Threads in digests, in the order in which they began. */
+export async function selectDigestedThreads(db: DbOrTx, teamId: string, digestIds: readonly string[]): Promise<Map<string, ThreadRow[]>> {
+  const threads = new Map<string, ThreadRow[]>();
+  for (const chunk of inChunks(digestIds)) {
+    const rows = await db
+      .selectFrom('messages')
+      .select(['digest_id', 'thread_id'])
+      .distinct()
+      .where('team_id', '=', teamId)
+      .where('digest_id', 'in', chunk)
+      .execute();
+    const found = new Map(
+      (
+        await selectThreads(
+          db,
+          teamId,
+          rows.map(({ thread_id: id }) => id),
+        )
+      ).map((thread) => [thread.id, thread]),
+    );
+    for (const [id, own] of Map.groupBy(rows, ({ digest_id: digest }) => digest!))
+      threads.set(
+        id,
+        own.flatMap(({ thread_id: threadId }) => found.get(threadId) ?? []).toSorted((one, other) => one.first_at - other.first_at),
+      );
+  }
+  return threads;
+}
+
 /** Routers of agents or sites, also those that answer. */
 export async function countRouters(
   db: DbOrTx,

@@ -1,5 +1,5 @@
 import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
-import { likenessOfKey } from '../../threads/gather.ts';
+import { DIGEST_KIND, likenessOfKey } from '../../threads/gather.ts';
 import { TEST_KIND } from '../../threads/new-thread.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { Names } from './store.ts';
@@ -43,6 +43,8 @@ export function subjectOf(facts: Facts): ThreadSubject {
       };
     case 'contact_lost':
       return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.agents };
+    case DIGEST_KIND:
+      return { type: 'digest', from: thread.first_at, to: thread.created_at };
     case 'several': {
       const routers = new Set(children.flatMap(({ router_id: id }) => id ?? []));
       const isEachOfAnother = routers.size === children.length;

@@ -3,7 +3,7 @@ import { newId } from '../../../../platform/core/ids.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { MessagesTable } from '../../../../platform/storage/schema-notices.ts';
 import { EXPIRES_AFTER_MS } from '../schedule.ts';
-import { HELD_BACK } from '../types.ts';
+import { DIGEST, HELD_BACK } from '../types.ts';
 import type { PlannedMessage } from './plan.ts';
 import { countRecent, selectNotes } from './store.ts';
 import type { Note, Recent } from './store.ts';
@@ -23,7 +23,7 @@ export const BUDGETS = [
 type Row = Insertable<MessagesTable>;
 const LIMITED = BUDGETS.flatMap(({ channels }): string[] => [...channels]);
 /** What somebody waits for. */
-const UNLIMITED_KINDS = new Set(['test', 'digest']);
+const UNLIMITED_KINDS = new Set(['test', DIGEST]);
 
 function budgetOf(channel: string) {
   return BUDGETS.find(({ channels }) => (channels as readonly string[]).includes(channel));

@@ -1,4 +1,4 @@
-import type { Quiet } from '../../contacts/types.ts';
+import type { Digest, Quiet } from '../../contacts/types.ts';
 
 /** Who gets a message of a group, by which channel, and who does not. */
 
@@ -16,6 +16,8 @@ export interface PlannedMessage {
   bucket: string;
   /** When the person is not to be disturbed by it. */
   quiet: Quiet | null;
+  /** What the person reads together; null: everything comes at once. */
+  digest: Digest | null;
   /** Why it is not sent; null when it is. */
   reason: string | null;
   /** The address, as others see it; null without one. */

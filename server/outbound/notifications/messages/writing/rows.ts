@@ -5,16 +5,18 @@ import type { MessagesTable } from '../../../../platform/storage/schema-notices.
 import type { Channels } from '../../channels/set.ts';
 import type { ChannelName } from '../../channels/types.ts';
 import type { GroupEntries } from '../../contacts/addresses.ts';
+import { nextDigestAt } from '../../contacts/digest-time.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
 import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { escalatedTo } from '../../threads/telling/care.ts';
 import { kindsOf } from '../../threads/apply.ts';
 import type { Revision, ThreadRow } from '../../threads/types.ts';
 import type { AddressBook, Occasion } from '../addresses.ts';
-import { EXPIRES_AFTER_MS, TEST_EXPIRES_AFTER_MS } from '../schedule.ts';
+import { canWait } from '../digests/choose.ts';
+import { expiresAfter } from '../schedule.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
-import { QUIET_HOURS } from '../types.ts';
+import { DIGEST, NEVER_HELD, QUIET_HOURS } from '../types.ts';
 import { readBudget } from './budget.ts';
 import type { PlannedMessage } from './plan.ts';
 import { selectAdmins, selectLinks } from './store.ts';
@@ -95,7 +97,7 @@ function onlyOnce(message: PlannedMessage, taken: Set<string>): PlannedMessage {
   return message;
 }
 
-interface Writing {
+export interface Writing {
   revision: Revision;
   groupId: string;
   teamId: string;
@@ -103,15 +105,20 @@ interface Writing {
   now: number;
 }
 
-function rowOf(
-  { recipient, bucket, addressId, quiet, reason, shown }: PlannedMessage,
+/** A planned message as it is stored. */
+export function rowOf(
+  { recipient, bucket, addressId, quiet, digest, reason, shown }: PlannedMessage,
   { revision, groupId, teamId, channels, now }: Writing,
 ) {
   const { thread, kind, withheld } = revision;
-  const why = withheld ?? (reason === null && !channels[recipient.channel as ChannelName] ? 'channel_unavailable' : reason);
+  const isReached = reason === null && channels[recipient.channel as ChannelName] !== undefined;
+  const unreached = isReached ? null : (reason ?? 'channel_unavailable');
+  const digested = isReached && digest !== null && withheld === null && canWait(digest, revision) ? DIGEST : null;
+  const why = withheld ?? unreached ?? digested;
   const isSent = why === null;
-  const held = isSent && kind !== 'test' ? heldUntil(quiet, thread.severity, now) : null;
+  const held = isSent && !NEVER_HELD.has(kind) ? heldUntil(quiet, thread.severity, now) : null;
   const dueAt = held ?? now;
+  const standsInDigest = isReached && digest !== null && (digested !== null || withheld === 'over_before_told');
   return {
     id: newId(now),
     team_id: teamId,
@@ -131,10 +138,11 @@ function rowOf(
     bucket: isSent ? bucket : '',
     attempts: 0,
     due_at: isSent ? dueAt : null,
-    expires_at: isSent ? dueAt + (kind === 'test' ? TEST_EXPIRES_AFTER_MS : EXPIRES_AFTER_MS) : null,
+    expires_at: isSent ? dueAt + expiresAfter(kind) : null,
     claim: null,
     claimed_until: null,
     provider_ref: null,
+    digest_at: standsInDigest ? nextDigestAt(digest, now) : null,
     subject: null,
     created_at: now,
     settled_at: isSent ? null : now,
