@@ -9,6 +9,7 @@ import { GroupAddresses } from './contacts/addresses.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import type { ContactRoutesDeps } from './contacts/routes.ts';
 import { ContactsService } from './contacts/service.ts';
+import { settingsRoutes } from './contacts/settings/routes.ts';
 import { explainRoutes } from './explain/routes.ts';
 import type { ExplainRoutesDeps } from './explain/routes.ts';
 import { Explainer } from './explain/service.ts';
@@ -169,6 +170,7 @@ export const notifications = feature({
     scheduleRoutes(scope, services);
     targetRoutes(scope, services);
     contactRoutes(scope, services);
+    settingsRoutes(scope, services);
     silenceRoutes(scope, services);
     threadRoutes(scope, services);
     logRoutes(scope, services);
