@@ -1,5 +1,5 @@
 import { ProblemError } from '../../../client/browser.ts';
-import { sentenceOf } from './reading.tsx';
+import { TryAgain, sentenceOf } from './reading.tsx';
 
 /** A page whose record cannot be read. @param what the record: `job` */
 export function MissingRecord({ error, what }: { error: Error; what: string }) {
@@ -8,7 +8,13 @@ export function MissingRecord({ error, what }: { error: Error; what: string }) {
     <div className="head">
       <div>
         <h1>{isGone ? `Your team has no such ${what}` : `The ${what} cannot be read`}</h1>
-        <p>{isGone ? 'It may have been removed, or the address is mistyped.' : sentenceOf(error)}</p>
+        {isGone ? (
+          <p>It may have been removed, or the address is mistyped.</p>
+        ) : (
+          <p role="alert">
+            {sentenceOf(error)} <TryAgain />
+          </p>
+        )}
       </div>
     </div>
   );

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { ProblemError } from '../../../client/browser.ts';
 
 /** Stands where records will be: hairlines, nothing that moves. */
@@ -13,8 +14,19 @@ export function Reading() {
 export function ReadingFailed({ error, what }: { error: Error; what: string }) {
   return (
     <p className="empty" role="alert">
-      {what} cannot be read now. {sentenceOf(error)}
+      {what} cannot be read now. {sentenceOf(error)} <TryAgain />
     </p>
+  );
+}
+
+/** Reads again whatever the page shows and could not read: what failed together usually comes back together. */
+export function TryAgain() {
+  const queries = useQueryClient();
+  const readAgain = () => queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  return (
+    <button type="button" className="btn quiet sm" onClick={() => void readAgain()}>
+      Try again
+    </button>
   );
 }
 

@@ -173,4 +173,138 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.focused();
     await visit.end();
   });
+
+  it('a person says who is told of what and when, tests it, reads who was told and why, and silences a router', async () => {
+    const visit = await Visit.start(browser, world);
+    const { page } = visit;
+    const keyboard = new Keyboard(page);
+    const dialog = page.getByRole('dialog');
+    const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
+    const closed = async (): Promise<void> => {
+      await dialog.waitFor({ state: 'detached' });
+      await keyboard.focused();
+    };
+    /** Opens the question behind a button, and waits for the first thing in it. */
+    const ask = async (button: string | RegExp, first: string): Promise<void> => {
+      await keyboard.tabTo(button);
+      await keyboard.press('Enter');
+      await dialog.getByLabel(first, { exact: true }).first().waitFor();
+    };
+    /** To another part of the notifications. */
+    const turnTo = async (name: string): Promise<void> => {
+      await keyboard.tabTo(name, 'Shift+Tab');
+      await keyboard.press('Enter');
+      await heading(name);
+      await keyboard.focused();
+    };
+    await visit.signIn('admin', '/notifications/topics');
+    await page.keyboard.press('Tab');
+
+    await ask('Make a topic', 'Name');
+    await keyboard.tabTo('Name');
+    await keyboard.type('Outages');
+    await keyboard.tabTo('a router does not answer');
+    await keyboard.press('Space');
+    await keyboard.tabTo('Make the topic');
+    await keyboard.press('Enter');
+    await closed();
+    await page.getByRole('cell', { name: 'Outages' }).waitFor();
+
+    await keyboard.tabTo('Schedules');
+    await keyboard.press('Enter');
+    await heading('Schedules');
+    await ask('Make a schedule', 'Name');
+    await keyboard.tabTo('Name');
+    await keyboard.type('Weekends');
+    await keyboard.tabTo('saturday');
+    await keyboard.press('Space');
+    await keyboard.tabTo('Make the schedule');
+    await keyboard.press('Enter');
+    await closed();
+    await page.getByText('Mondays to Saturdays 08:00–18:00').waitFor();
+
+    await turnTo('Groups');
+    await ask('Make a group', 'Name');
+    await keyboard.tabTo('Name');
+    await keyboard.type('On call');
+    await keyboard.tabTo(/^Outages/);
+    await keyboard.press('Space');
+    await keyboard.tabTo('Make the group');
+    await keyboard.press('Enter');
+    await heading('On call');
+    await keyboard.focused();
+    await ask('Change people', 'Person');
+    await keyboard.tabTo('Person');
+    await keyboard.type('operator');
+    await keyboard.tabTo('Add');
+    await keyboard.press('Enter');
+    await dialog.getByRole('listitem').filter({ hasText: 'operator@example.org' }).waitFor();
+    await keyboard.tabTo('Save');
+    await keyboard.press('Enter');
+    await closed();
+    await page.getByText('admin@example.org and operator@example.org are told of Outages everywhere, at any time.').waitFor();
+    await keyboard.tabTo('Send a test', 'Shift+Tab');
+    await keyboard.press('Enter');
+    await keyboard.tabTo('Send the test');
+    await keyboard.press('Enter');
+    await dialog.getByRole('list', { name: 'What became of the test' }).waitFor();
+    await keyboard.tabTo('The thread of the test');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Who was told' }).waitFor();
+    await keyboard.focused();
+
+    await keyboard.tabTo('Threads');
+    await keyboard.press('Enter');
+    await heading('Threads');
+    await keyboard.tabTo('All');
+    await keyboard.press('Enter');
+    await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
+    await turnTo('Log');
+    await keyboard.tabTo(/^To/);
+    await keyboard.type('operator');
+    await page.getByText('1 message', { exact: true }).waitFor();
+    await turnTo('Why');
+    await keyboard.tabTo(/^at/);
+    await keyboard.type('router-1');
+    await page.getByRole('listitem').filter({ hasText: 'operator@example.org' }).getByText('is not told').waitFor();
+
+    await keyboard.tabTo('Silences', 'Shift+Tab');
+    await keyboard.press('Enter');
+    await heading('Silences');
+    await ask('Silence something', 'Router');
+    await keyboard.tabTo('Router');
+    await keyboard.type('router-0');
+    await keyboard.tabTo('Why');
+    await keyboard.type('Change of the core switch');
+    await keyboard.tabTo('Silence it');
+    await keyboard.press('Enter');
+    await closed();
+    await page.getByText('silent now').waitFor();
+    await keyboard.tabTo(/^End/);
+    await keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'End it' }).waitFor();
+    await keyboard.tabTo('End it');
+    await keyboard.press('Enter');
+    await closed();
+
+    await turnTo('Channels');
+    await ask('Add a channel', 'Kind');
+    await keyboard.press('Escape');
+    await closed();
+    await visit.goto('/me/notifications');
+    await page.keyboard.press('Tab');
+    await ask('Add an address', 'Kind');
+    await keyboard.press('Escape');
+    await closed();
+    await keyboard.tabTo('Your time zone');
+    await keyboard.type('Pacific/Auckland');
+    await keyboard.tabTo(/^Quiet hours/);
+    await keyboard.press('Space');
+    await keyboard.tabTo('Save');
+    await keyboard.press('Enter');
+    await page.getByText('Saved.').waitFor();
+    await keyboard.focused();
+    visit.forgiveFailedRequests();
+    await visit.end();
+  });
 });

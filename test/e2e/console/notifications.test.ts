@@ -195,6 +195,51 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     });
   });
 
+  it('says in a question what could not be read for it, claims nothing of it, and reads it at Try again', async () => {
+    const broken = /\/api\/(topics|sites|groups|me\/contacts)(\?|$)/;
+    const breakDown = () => page.route(broken, (route) => (route.request().method() === 'GET' ? route.abort() : route.continue()));
+    const again = dialog().getByRole('button', { name: 'Try again' });
+    const { id: channel } = await make('/api/notification-targets', {
+      name: 'Tickets',
+      channel: 'webhook',
+      address: { url: `${receiver.url}/tickets` },
+    });
+    const { id: topic } = await make('/api/topics', { name: 'Reboots', events: ['fault.rebooted'] });
+    const { id: group } = await make('/api/groups', { name: 'Uses it', targets: [channel] });
+    await visit.signIn('admin', '/notifications/channels');
+    await breakDown();
+    await row('Tickets').getByRole('button', { name: 'Remove' }).click();
+    await dialog().getByText('Which groups use it cannot be read now.').waitFor();
+    expect(await dialog().innerText()).not.toContain('No group uses it');
+    await page.unroute(broken);
+    await again.click();
+    await dialog().getByText('It is taken out of Uses it').waitFor();
+
+    await breakDown();
+    await visit.goto('/notifications/groups');
+    await page.getByText('Groups cannot be read now.').waitFor();
+    await button('Make a group').click();
+    await dialog().getByText('Topics cannot be read now.').waitFor();
+    await page.unroute(broken);
+    await again.click();
+    await dialog().getByLabel('Reboots').waitFor();
+
+    await breakDown();
+    await visit.goto('/notifications/silences?site=01a1fba1-77c3-7e02-b5d4-2f8a6c0e4d91');
+    await dialog().getByText('Sites cannot be read now.').waitFor();
+    await page.unroute(broken);
+    await again.click();
+    await dialog().getByLabel('Site').waitFor();
+
+    await breakDown();
+    await visit.goto('/me/notifications');
+    await page.getByText('Whether this browser is told cannot be read now.').waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('does not show notifications');
+    for (const at of [`groups/${group}`, `topics/${topic}`, `notification-targets/${channel}`])
+      await world.caller.call('DELETE', `/api/${at}`);
+    visit.forgiveFailedRequests();
+  });
+
   it('makes topics of kinds in words, and schedules of days and hours', async () => {
     await visit.signIn('admin', '/notifications/topics');
     await button('Make a topic').click();

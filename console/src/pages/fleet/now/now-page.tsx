@@ -8,7 +8,7 @@ import { useStateCounts } from '../../../frame/shelf.tsx';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
-import { Reading } from '../../../parts/reading.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { numberWords } from '../../../parts/sizes.ts';
 import { wordOf } from '../../../parts/state-words.ts';
 import { useMay } from '../../../session/use-may.ts';
@@ -25,11 +25,11 @@ const FirstRun = lazy(async () => ({ default: (await import('../../settings/firs
 /** The fleet at this moment; for a team without an agent, the way to the first one. */
 export function NowPage() {
   const { routers } = useFleet();
-  const { data: overview } = useRecord('overview', 'getOverview', {});
+  const { data: overview, error } = useRecord('overview', 'getOverview', {});
   // Once begun, the first run stays until the person leaves: it tells what the new agent does.
   const [isFirst, setFirst] = useState(false);
   if (!isFirst && overview && routers.size === 0 && agentsOf(overview) === 0) setFirst(true);
-  if (!isFirst) return <Now overview={overview} />;
+  if (!isFirst) return <Now overview={overview} error={error} />;
   return (
     <Suspense fallback={<FirstRunHead />}>
       <FirstRun />
@@ -56,7 +56,7 @@ function agentsOf({ agents: { connected, away, unseen } }: Overview): number {
 }
 
 /** What does not answer and why, what is open, and the last 24 hours of every site. */
-function Now({ overview }: { overview: Overview | undefined }) {
+function Now({ overview, error }: { overview: Overview | undefined; error: Error | null }) {
   const counts = useStateCounts();
   const { routers } = useFleet();
   const { strong, weak } = sentenceOf(counts, overview?.common_causes ?? []);
@@ -88,7 +88,7 @@ function Now({ overview }: { overview: Overview | undefined }) {
       <div className="cols now-cols">
         <ToHandle overview={overview} />
         <div>
-          {overview ? <OpenNow overview={overview} /> : null}
+          {overview ? <OpenNow overview={overview} /> : error ? <ReadingFailed error={error} what="What is open" /> : null}
           <LastEvents />
         </div>
       </div>

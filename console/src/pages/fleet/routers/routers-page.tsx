@@ -15,6 +15,7 @@ import type { RoutersSearch } from './search.ts';
 import { NONE, selectedOf, toggled } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { useTyped } from '../../../parts/use-typed.ts';
+import { SiteNamesFailed } from './site-names-failed.tsx';
 import { useFiltered, useSiteNames } from './use-filtered.ts';
 import { SaveView, Views } from './views.tsx';
 
@@ -56,6 +57,7 @@ export function RoutersPage() {
       </div>
       <Views search={search} sites={sites} />
       <Filter q={q} count={ids.length} onChange={setQ} />
+      <SiteNamesFailed />
       <Chips q={q} ids={ids} onChange={setQ} />
       {ids.length === 0 ? (
         <NoRouters />

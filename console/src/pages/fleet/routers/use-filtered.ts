@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { filterOf, inOrder } from './search.ts';
@@ -6,13 +7,17 @@ import type { SiteNames, SortKey } from './search.ts';
 
 const NONE: SiteNames = new Map();
 
+/** Names of sites by id; none until they have been read. */
 export function useSiteNames(): SiteNames {
+  return useReadSiteNames().data ?? NONE;
+}
+
+export function useReadSiteNames(): UseQueryResult<SiteNames> {
   const { api } = useFleet();
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['sites', 'names'],
     queryFn: async (): Promise<SiteNames> => new Map((await api.all('listSites', {})).map(({ id, name }) => [id, name])),
   });
-  return data ?? NONE;
 }
 
 /** Ids of the routers that match a filter, in an order. Read anew whenever a router changes. */

@@ -1,14 +1,15 @@
 import { useState } from 'react';
-import type { NotificationTarget } from '../../../../../client/browser.ts';
+import type { NotificationGroup, NotificationTarget } from '../../../../../client/browser.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
+import { ReadingFailed } from '../../../parts/reading.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, TARGETS, listOf, useAll } from '../directory.ts';
-import { channelName, offWords, upper } from '../words.ts';
+import { channelName, listed, offWords, upper } from '../words.ts';
 import { AddTarget } from './add-target.tsx';
 import { ChangeTarget } from './change-target.tsx';
 import { Prove } from './prove.tsx';
@@ -126,8 +127,7 @@ function ProveTarget({ target, onClose }: { target: NotificationTarget; onClose:
 }
 
 function Remove({ target, onClose }: { target: NotificationTarget; onClose: () => void }) {
-  const groups = useAll(GROUPS, 'listGroups').data ?? [];
-  const using = groups.filter(({ targets }) => targets.includes(target.id)).map(({ name }) => name);
+  const { data: groups, error } = useAll(GROUPS, 'listGroups');
   return (
     <Confirm
       title={`Remove ${target.name}?`}
@@ -137,10 +137,13 @@ function Remove({ target, onClose }: { target: NotificationTarget; onClose: () =
       stale={[TARGETS, GROUPS]}
       onClose={onClose}
     >
-      <p>
-        {using.length === 0 ? 'No group uses it.' : `It is taken out of ${using.join(', ')}, and nothing is sent there any more.`} Its
-        address is forgotten.
-      </p>
+      <p>{groups === undefined ? '' : usedBy(target, groups)} Its address is forgotten.</p>
+      {groups === undefined && error ? <ReadingFailed error={error} what="Which groups use it" /> : null}
     </Confirm>
   );
+}
+
+function usedBy({ id }: NotificationTarget, groups: readonly NotificationGroup[]): string {
+  const using = groups.filter(({ targets }) => targets.includes(id)).map(({ name }) => name);
+  return using.length === 0 ? 'No group uses it.' : `It is taken out of ${listed(using)}, and nothing is sent there any more.`;
 }

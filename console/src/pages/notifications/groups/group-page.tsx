@@ -7,7 +7,7 @@ import { useRecord } from '../../../data/use-record.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
-import { Reading, ReadingFailed, sentenceOf } from '../../../parts/reading.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { GROUPS, useNames } from '../directory.ts';
@@ -103,7 +103,7 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
 
 function Reach({ group, names }: { group: NotificationGroup; names: Names }) {
   const { data, error } = useRecord(GROUPS, 'getGroupReach', { path: { group_id: group.id } });
-  if (!data) return error ? <p className="empty">{sentenceOf(error)}</p> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what="Who is told" /> : <Reading />;
   return <ReachTable reach={data} names={names} />;
 }
 

@@ -4,6 +4,7 @@ import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, TextField } from '../../../parts/form.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { GROUPS, useAll } from '../directory.ts';
 import { CheckList } from '../check-list.tsx';
@@ -13,7 +14,7 @@ import { eventsWords } from '../topics/kinds.ts';
 export function NewGroup({ onClose }: { onClose: () => void }) {
   const { me } = useFleet();
   const navigate = useNavigate();
-  const topics = useAll('topics', 'listTopics').data ?? [];
+  const { data: topics, error } = useAll('topics', 'listTopics');
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [tellsMe, setTellsMe] = useState(true);
@@ -38,13 +39,21 @@ export function NewGroup({ onClose }: { onClose: () => void }) {
           state={write.state}
           input={{ autoComplete: 'off', 'data-autofocus': true } as React.ComponentProps<'input'>}
         />
-        <CheckList
-          legend="Are told of"
-          options={topics.map(({ id, name: topic, events }) => ({ id, name: topic, hint: eventsWords(events) }))}
-          chosen={chosen}
-          onChange={setChosen}
-          empty="The team has no topics. Make one under Topics, then choose it on the page of the group."
-        />
+        {topics === undefined ? (
+          error ? (
+            <ReadingFailed error={error} what="Topics" />
+          ) : (
+            <Reading />
+          )
+        ) : (
+          <CheckList
+            legend="Are told of"
+            options={topics.map(({ id, name: topic, events }) => ({ id, name: topic, hint: eventsWords(events), text: topic }))}
+            chosen={chosen}
+            onChange={setChosen}
+            empty="The team has no topics. Make one under Topics, then choose it on the page of the group."
+          />
+        )}
         <CheckField label={`Tell me, ${me.email ?? me.id}`} isChecked={tellsMe} onChange={setTellsMe} />
         <p className="hint">Other people, channels, sites and times are chosen on its page.</p>
       </WriteForm>

@@ -43,11 +43,12 @@ export function Left() {
 }
 
 function useNameOf(): (left: Unsubscription) => string {
-  const groups = useAll(GROUPS, 'listGroups').data ?? [];
-  const topics = useAll('topics', 'listTopics').data ?? [];
+  const groups = useAll(GROUPS, 'listGroups').data;
+  const topics = useAll('topics', 'listTopics').data;
   return ({ scope, scope_id: id }) => {
     if (scope === 'all') return 'everything of the team';
-    const name = (scope === 'group' ? groups : topics).find((one) => one.id === id)?.name;
-    return `${scope} ${name ?? 'that has been removed'}`;
+    const known = scope === 'group' ? groups : topics;
+    if (known === undefined) return `a ${scope}`;
+    return `${scope} ${known.find((one) => one.id === id)?.name ?? 'that has been removed'}`;
   };
 }

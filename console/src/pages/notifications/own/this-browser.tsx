@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Outcome } from '../../../parts/form.tsx';
-import { sentenceOf } from '../../../parts/reading.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { canSubscribe, keepContact, subscribe, thisBrowser, unsubscribe } from '../../../push/subscription.ts';
 import { GROUPS } from '../directory.ts';
 import { CONTACTS } from './contacts.tsx';
@@ -12,14 +12,17 @@ import { CONTACTS } from './contacts.tsx';
 export function ThisBrowser() {
   const queries = useQueryClient();
   const { data: key, error } = useRecord('push-key', 'getPushKey', {});
-  const { data: contacts = [] } = useRecord(CONTACTS, 'listContacts', {});
+  const { data: contacts, error: contactsError } = useRecord(CONTACTS, 'listContacts', {});
   const { data: own } = useQuery({ queryKey: [CONTACTS, 'this browser'], queryFn: () => (canSubscribe() ? thisBrowser() : null) });
   const [refused, setRefused] = useState('');
   const [isBusy, setBusy] = useState(false);
   const create = useWrite('createContact', [CONTACTS, GROUPS]);
   const remove = useWrite('deleteContact', [CONTACTS, GROUPS]);
-  const contact = contacts.find(({ id }) => id === own);
+  const contact = contacts?.find(({ id }) => id === own);
   if (!canSubscribe()) return <p className="empty">This browser has no notifications for pages.</p>;
+  const failed = contactsError ?? error;
+  // Nobody needs the key to switch them off.
+  if (!contacts || (!key && !contact)) return failed ? <ReadingFailed error={failed} what="Whether this browser is told" /> : <Reading />;
 
   async function turn(work: () => Promise<void>): Promise<void> {
     setRefused('');
@@ -48,12 +51,7 @@ export function ThisBrowser() {
           ? 'This browser does not show notifications. It would show them also while this page is closed.'
           : 'This browser shows notifications, also while this page is closed.'}{' '}
         {contact === undefined ? (
-          <button
-            type="button"
-            className="btn"
-            disabled={isBusy || key === undefined}
-            onClick={() => void turn(() => turnOn(key!.public_key))}
-          >
+          <button type="button" className="btn" disabled={isBusy} onClick={() => void turn(() => turnOn(key!.public_key))}>
             Show them in this browser
           </button>
         ) : (
@@ -63,7 +61,7 @@ export function ThisBrowser() {
         )}
       </p>
       <p className={refused === '' ? 'hint' : 'hint c-not'} role="status">
-        {refused === '' && error ? sentenceOf(error) : refused}
+        {refused}
       </p>
       <Outcome state={create.state} onLookAgain={() => void create.lookAgain()} />
       <Outcome state={remove.state} onLookAgain={() => void remove.lookAgain()} />

@@ -52,7 +52,7 @@ export function SchedulesPage() {
 /** @param onAsk given to those who may change schedules */
 function Schedules({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
   const { data: schedules, error } = useAll('schedules', 'listSchedules');
-  const groups = useAll(GROUPS, 'listGroups').data;
+  const { data: groups, error: groupsError } = useAll(GROUPS, 'listGroups');
   if (schedules === undefined) return error ? <ReadingFailed error={error} what="Schedules" /> : <Reading />;
   if (schedules.length === 0) {
     return (
@@ -64,21 +64,24 @@ function Schedules({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
     );
   }
   return (
-    <ul className="schedules">
-      {schedules.map((schedule) => (
-        <li key={schedule.id}>
-          <div>
-            <h2>{schedule.name}</h2>
-            <p>
-              {upper(scheduleWords(schedule))}. <b>{schedule.active_now ? 'In force now.' : 'Not in force now.'}</b>
-            </p>
-            {groups === undefined ? null : <p className="t2">{usedBy(schedule, groups)}</p>}
-          </div>
-          <WeekGrid windows={schedule.windows} />
-          {onAsk ? <Actions schedule={schedule} onAsk={onAsk} /> : null}
-        </li>
-      ))}
-    </ul>
+    <>
+      {groups === undefined && groupsError ? <ReadingFailed error={groupsError} what="Which groups use them" /> : null}
+      <ul className="schedules">
+        {schedules.map((schedule) => (
+          <li key={schedule.id}>
+            <div>
+              <h2>{schedule.name}</h2>
+              <p>
+                {upper(scheduleWords(schedule))}. <b>{schedule.active_now ? 'In force now.' : 'Not in force now.'}</b>
+              </p>
+              {groups === undefined ? null : <p className="t2">{usedBy(schedule, groups)}</p>}
+            </div>
+            <WeekGrid windows={schedule.windows} />
+            {onAsk ? <Actions schedule={schedule} onAsk={onAsk} /> : null}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

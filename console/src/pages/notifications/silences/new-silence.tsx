@@ -4,6 +4,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import type { WriteState } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/form.tsx';
+import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { useAll } from '../directory.ts';
 import { EMPTY_SILENCE, LENGTHS, SCOPES, silenceOf } from './silence-form.ts';
@@ -71,7 +72,7 @@ interface PlaceProps {
 
 function Place({ draft, change, state }: PlaceProps) {
   const { routers } = useFleet();
-  const sites = useAll('sites', 'listSites').data ?? [];
+  const { data: sites, error } = useAll('sites', 'listSites');
   switch (draft.scope) {
     case 'router':
       return (
@@ -85,6 +86,7 @@ function Place({ draft, change, state }: PlaceProps) {
         />
       );
     case 'site':
+      if (sites === undefined) return error ? <ReadingFailed error={error} what="Sites" /> : <Reading />;
       return (
         <SelectField
           label="Site"

@@ -4,17 +4,24 @@ import { useAll } from '../directory.ts';
 /** First part of the keys of queries. */
 export const SILENCES = 'silences';
 
+interface SilencesOf {
+  /** Undefined until they have been read. */
+  silences: readonly Silence[] | undefined;
+  error: Error | null;
+}
+
 /** Silences that hold now for a router of this site, or for the site itself. */
-export function useSilencesOf({ routerId, siteId }: { routerId?: string; siteId: string | null }): readonly Silence[] {
-  const { data } = useAll(SILENCES, 'listSilences');
+export function useSilencesOf({ routerId, siteId }: { routerId?: string; siteId: string | null }): SilencesOf {
+  const { data, error } = useAll(SILENCES, 'listSilences');
   const now = Date.now();
-  return (data ?? []).filter(({ router_id: router, site_id: site, from, until }) => {
+  const silences = data?.filter(({ router_id: router, site_id: site, from, until }) => {
     if (Date.parse(from) > now || Date.parse(until) <= now) return false;
     return router === null ? site === null || site === siteId : router === routerId;
   });
+  return { silences, error };
 }
 
 export function useSiteName(): (id: string) => string {
   const { data } = useAll('sites', 'listSites');
-  return (id) => data?.find((site) => site.id === id)?.name ?? 'removed site';
+  return (id) => (data === undefined ? 'a site' : (data.find((site) => site.id === id)?.name ?? 'removed site'));
 }

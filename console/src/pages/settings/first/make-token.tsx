@@ -3,13 +3,14 @@ import type { NewlyMadeEnrolToken } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { SelectField, TextField } from '../../../parts/form.tsx';
+import { ReadingFailed } from '../../../parts/reading.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 
 /** Name and site of the new agent; the token carries the site. */
 export function MakeToken({ onMade }: { onMade: (token: NewlyMadeEnrolToken, name: string) => void }) {
   const [name, setName] = useState('');
   const [site, setSite] = useState('');
-  const { records: sites } = useList('sites', 'listSites', { query: { limit: 200 } });
+  const { records: sites, error } = useList('sites', 'listSites', { query: { limit: 200 } });
   const write = useWrite('createEnrolToken', ['enrol-tokens']);
   return (
     <WriteForm
@@ -21,6 +22,7 @@ export function MakeToken({ onMade }: { onMade: (token: NewlyMadeEnrolToken, nam
     >
       <div className="two-fields">
         <TextField label="Name of the agent" name="name" hint="Like its place: riga-dc-1" value={name} onChange={setName} />
+        {sites.length === 0 && error ? <ReadingFailed error={error} what="Sites" /> : null}
         {sites.length === 0 ? null : (
           <SelectField
             label="Site"

@@ -2,13 +2,14 @@ import { Link } from '@tanstack/react-router';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useList } from '../../../data/use-list.ts';
 import { CopyLine } from '../../../parts/copy.tsx';
+import { ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { SettingsPage } from '../settings-page.tsx';
 
 /** What the team is, and where programs find it. */
 export function TeamPage() {
   const { me } = useFleet();
-  const { records: members, hasMore } = useList('members', 'listMembers', { query: { limit: 200 } });
+  const { records: members, hasMore, isFirst, error } = useList('members', 'listMembers', { query: { limit: 200 } });
   const active = members.filter(({ active: isActive }) => isActive);
   const admins = active.filter(({ role }) => role === 'admin').map(({ email }) => email);
   return (
@@ -18,14 +19,19 @@ export function TeamPage() {
         <Fact name="Id">
           <span className="id">{me.team.id}</span>
         </Fact>
-        <Fact name="Members">
-          <Link to="/settings/members" className="hand under">
-            {active.length}
-            {hasMore ? ' or more' : ''} active
-          </Link>
-        </Fact>
-        <Fact name="Administrators">{admins.join(', ')}</Fact>
+        {isFirst || members.length === 0 ? null : (
+          <>
+            <Fact name="Members">
+              <Link to="/settings/members" className="hand under">
+                {active.length}
+                {hasMore ? ' or more' : ''} active
+              </Link>
+            </Fact>
+            <Fact name="Administrators">{admins.join(', ')}</Fact>
+          </>
+        )}
       </dl>
+      {error && members.length === 0 ? <ReadingFailed error={error} what="Members" /> : null}
       <Section title="For programs">
         <dl className="facts addresses">
           <Fact name="API">

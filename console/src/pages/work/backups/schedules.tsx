@@ -6,13 +6,15 @@ import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
+import { ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { shownZone } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 
 /** The schedule that exports a router every night: that of its site, otherwise that of the team. */
 export function Schedules({ siteId }: { siteId: string | null }) {
-  const { records, isFirst } = useList('backups', 'listBackupSchedules', {});
+  const { records, isFirst, error } = useList('backups', 'listBackupSchedules', {});
+  const isUnread = error !== null && records.length === 0;
   const [editing, setEditing] = useState<BackupSchedule | 'new'>();
   const [removing, setRemoving] = useState<BackupSchedule>();
   const mayEdit = useMay('admin');
@@ -22,7 +24,7 @@ export function Schedules({ siteId }: { siteId: string | null }) {
     <Section
       title="Every night"
       aside={
-        mayEdit && !isFirst ? (
+        mayEdit && !isFirst && !isUnread ? (
           <button type="button" className="btn quiet sm" onClick={() => setEditing(schedule ?? 'new')}>
             {schedule ? 'Change' : 'Set a time'}
           </button>
@@ -51,6 +53,8 @@ export function Schedules({ siteId }: { siteId: string | null }) {
             </button>
           ) : null}
         </p>
+      ) : isUnread ? (
+        <ReadingFailed error={error} what="Schedules" />
       ) : (
         <p className="empty">
           {isFirst

@@ -5,6 +5,7 @@ import { FilterBox } from '../../../parts/filter-box.tsx';
 import { StateOf } from '../../../parts/lamp.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { filterOf } from '../../fleet/routers/search.ts';
+import { SiteNamesFailed } from '../../fleet/routers/site-names-failed.tsx';
 import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { countOf } from '../words.ts';
 import { useChosen } from './chosen.ts';
@@ -82,6 +83,7 @@ export function TargetPicker({ targets, search, onChange }: Props) {
           </button>
         </p>
       )}
+      {isFixed ? null : <SiteNamesFailed />}
       {missing.length === 0 ? null : (
         <p className="hint c-not" role="alert">
           Your team has no router {missing.slice(0, 3).join(', ')}
