@@ -14,13 +14,13 @@ const MOST_TABS = 60;
 /** The page finds what shall have the focus within two frames, milliseconds with patience for a busy machine. */
 const FOUND_MS = 2000;
 
-/** Runs in the page: what has the focus, and whether a person sees that it has. The content of a page has it without a sign, as its start. */
+/** Runs in the page: what has the focus, and whether a person sees that it has. The content of a page or of a question has it without a sign, as its start. */
 const FOCUSED = `(() => {
   const element = document.activeElement;
   const name = element.getAttribute('aria-label') ?? element.labels?.[0]?.innerText ?? element.innerText ?? '';
-  // A box around its field may show the sign in its place.
+  // A box around its field may show the sign in its place. Of a field whose hour has the focus, Chromium says that it has none.
   const shows = (one) => one !== null && (getComputedStyle(one).outlineStyle !== 'none' || getComputedStyle(one).boxShadow !== 'none');
-  const isSeen = element.id === 'page' || (element.matches(':focus-visible') && (shows(element) || shows(element.closest('label'))));
+  const isSeen = element.id === 'page' || element.role === 'dialog' || (element.matches(':focus-visible, input:is([type=time], [type=datetime-local]):focus-within') && (shows(element) || shows(element.closest('label'))));
   return { tag: element.tagName, name: name.trim().split('\\n')[0], isSeen, html: element.outerHTML.slice(0, 160) };
 })()`;
 
@@ -180,15 +180,17 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     const keyboard = new Keyboard(page);
     const dialog = page.getByRole('dialog');
     const heading = (name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
-    const closed = async (): Promise<void> => {
+    /** The question is gone, and the focus is where it was asked, unless that is gone, too. */
+    const closed = async (asker?: string): Promise<void> => {
       await dialog.waitFor({ state: 'detached' });
-      await keyboard.focused();
+      const { name } = await keyboard.focused();
+      if (asker !== undefined) expect(name).toBe(asker);
     };
     /** Opens the question behind a button, and waits for the first thing in it. */
     const ask = async (button: string | RegExp, first: string): Promise<void> => {
       await keyboard.tabTo(button);
       await keyboard.press('Enter');
-      await dialog.getByLabel(first, { exact: true }).first().waitFor();
+      await dialog.getByLabel(first).first().waitFor();
     };
     /** To another part of the notifications. */
     const turnTo = async (name: string): Promise<void> => {
@@ -207,10 +209,10 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.press('Space');
     await keyboard.tabTo('Make the topic');
     await keyboard.press('Enter');
-    await closed();
-    await page.getByRole('cell', { name: 'Outages' }).waitFor();
+    await closed('Make a topic');
+    await page.getByRole('cell', { name: 'Outages', exact: true }).waitFor();
 
-    await keyboard.tabTo('Schedules');
+    await keyboard.tabTo('Schedules', 'Shift+Tab');
     await keyboard.press('Enter');
     await heading('Schedules');
     await ask('Make a schedule', 'Name');
@@ -220,7 +222,7 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.press('Space');
     await keyboard.tabTo('Make the schedule');
     await keyboard.press('Enter');
-    await closed();
+    await closed('Make a schedule');
     await page.getByText('Mondays to Saturdays 08:00–18:00').waitFor();
 
     await turnTo('Groups');
@@ -241,7 +243,7 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await dialog.getByRole('listitem').filter({ hasText: 'operator@example.org' }).waitFor();
     await keyboard.tabTo('Save');
     await keyboard.press('Enter');
-    await closed();
+    await closed('Change people');
     await page.getByText('admin@example.org and operator@example.org are told of Outages everywhere, at any time.').waitFor();
     await keyboard.tabTo('Send a test', 'Shift+Tab');
     await keyboard.press('Enter');
@@ -260,11 +262,11 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.press('Enter');
     await page.getByRole('table', { name: 'Threads' }).getByRole('link', { name: 'On call' }).waitFor();
     await turnTo('Log');
-    await keyboard.tabTo(/^To/);
+    await keyboard.tabTo(/^To\b/);
     await keyboard.type('operator');
     await page.getByText('1 message', { exact: true }).waitFor();
     await turnTo('Why');
-    await keyboard.tabTo(/^at/);
+    await keyboard.tabTo(/^at\b/);
     await keyboard.type('router-1');
     await page.getByRole('listitem').filter({ hasText: 'operator@example.org' }).getByText('is not told').waitFor();
 
@@ -278,7 +280,7 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.type('Change of the core switch');
     await keyboard.tabTo('Silence it');
     await keyboard.press('Enter');
-    await closed();
+    await closed('Silence something');
     await page.getByText('silent now').waitFor();
     await keyboard.tabTo(/^End/);
     await keyboard.press('Enter');
@@ -287,15 +289,18 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await keyboard.press('Enter');
     await closed();
 
-    await turnTo('Channels');
+    await keyboard.tabTo('Channels');
+    await keyboard.press('Enter');
+    await heading('Channels');
+    await keyboard.focused();
     await ask('Add a channel', 'Kind');
     await keyboard.press('Escape');
-    await closed();
+    await closed('Add a channel');
     await visit.goto('/me/notifications');
     await page.keyboard.press('Tab');
     await ask('Add an address', 'Kind');
     await keyboard.press('Escape');
-    await closed();
+    await closed('Add an address');
     await keyboard.tabTo('Your time zone');
     await keyboard.type('Pacific/Auckland');
     await keyboard.tabTo(/^Quiet hours/);
