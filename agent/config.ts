@@ -80,6 +80,8 @@ const DEFAULT_ALLOW = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/
 export const configSchema = z
   .strictObject({
     server: z.url({ protocol: /^(https?|wss?)$/ }),
+    /** Of the agent, when it enrols with `enrol_token_file`; as long as the protocol allows. */
+    name: z.string().min(1).max(255).refine(isOneLine, ONE_LINE).optional(),
     credentials: z.string().min(1),
     /** File with a one-use enrolment token. The first `run` enrols with it and removes the file. */
     enrol_token_file: z.string().min(1).optional(),

@@ -90,7 +90,7 @@ async function runAgent(args: string[]): Promise<number> {
 
 /** @returns false when a signal ended the agent before it could enrol */
 async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): Promise<boolean> {
-  const { server, credentials, enrol_token_file: tokenFile, server_ca: ca, routers } = config;
+  const { server, name, credentials, enrol_token_file: tokenFile, server_ca: ca, routers } = config;
   if (tokenFile === undefined) return true;
   return enrolAtFirstStart(
     {
@@ -99,7 +99,7 @@ async function enrolIfNew(config: AgentConfig, log: Log, signal: AbortSignal): P
       signal,
       credentialsFile: credentials,
       // An agent with a single router, such as one in a container on it, gets the router's name.
-      name: routers.length === 1 ? routers[0]!.name : os.hostname(),
+      name: name ?? (routers.length === 1 ? routers[0]!.name : os.hostname()),
       ...(ca === undefined ? {} : { ca: await readNamedFile('server_ca', ca) }),
     },
     { clock: systemClock, random: Math.random, log },

@@ -57,10 +57,13 @@ async function newToken(): Promise<string> {
   return (await world.server.services.credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null })).token;
 }
 
-async function writeConfig(server = world.server.url): Promise<string> {
+async function writeConfig({ server = world.server.url, ...more }: { server?: string; name?: string } = {}): Promise<string> {
   const file = path.join(world.folder, 'agent.yaml');
   const routers = [{ name: 'edge', host: '127.0.0.1', api: { port: router.apiPort, username: 'signalbox', password: 'p' } }];
-  await writeFile(file, stringify({ server, credentials: 'credentials.json', enrol_token_file: 'enrol-token', state: 'state', routers }));
+  await writeFile(
+    file,
+    stringify({ server, ...more, credentials: 'credentials.json', enrol_token_file: 'enrol-token', state: 'state', routers }),
+  );
   return file;
 }
 
@@ -99,6 +102,15 @@ test('run enrols with the token file and removes it; the next run uses the store
   await startProgram(config);
   await waitUntil('the router is back', listed);
   expect(await readFile(credentialsFile, 'utf8')).toBe(before);
+});
+
+test('run enrols under the name in the configuration', async () => {
+  await writeFile(tokenFile, await newToken());
+  await startProgram(await writeConfig({ name: "Riga's #1: on" }));
+  await waitUntil('the agent has its name', async () => {
+    const { body } = await world.caller.call<{ data: { name: string }[] }>('GET', '/api/agents');
+    return body.data.some(({ name }) => name === "Riga's #1: on");
+  });
 });
 
 test('an unreachable control plane is retried, and the token file stays until the enrolment', async () => {

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandOf, newPassword, userLines } from '../../../console/src/pages/settings/first/commands.ts';
+import { parse } from 'yaml';
+import { parseConfig } from '../../../agent/config.ts';
+import { commandOf, configOf, newPassword, userLines } from '../../../console/src/pages/settings/first/commands.ts';
 import { followedToken } from '../../../console/src/pages/settings/first/followed-token.ts';
 import type { Place } from '../../../console/src/pages/settings/first/commands.ts';
 
@@ -34,6 +36,14 @@ describe('lines to copy', () => {
   it('give a name to the program as it is, whatever it holds', () => {
     const last = commandOf('linux', agent).split('\n').at(-1)!.replace('sudo sh install.sh', 'printf "%s|"');
     expect(execFileSync('sh', ['-c', last], { encoding: 'utf8' })).toBe(`--token|sbe_abc|--name|${agent.name}|`);
+  });
+
+  it('give a name to an agent in Compose by its configuration, which the agent can read', () => {
+    const config = parseConfig(parse(configOf('docker', agent)), '/agent');
+    expect(config).toMatchObject({ name: agent.name, enrol_token_file: '/agent/enrol-token.txt', routers: [{ name: 'edge-1' }] });
+    // The script gives it where there is one; nobody has given it yet at first.
+    expect(parseConfig(parse(configOf('linux', agent)), '/agent').name).toBeUndefined();
+    expect(parseConfig(parse(configOf('docker', { ...agent, name: undefined })), '/agent').name).toBeUndefined();
   });
 
   it('make a user with a password that nobody else knows', () => {

@@ -70,11 +70,19 @@ export function newPassword(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(PASSWORD_LETTERS)), (byte) => LETTERS[byte % LETTERS.length]).join('');
 }
 
-/** `agent.yaml` with one router, for those who do not have the script ask them. */
-export function configOf(place: Place, { server }: Pick<NewAgent, 'server'>): string {
+/** What `agent.yaml` is made of. The name is undefined until somebody has given it. */
+type Configured = Pick<NewAgent, 'server'> & { name: string | undefined };
+
+/** `agent.yaml` with one router, for those who do not have the script ask them. It names the agent where nothing else does. */
+export function configOf(place: Place, { server, name }: Configured): string {
   const files =
     place === 'docker'
-      ? ['credentials: /var/lib/signalbox-agent/credentials.json', 'enrol_token_file: enrol-token.txt']
+      ? [
+          // A JSON text is a YAML text, whatever the name holds.
+          ...(name === undefined ? [] : [`name: ${JSON.stringify(name)}`]),
+          'credentials: /var/lib/signalbox-agent/credentials.json',
+          'enrol_token_file: enrol-token.txt',
+        ]
       : ['credentials: credentials.json'];
   return [
     `server: ${server}`,

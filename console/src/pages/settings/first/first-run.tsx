@@ -70,7 +70,7 @@ export function FirstRun() {
           </li>
           <li>
             <h2>{place === 'linux' ? 'More routers, whenever you like' : 'Tell it its routers'}</h2>
-            <Routers place={place} />
+            <Routers place={place} name={made?.name} />
           </li>
         </ol>
         <Progress key={made?.token.id ?? ''} tokenId={made?.token.id} madeAt={made?.at} />
@@ -161,9 +161,9 @@ function RouterUser({ place }: { place: Place }) {
   );
 }
 
-function Routers({ place }: { place: Place }) {
+function Routers({ place, name }: { place: Place; name: string | undefined }) {
   if (place === 'routeros') return <p className="dim">The lines name the router itself. More routers go into agent.yaml on its disk.</p>;
-  const text = configOf(place, { server: location.origin });
+  const text = configOf(place, { server: location.origin, name });
   return (
     <>
       <p className="dim">
