@@ -225,6 +225,10 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(await row('made a site').count()).toBe(0);
     await visit.goto('/settings/audit?from=2019-01-01&to=2019-01-02');
     await page.getByText('Nothing matches.').waitFor();
+    const elsewhere = await Visit.start(browser, world, { timezoneId: 'Europe/Riga' });
+    await elsewhere.signIn('admin', '/settings/audit');
+    await elsewhere.page.getByText('Days of Europe/Riga').waitFor();
+    await elsewhere.end();
   });
 
   it('lists enrolment tokens and revokes an open one', async () => {

@@ -53,7 +53,9 @@ export function AgentsPage() {
       />
       <FilterBox
         value={q}
-        onChange={(text) => void navigate({ search: (before) => ({ ...before, q: text }), replace: true })}
+        onChange={(text) =>
+          void navigate({ search: ({ q: _q, ...before }) => (text === '' ? before : { ...before, q: text }), replace: true })
+        }
         placeholder="Name or address"
         count={
           <>

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
+import { FilterBox } from '../../../parts/filter-box.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { DevicesTable } from './devices-table.tsx';
 
@@ -11,18 +12,12 @@ export function DevicesPage() {
   return (
     <>
       <PageHead title="Devices" />
-      <div className="filter">
-        <label className="fbox">
-          <span className="sr">Search</span>
-          <input
-            type="search"
-            value={q}
-            placeholder="Name, maker, IP or MAC address"
-            spellCheck={false}
-            onChange={({ target }) => void navigate({ search: { q: target.value }, replace: true })}
-          />
-        </label>
-      </div>
+      <FilterBox
+        value={q}
+        onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+        placeholder="Name, maker, IP or MAC address"
+        count={null}
+      />
       <DevicesTable
         isOfTeam
         label="Devices"

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { FilterBox } from '../../../parts/filter-box.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
@@ -36,20 +37,16 @@ export function SitesPage() {
           </>
         }
       />
-      <div className="filter">
-        <label className="fbox">
-          <span className="sr">Filter</span>
-          <input
-            type="search"
-            value={q}
-            placeholder="Name"
-            onChange={({ target }) => void navigate({ search: { q: target.value }, replace: true })}
-          />
-        </label>
-        <span className="count" role="status">
-          <b>{records.length}</b> of {sites.length}
-        </span>
-      </div>
+      <FilterBox
+        value={q}
+        onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
+        placeholder="Name"
+        count={
+          <>
+            <b>{records.length}</b> of {sites.length}
+          </>
+        }
+      />
       <RecordTable
         label="Sites"
         columns={COLUMNS}

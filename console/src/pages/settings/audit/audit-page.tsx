@@ -4,6 +4,7 @@ import { useList } from '../../../data/use-list.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
+import { shownZone } from '../../../parts/times.ts';
 import { SettingsPage } from '../settings-page.tsx';
 import { useActors } from '../../../data/use-names.ts';
 import { queryOf, readAuditSearch } from './search.ts';
@@ -82,6 +83,7 @@ function Filter() {
         To
         <input className="control" type="date" value={to} onChange={({ target }) => change({ to: target.value })} />
       </label>
+      <span className="hint">Days of {shownZone()}</span>
       {actor + action + from + to === '' ? null : (
         <Link to="/settings/audit" search={{}} className="hand">
           Clear
