@@ -313,9 +313,15 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByLabel('Your time zone').selectOption('Pacific/Auckland');
       await page.getByLabel(/^Quiet hours/).check();
       await page.getByLabel('From').fill('21:30');
+      await page.getByLabel('News that can wait').selectOption('come together, once a day');
+      await page.getByLabel('Every day at').fill('06:45');
+      await page.getByText('Can wait as well: nothing yet').click();
+      await page.getByLabel('a job is done').check();
       await button('Save').click();
       await page.getByText('Saved.').waitFor();
       await page.reload();
+      await page.getByText('Can wait as well: a job is done').waitFor();
+      expect(await page.getByLabel('Every day at').inputValue()).toBe('06:45');
       await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30');
       expect(await page.getByLabel('Your time zone').inputValue()).toBe('Pacific/Auckland');
       await row('4711').getByRole('button', { name: 'Remove' }).click();

@@ -10,6 +10,8 @@ import { GROUPS } from '../directory.ts';
 import { clockOf, minuteOf } from '../week.ts';
 import { channelName } from '../words.ts';
 import { CONTACTS } from './contacts.tsx';
+import { CLOCK, DigestFields } from './digest-fields.tsx';
+import type { DigestDraft } from './digest-fields.tsx';
 
 const SETTINGS = 'notification-settings';
 
@@ -31,7 +33,7 @@ export function Settings() {
   return <Form settings={data} />;
 }
 
-interface Draft {
+interface Draft extends DigestDraft {
   language: Language;
   zone: string;
   channel: OwnChannel;
@@ -49,6 +51,9 @@ function draftOf(settings: NotificationSettings): Draft {
     quiet_from: from,
     quiet_to: to,
     critical_breaks_through: breaksThrough,
+    digest,
+    digest_at: digestAt,
+    digest_kinds: kinds,
   } = settings;
   return {
     language: locale ?? 'en',
@@ -58,12 +63,25 @@ function draftOf(settings: NotificationSettings): Draft {
     from: from === null ? NIGHT.from : clockOf(from),
     to: to === null ? NIGHT.to : clockOf(to),
     breaksThrough,
+    digest: digest ?? 'none',
+    digestAt: clockOf(digestAt),
+    kinds,
   };
 }
 
-function bodyOf({ language, zone, channel, isQuiet, from, to, breaksThrough }: Draft) {
+function bodyOf({ language, zone, channel, isQuiet, from, to, breaksThrough, digest, digestAt, kinds }: Draft) {
   const quiet = isQuiet ? { quiet_from: minuteOf(from) ?? null, quiet_to: minuteOf(to) ?? null } : { quiet_from: null, quiet_to: null };
-  return { locale: language, time_zone: zone, default_channel: channel, critical_breaks_through: breaksThrough, ...quiet };
+  const at = minuteOf(digestAt);
+  return {
+    locale: language,
+    time_zone: zone,
+    default_channel: channel,
+    critical_breaks_through: breaksThrough,
+    ...quiet,
+    digest: digest === 'none' ? null : digest,
+    ...(at === undefined ? {} : { digest_at: at }),
+    digest_kinds: [...kinds],
+  };
 }
 
 function Form({ settings }: { settings: NotificationSettings }) {
@@ -80,7 +98,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
         input={() => ({ body: bodyOf(draft) })}
         action="Save"
         isMain={false}
-        fields={['locale', 'time_zone', 'default_channel', 'quiet_from', 'quiet_to']}
+        fields={['locale', 'time_zone', 'default_channel', 'quiet_from', 'quiet_to', 'digest', 'digest_at']}
         onDone={() => undefined}
       >
         <SelectField
@@ -129,6 +147,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
             />
           </>
         ) : null}
+        <DigestFields draft={draft} onChange={change} state={state} />
         <p className="hint" role="status">
           {state.kind === 'done' ? 'Saved.' : ''}
         </p>
@@ -136,5 +155,3 @@ function Form({ settings }: { settings: NotificationSettings }) {
     </div>
   );
 }
-
-const CLOCK = { type: 'time', required: true } as const;

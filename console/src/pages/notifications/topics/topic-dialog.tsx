@@ -5,7 +5,8 @@ import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { GROUPS } from '../directory.ts';
-import { EVERYTHING, SORTS, covers, isKnown } from './kinds.ts';
+import { KindsField } from './kinds-field.tsx';
+import { EVERYTHING, isKnown } from './kinds.ts';
 
 /** Makes a topic, or changes one. */
 export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => void }) {
@@ -32,7 +33,7 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
         isChecked={events.includes(EVERYTHING)}
         onChange={(isOn) => setEvents(isOn ? [EVERYTHING] : [])}
       />
-      {events.includes(EVERYTHING) ? null : <Kinds events={events} onChange={setEvents} />}
+      {events.includes(EVERYTHING) ? null : <KindsField events={events} onChange={setEvents} />}
       <TextField
         label="Others"
         name="events"
@@ -56,50 +57,5 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
         </WriteForm>
       )}
     </Dialog>
-  );
-}
-
-interface KindsProps {
-  events: readonly string[];
-  onChange: (events: readonly string[]) => void;
-}
-
-/** Every kind that this page knows, sort by sort. */
-function Kinds({ events, onChange }: KindsProps) {
-  const toggle = (event: string, isOn: boolean): void => onChange(isOn ? [...events, event] : events.filter((one) => !covers(one, event)));
-  return (
-    <div className="kinds">
-      {SORTS.map(({ name, all, kinds }) => (
-        <fieldset key={all} className="check-list">
-          <legend>{name}</legend>
-          <div className="check-rows">
-            {kinds.length > 1 ? (
-              <label>
-                <input
-                  type="checkbox"
-                  checked={events.includes(all)}
-                  onChange={({ target }) => {
-                    const rest = events.filter((one) => !covers(all, one));
-                    onChange(target.checked ? [...rest, all] : rest);
-                  }}
-                />
-                <span>all of them, also those to come</span>
-              </label>
-            ) : null}
-            {kinds.map(({ kind, words }) => (
-              <label key={kind}>
-                <input
-                  type="checkbox"
-                  checked={events.some((event) => covers(event, kind))}
-                  disabled={kinds.length > 1 && events.includes(all)}
-                  onChange={({ target }) => toggle(kind, target.checked)}
-                />
-                <span>{words}</span>
-              </label>
-            ))}
-          </div>
-        </fieldset>
-      ))}
-    </div>
   );
 }
