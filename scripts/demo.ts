@@ -36,7 +36,7 @@ const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
 /** The caller's mail server, or mails as files. */
 const smtpUrl = process.env['SIGNALBOX_SMTP_URL'];
 const mailFolder = path.join(folder, 'mail');
-const admin = { email: 'admin@example.test', password: 'signalbox-demo' };
+const admin = { email: process.env['DEMO_EMAIL'] ?? 'admin@example.test', password: 'signalbox-demo' };
 
 /** Environment for the control plane and for `npx signalbox` to administer this demo. */
 const serverEnv = {
