@@ -29,7 +29,8 @@ describe.skipIf(!postgres)('several processes on one PostgreSQL', () => {
     onTestFinished(() => storage.close());
     const receiver = await WebhookReceiver.start();
     onTestFinished(() => receiver.close());
-    const options = { databaseUrl: database.url, receiverUrl: `${receiver.url}/x`, leaseMs };
+    const to = { channel: 'webhook' as const, url: `${receiver.url}/x` };
+    const options = { databaseUrl: database.url, to, leaseMs };
     const pipelines = Array.from({ length: count }, () => new Pipeline(options));
     const router = await seedRouter(storage);
     await followKinds(storage, router.teamId, ['*'], Date.now());
@@ -42,7 +43,7 @@ describe.skipIf(!postgres)('several processes on one PostgreSQL', () => {
   ): Promise<void> {
     const running = Promise.all(pipelines.map((pipeline, index) => pipeline.run(kills[index] ?? [])));
     const telling = async (): Promise<void> => {
-      const facts = manyFacts(router, FACTS, Date.now());
+      const facts = manyFacts(router.teamId, FACTS, Date.now());
       for (let n = 0; n < FACTS; n += FACTS_AT_ONCE)
         await storage.writes.write((tx) => insertNotices(tx, facts.slice(n, n + FACTS_AT_ONCE), Date.now()));
       await waitUntil('all are sent', async () => (await countSent(storage)) === FACTS, DONE_WITHIN_MS);

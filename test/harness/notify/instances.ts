@@ -59,7 +59,7 @@ export class NotifyInstances {
   /** So many facts of each team, stored in turns while all control planes look for them. */
   async tell(perTeam: number): Promise<void> {
     const now = Date.now();
-    const facts = this.#teams.map((team) => manyFacts(team, perTeam, now));
+    const facts = this.#teams.map((team) => manyFacts(team.teamId, perTeam, now));
     for (let n = 0; n < perTeam; n += 5) {
       await this.#storage.writes.write(async (tx) => {
         for (const ofTeam of facts) await insertNotices(tx, ofTeam.slice(n, n + 5), Date.now());

@@ -2,6 +2,8 @@ import process from 'node:process';
 import type { AddressBook } from '../../../server/outbound/notifications/messages/addresses.ts';
 import { MessagesService } from '../../../server/outbound/notifications/messages/service.ts';
 import { DEFAULT_SENDER_RULES } from '../../../server/outbound/notifications/messages/types.ts';
+import { EmailChannel } from '../../../server/outbound/notifications/channels/email/channel.ts';
+import type { Channels } from '../../../server/outbound/notifications/channels/set.ts';
 import { WebhookChannel } from '../../../server/outbound/notifications/channels/webhook.ts';
 import { ThreadsService } from '../../../server/outbound/notifications/threads/service.ts';
 import { systemClock } from '../../../server/platform/core/clock.ts';
@@ -17,7 +19,8 @@ import { silentLog } from '../silent-log.ts';
 
 export interface PipelineOptions {
   databaseUrl: string;
-  receiverUrl: string;
+  /** Where everything goes. */
+  to: { channel: 'webhook'; url: string } | { channel: 'email'; smtpPort: number; to: string };
   /** Number of the write at which it kills itself. */
   step: number;
   /** before: after the work of the write and before its commit. */
@@ -26,7 +29,7 @@ export interface PipelineOptions {
   leaseMs: number;
 }
 
-const { databaseUrl: url, receiverUrl: receiver, step, when, leaseMs } = JSON.parse(process.argv[2] ?? '') as PipelineOptions;
+const { databaseUrl: url, to, step, when, leaseMs } = JSON.parse(process.argv[2] ?? '') as PipelineOptions;
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
   // A signal to itself arrives at once.
@@ -51,27 +54,36 @@ const storage: Storage = {
     },
   },
 };
-const target = { recipient: { type: 'target', id: 'target', channel: 'webhook' }, addressId: 'target' } as const;
+const target = { recipient: { type: 'target', id: 'target', channel: to.channel }, addressId: 'target' } as const;
+const signing = { secrets: ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0'] };
 const addresses: AddressBook = {
   plan: async (_tx, _teamId, occasions) =>
-    occasions.map(() => [{ ...target, bucket: 'webhook', quiet: null, digest: null, reason: null, shown: null }]),
-  open: async () => ({
-    address: { channel: 'webhook', url: receiver, secrets: ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0'] },
-    addressId: 'target',
-  }),
+    occasions.map(() => [{ ...target, bucket: to.channel, quiet: null, digest: null, reason: null, shown: null }]),
+  open: async () => ({ address: to.channel === 'email' ? { channel: 'email', to: to.to } : { ...to, ...signing }, addressId: 'target' }),
   otherWay: async () => undefined,
   switchOff: async () => false,
   followChat: async () => undefined,
 };
-const poster = new Poster({ rules: { allowLoopback: true }, resolve: async () => ['127.0.0.1'], deadlineMs: 10_000 });
-const webhook = new WebhookChannel({ poster, now: () => systemClock.now() });
+
+const fast = { limits: { perSecond: 1000, burst: 1000 } };
+
+function channels(): Channels {
+  const now = (): number => systemClock.now();
+  if (to.channel === 'email') {
+    const from = { name: 'Signalbox', address: 'alerts@example.com' };
+    const smtp = { host: '127.0.0.1', port: to.smtpPort, implicitTls: false, user: null, passwordFile: null, from };
+    return { email: Object.assign(new EmailChannel({ smtp, now }), fast) };
+  }
+  const poster = new Poster({ rules: { allowLoopback: true }, resolve: async () => ['127.0.0.1'], deadlineMs: 10_000 });
+  return { webhook: Object.assign(new WebhookChannel({ poster, now }), fast) };
+}
+
 const rules = { ...DEFAULT_SENDER_RULES, leaseMs, deadlineMs: Math.round((leaseMs * 2) / 3) };
 const deps = { storage, clock: systemClock, log: silentLog };
-const fast = { perSecond: 1000, burst: 1000 };
 const messages = new MessagesService({
   ...deps,
   addresses,
-  channels: { webhook: Object.assign(webhook, { limits: fast }) },
+  channels: channels(),
   links: { acknowledgeUrl: () => 'https://signalbox.test/mail/acknowledge/x' },
   publicUrl: 'https://signalbox.test',
   rules,

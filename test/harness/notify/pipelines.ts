@@ -24,11 +24,12 @@ export const KILLS: readonly Kill[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20
   { step, when: 'after' as const },
 ]);
 
-/** So many facts that each become one message of their own. */
-export function manyFacts({ teamId, routerId }: { teamId: string; routerId: string }, count: number, now: number): NewNotice[] {
-  return Array.from({ length: count }, (_, n): NewNotice => {
-    const key = `router:${n}:config`;
-    return { teamId, kind: 'config.changed', phase: 'info', severity: 'info', key, recordId: newId(now), version: 1, routerId, at: now };
+/** So many facts that each become one message of their own: only campaigns are never told together. */
+export function manyFacts(teamId: string, count: number, now: number): NewNotice[] {
+  return Array.from({ length: count }, (): NewNotice => {
+    const recordId = newId(now);
+    const key = `campaign:${recordId}`;
+    return { teamId, kind: 'campaign.completed', phase: 'info', severity: 'info', key, recordId, version: 1, at: now };
   });
 }
 
