@@ -25,16 +25,16 @@ describe('a thread', () => {
     ]);
   });
 
-  it('waits at most 15 s while more and more opens, and tells up to five one by one', () => {
+  it('waits at most 14 s while more and more opens, and tells up to five one by one', () => {
     const group = new ThreadSimulation();
     const start = group.now;
     for (let n = 0; n < 10; n += 1) {
       group.open(`r${n}`);
       group.pass(2 * SECOND);
     }
-    // Eight have opened when the first 15 s are over, and the others join them.
+    // Seven have opened when the first 14 s are over, and the others join them.
     expect(group.told).toEqual(['open storm:group']);
-    expect(group.said[0]!.at).toBe(start + 15 * SECOND);
+    expect(group.said[0]!.at).toBe(start + 14 * SECOND);
   });
 
   it('says nothing of what is over before it was told, and keeps the reason', () => {

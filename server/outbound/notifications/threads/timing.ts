@@ -9,8 +9,8 @@ export interface Settling {
   mostMs: number;
 }
 
-/** An outage of several routers is noticed within seconds; a message must not wait much longer than that. */
-export const OPENING: Settling = { quietMs: 3 * SECOND, mostMs: 15 * SECOND };
+/** An outage of several routers is noticed within seconds. With the hint, the decision and the sending, the first message comes within 15 s. */
+export const OPENING: Settling = { quietMs: 3 * SECOND, mostMs: 14 * SECOND };
 /** Good news may wait a little longer, so that what comes back step by step is told once. */
 export const ENDING: Settling = { quietMs: 10 * SECOND, mostMs: 30 * SECOND };
 /** Jobs of a router end one after the other. */
