@@ -29,6 +29,8 @@ interface Case {
   play: (facts: SameFacts) => Promise<void>;
   /** It has one end. */
   ends: boolean;
+  /** Messages that we may send more than Alertmanager, with the reason. */
+  more?: number;
 }
 
 /** One after the other, `everyMs` apart. */
@@ -64,11 +66,23 @@ const CASES: Case[] = [
   {
     name: '12-routers-of-a-site-in-24-s',
     ends: true,
+    // It goes on for longer than our first message waits, and not for longer than theirs: we add an update.
+    more: 1,
     play: async (facts) => {
       const routers = await facts.addRouters(12, { site: await facts.addSite() });
       await each(routers, 2 * SECOND, (router) => facts.open(router));
       await wait(OUTAGE_MS);
       await each(routers, 2 * SECOND, (router) => facts.resolve(router));
+    },
+  },
+  {
+    name: '12-routers-of-a-site-in-48-s',
+    ends: true,
+    play: async (facts) => {
+      const routers = await facts.addRouters(12, { site: await facts.addSite() });
+      await each(routers, 4 * SECOND, (router) => facts.open(router));
+      await wait(OUTAGE_MS);
+      await each(routers, 4 * SECOND, (router) => facts.resolve(router));
     },
   },
   {
@@ -101,11 +115,11 @@ const CASES: Case[] = [
     ends: false,
     play: async (facts) => {
       const [router] = await facts.addRouters(1, { site: await facts.addSite() });
-      for (let n = 0; n < 3; n += 1) {
+      for (let n = 0; n < 6; n += 1) {
         await facts.open(router!);
-        await wait(2 * MINUTE);
+        await wait(MINUTE);
         await facts.resolve(router!);
-        await wait(2 * MINUTE);
+        await wait(MINUTE);
       }
     },
   },
@@ -131,9 +145,10 @@ describe.skipIf(!hasAlertmanager)('beside Alertmanager', () => {
     await Promise.all(all.map(({ play, facts }) => play(facts)));
     await wait(PATIENCE_MS);
 
-    const rows = all.map(({ name, ends, facts }) => ({
+    const rows = all.map(({ name, ends, more = 0, facts }) => ({
       name,
       ends,
+      more,
       signalbox: measure(
         instances.receiver.received.filter(({ path }) => path === facts.path),
         facts,
@@ -144,9 +159,9 @@ describe.skipIf(!hasAlertmanager)('beside Alertmanager', () => {
       ),
     }));
     process.stdout.write(tableOf(rows));
-    for (const { name, ends, signalbox, alertmanager } of rows) {
+    for (const { name, ends, more, signalbox, alertmanager } of rows) {
       expect(signalbox.messages, name).toBeGreaterThan(0);
-      expect(signalbox.messages, name).toBeLessThanOrEqual(alertmanager.messages);
+      expect(signalbox.messages, name).toBeLessThanOrEqual(alertmanager.messages + more);
       expect(signalbox.firstMs, name).toBeLessThanOrEqual(FIRST_WITHIN_MS);
       if (ends) expect(signalbox.endMs, name).toBeLessThanOrEqual(END_WITHIN_MS);
     }
