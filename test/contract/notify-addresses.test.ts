@@ -100,6 +100,19 @@ describeEachDatabase('addresses of notifications', (open) => {
       expect(bench.server.mails.at(-1)!.subject).toContain('(telegram) fail');
     });
 
+    test('one that cannot be decrypted ends its message at once, with the reason', async () => {
+      const id = await chat();
+      await new GroupsService({ storage, clock }).change(mine.teamId, group, {
+        recipients: [],
+        notifiables: [{ id: ada, channel: 'telegram' }],
+      });
+      await storage.db.updateTable('contacts').set({ address: 'of a key that is gone' }).where('id', '=', id).execute();
+      await fault();
+      await bench.pass(MINUTE);
+      expect(await log()).toEqual(['telegram open withheld unreadable']);
+      expect(await storage.db.selectFrom('messages').select(['claim', 'due_at']).execute()).toEqual([{ claim: null, due_at: null }]);
+    });
+
     test('is not switched off by an error that concerns one message', async () => {
       bench.server.answer = () => ({ outcome: 'never', error: 'too_large', detail: '' });
       await fault();

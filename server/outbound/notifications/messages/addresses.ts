@@ -1,3 +1,4 @@
+import { AppError } from '../../../platform/core/errors.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Address, OffReason } from '../channels/types.ts';
@@ -6,6 +7,7 @@ import type { Entry, Reached } from '../contacts/reach.ts';
 import type { Digest, Quiet } from '../contacts/types.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Reader } from '../texts/types.ts';
+import { UNREADABLE } from './types.ts';
 import type { PlannedMessage, Recipient } from './writing/plan.ts';
 
 /** A group, and those of its topics by which a message comes. */
@@ -114,7 +116,8 @@ export class ProvedAddresses implements AddressBook {
     // A browser that was added meanwhile does not get what was meant for another one.
     const first = channel === 'web_push' ? reached.find(({ owner }) => idOf(owner) === addressId) : reached[0];
     if (!first) return { reason: missed[0]?.reason ?? 'no_address' };
-    const address = await this.#addresses.open(teamId, first);
+    const address = await this.#addresses.open(teamId, first).catch(unreadable);
+    if ('reason' in address) return address;
     const found = { address, addressId: idOf(first.owner) };
     if (type === 'target') return found;
     const reader = await this.#addresses.readerOf(db, teamId, id);
@@ -140,6 +143,12 @@ export class ProvedAddresses implements AddressBook {
   followChat(teamId: string, holder: Holder, addressId: string, chatId: string): Promise<void> {
     return this.#addresses.followChat(teamId, holder, addressId, chatId);
   }
+}
+
+/** What was encrypted with a key that is gone stays so: trying again is of no use. @throws every other error */
+function unreadable(error: unknown): { reason: typeof UNREADABLE } {
+  if (error instanceof AppError && error.code === 'internal') return { reason: UNREADABLE };
+  throw error;
 }
 
 function plannedFor(teamId: string, { entry, channel, owner, addressKey, bucket, shown, quiet, digest }: Reached): PlannedMessage {

@@ -11,7 +11,7 @@ import { MessageSender } from './sending/sender.ts';
 import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
 import { writeText } from '../texts/write.ts';
-import { readView } from './view/read.ts';
+import { SharedViews, readView } from './view/read.ts';
 import { makeDigests } from './digests/make.ts';
 import { selectDigestTeams, selectNextDigest } from './digests/store.ts';
 import { planRows } from './writing/rows.ts';
@@ -43,6 +43,7 @@ export class MessagesService {
       ...deps,
       rules: deps.rules ?? DEFAULT_SENDER_RULES,
       random: deps.random ?? Math.random,
+      views: new SharedViews(),
       onAttempt: (teamId) => this.changes.publish({ teamId }),
     });
   }

@@ -39,6 +39,8 @@ export const WITHHELD_REASONS = [
   'off',
   /** Another entry of the group leads to the same address. */
   'duplicate',
+  /** The stored address cannot be decrypted. */
+  'unreadable',
   /** This control plane has no account for the channel. */
   'channel_unavailable',
   /** The person has got as many as a person gets in an hour. */
@@ -52,6 +54,9 @@ export type WithheldReason = (typeof WITHHELD_REASONS)[number];
 
 /** The kind of a digest's message, and the reason of what waits for one. */
 export const DIGEST = 'digest';
+
+/** The reason of an address whose key is gone. */
+export const UNREADABLE = 'unreadable';
 
 /** Why a message is held. */
 export const QUIET_HOURS = 'quiet_hours';

@@ -18,6 +18,7 @@ const REASONS: Record<string, string> = {
   off: 'the address is switched off',
   unsubscribed: 'they have left this',
   duplicate: 'another line of the group leads to the same address',
+  unreadable: 'the stored address cannot be decrypted; it has to be entered again',
   channel_unavailable: 'the operator has not configured this channel',
   acknowledged: 'somebody had taken it over',
   digest: 'it stands in their digest',

@@ -14,9 +14,9 @@ import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
 import { nextDigestAt } from '../../contacts/digest-time.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
-import { DIGEST, EXPIRED, HELD_BACK, NEVER_HELD, QUIET_HOURS } from '../types.ts';
+import { DIGEST, EXPIRED, HELD_BACK, NEVER_HELD, QUIET_HOURS, UNREADABLE } from '../types.ts';
 import type { SenderRules } from '../types.ts';
-import { readView } from '../view/read.ts';
+import type { SharedViews } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
 import { kindFor } from './knowledge.ts';
 import { topicsFor } from '../topics/choose.ts';
@@ -31,6 +31,7 @@ export interface DeliverDeps {
   addresses: AddressBook;
   channels: Channels;
   rules: SenderRules;
+  views: SharedViews;
   links: Pick<MessageLinks, 'acknowledgeUrl'>;
   /** Of the console, without a slash at the end. */
   publicUrl: string;
@@ -54,7 +55,13 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const by = { groupId: message.group_id, topicIds: isOfAllGroups ? [] : await topicsOf(message, storage), isOfAllGroups };
   const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
   if ('reason' in found || !deps.channels[found.address.channel]) {
-    await settle({ state: 'withheld', reason: 'reason' in found ? found.reason : 'channel_unavailable', attempts, now });
+    const reason = 'reason' in found ? found.reason : 'channel_unavailable';
+    if (reason === UNREADABLE)
+      deps.log.error(
+        { team_id: message.team_id, source: `${message.recipient_type} ${id}` },
+        'the address of a notification cannot be decrypted',
+      );
+    await settle({ state: 'withheld', reason, attempts, now });
     return;
   }
   const heldBack = message.kind === HELD_BACK ? await countHeldBack(storage.db, message) : 0;
@@ -101,11 +108,11 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
 async function write(
   { message, heldBack }: { message: ClaimedMessage; heldBack: number },
   { reader, unsubscribeUrl }: Destination,
-  { storage, links, publicUrl }: DeliverDeps,
+  { storage, links, views, publicUrl }: DeliverDeps,
   now: number,
 ): Promise<OutgoingMessage | undefined> {
   const earlier = await selectEarlier(storage.db, message);
-  const told = await readView(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
+  const told = await views.read(storage.db, message, { kind: kindFor(message, earlier), publicUrl, now });
   if (!told) return undefined;
   const view = message.kind === HELD_BACK ? howManyMore(told, heldBack, publicUrl) : told;
   const sent = earlier.filter(({ state }) => state === 'sent');

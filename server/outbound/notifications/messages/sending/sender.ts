@@ -6,7 +6,7 @@ import { limitsOf } from '../channel-use.ts';
 import { takeFrom } from '../buckets/store.ts';
 import { deliver } from './deliver.ts';
 import type { DeliverDeps } from './deliver.ts';
-import { claimMessages, postpone, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
+import { claimMessages, holdFree, postpone, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
 import type { ClaimedMessage, DueMessage } from './store.ts';
 
 /** Candidates of one team: slightly more than it may send at once. */
@@ -88,19 +88,22 @@ export class MessageSender {
 
   /** Claims as many messages of each bucket as it has tokens; the others are due when it has the next. */
   async #claim(tx: Tx, messages: readonly DueMessage[], now: number): Promise<ClaimedMessage[]> {
-    const { channels, rules } = this.#deps;
+    const { channels, rules, storage } = this.#deps;
+    const ids = messages.map(({ id }) => id);
+    const free = await holdFree(tx, storage.engine, ids);
     const granted: string[] = [];
     const byBucket = new Map<string, DueMessage[]>();
-    for (const message of messages) byBucket.set(message.bucket, [...(byBucket.get(message.bucket) ?? []), message]);
+    for (const message of messages.filter(({ id }) => free.has(id)))
+      byBucket.set(message.bucket, [...(byBucket.get(message.bucket) ?? []), message]);
     // In the same order everywhere, so that two processes do not wait for each other.
     for (const [bucket, all] of [...byBucket].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
       const { channel } = all[0]!;
       // A channel that was switched off meanwhile: each message says so.
       const limits = limitsOf(channels, channel);
       const tokens = limits ? await takeFrom(tx, bucket, limits, all.length, now) : { granted: all.length, nextAt: now };
-      const ids = all.map(({ id }) => id);
-      granted.push(...ids.slice(0, tokens.granted));
-      await postpone(tx, ids.slice(tokens.granted), tokens.nextAt);
+      const inTurn = all.map(({ id }) => id);
+      granted.push(...inTurn.slice(0, tokens.granted));
+      await postpone(tx, inTurn.slice(tokens.granted), tokens.nextAt);
     }
     return claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
   }

@@ -1,6 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { newId } from '../../../../platform/core/ids.ts';
-import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { capabilities } from '../../../../platform/storage/capabilities.ts';
+import type { DbOrTx, Storage, Tx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS } from '../types.ts';
 import type { MessageRow } from '../types.ts';
@@ -69,6 +70,16 @@ export async function selectNextMessage(db: DbOrTx, now: number): Promise<number
     .where('due_at', '>', now)
     .executeTakeFirst();
   return row?.at ?? null;
+}
+
+/**
+ * Those of these messages (of all teams) that no other transaction holds, and holds them until this one ends. Who waited for the others could
+ * wait for a transaction that waits for this one: whoever supersedes the messages of a thread locks them in another order.
+ */
+export async function holdFree(tx: Tx, engine: Storage['engine'], ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const messages = tx.selectFrom('messages').select('id').where('id', 'in', ids).orderBy('id');
+  const rows = await (capabilities[engine].singleWriter ? messages : messages.forUpdate().skipLocked()).execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** Claims messages (by id, of all teams) for sending. Those that another process has claimed are left out. */

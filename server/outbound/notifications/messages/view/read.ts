@@ -28,6 +28,35 @@ export async function readView(
   return { ...viewOf(facts!, wanted, await readLines(db, message.team_id, facts!, wanted)), revision: message.revision };
 }
 
+/** What is read of a thread serves the messages to all its readers for so long. */
+const SHARED_MS = 2000;
+/** Threads of which messages are being sent at once, at most: attempts of all teams. */
+const MOST_SHARED = 64;
+
+/** Reads a revision once for all who get it: a storm has thousands of threads, and a group dozens of readers. */
+export class SharedViews {
+  readonly #read = new Map<string, { until: number; view: Promise<ThreadView | undefined> }>();
+
+  /** @param wanted `now`: of the message; a view is at most two seconds older */
+  async read(db: DbOrTx, message: Parameters<typeof readView>[1], wanted: Wanted): Promise<ThreadView | undefined> {
+    const { kind, now } = wanted;
+    const name = [message.team_id, message.thread_id, message.revision, kind].join(' ');
+    const known = this.#read.get(name);
+    if (known && now < known.until && now >= known.until - SHARED_MS) return known.view;
+    const view = readView(db, message, wanted);
+    this.#read.delete(name);
+    this.#read.set(name, { until: now + SHARED_MS, view });
+    const [oldest] = this.#read.keys();
+    if (this.#read.size > MOST_SHARED) this.#read.delete(oldest!);
+    try {
+      return await view;
+    } catch (error) {
+      this.#read.delete(name);
+      throw error;
+    }
+  }
+}
+
 /** The threads whose own words are the list of this one, by id. */
 async function readLines(
   db: DbOrTx,
