@@ -100,7 +100,13 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
     // Their pauses between dials are none of the control plane's business.
     await fleet?.ask('rest');
     await served.again();
-    const again = await measureConnecting(served, api, { ...size, start: async () => fleet?.ask('dial') });
+    const again = await measureConnecting(served, api, {
+      ...size,
+      start: async () => {
+        await fleet!.ask('dial');
+        return fleet!;
+      },
+    });
     const residentBytes = (steady.residentBytes - empty.residentBytes) / count;
     return { measured: { bareMs, first, again, steady: steady.share, residentBytes, stopMs }, rows };
   } finally {

@@ -7,8 +7,8 @@ import type { Served } from './served.ts';
 import { visitWhile } from './visitor.ts';
 import type { Visit } from './visitor.ts';
 
-/** How often it is asked whether all agents are ready: the answer costs the control plane some milliseconds. */
-const LOOK_MS = 500;
+/** How often the agents are asked whether they are ready. The control plane is asked only then: its answer costs it some milliseconds. */
+const LOOK_MS = 200;
 const GIVE_UP_MS = 240_000;
 
 export interface Api {
@@ -46,17 +46,17 @@ export class FleetProcess {
   }
 }
 
-/** @param start lets all agents dial @throws Error when they are not all ready within minutes */
+/** @param start lets all agents dial, and gives them @throws Error when they are not all ready within minutes */
 export async function measureConnecting(
   served: Served,
   api: Api,
-  { agents, routers, start }: { agents: number; routers: number; start: () => Promise<unknown> },
+  { agents, routers, start }: { agents: number; routers: number; start: () => Promise<FleetProcess> },
 ): Promise<Connected> {
   const before = await served.usage();
   const begun = performance.now();
   const visit = await visitWhile(api, async () => {
-    await start();
-    while ((await answering(api)) < routers) {
+    const fleet = await start();
+    while ((await fleet.ask('counts')).ready < agents || (await answering(api)) < routers) {
       if (performance.now() - begun > GIVE_UP_MS) throw new Error(`only ${await answering(api)} of ${routers} routers answer`);
       await pause(LOOK_MS);
     }
