@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import type { RevocationsService } from '../revocations/service.ts';
 import { apiKeyRoutes, openEnrolmentRoutes } from './routes.ts';
 import type { EnrolmentRoutesDeps } from './routes.ts';
@@ -16,7 +17,13 @@ interface EnrolmentRoutes extends Omit<EnrolmentRoutesDeps, 'onReplaced'>, Pick<
 
 export const credentials = feature({
   create: ({ storage, clock, log, counters }: Pick<Platform, 'storage' | 'clock' | 'log' | 'counters'>) => ({
-    credentials: new CredentialsService({ storage, clock, log: log.child({ component: 'auth' }), counters }),
+    credentials: new CredentialsService({
+      storage,
+      clock,
+      log: log.child({ component: 'auth' }),
+      counters,
+      agentsApartMs: AGENTS_APART_MS,
+    }),
   }),
   stop: (own) => own.credentials.stop(),
   routes: (scope, { credentials, now, revocations }: Routes) =>

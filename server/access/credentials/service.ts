@@ -81,6 +81,8 @@ export interface CredentialsDeps {
   clock: Clock;
   log: Log;
   counters?: Counters | undefined;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
 }
 
 /**
@@ -100,6 +102,7 @@ export class CredentialsService {
     this.#deps = deps;
     this.#agentCredentials = new Gathered({
       most: AGENTS_AT_ONCE,
+      apartMs: deps.agentsApartMs ?? 0,
       run: async (ids) => {
         const found = await selectAgentCredentials(deps.storage.db, ids);
         return ids.map((id) => found.get(id));

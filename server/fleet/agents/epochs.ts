@@ -22,10 +22,16 @@ export class AgentEpochs {
   /** One transaction at a time: two with the same agents in different orders would block each other. */
   readonly #changes: Gathered<Change, Changed>;
 
-  constructor(storage: Storage, clock: Clock) {
+  /** @param agentsApartMs how far transactions are apart when many agents connect (AGENTS_APART_MS) */
+  constructor(storage: Storage, clock: Clock, agentsApartMs = 0) {
     this.#storage = storage;
     this.#clock = clock;
-    this.#changes = new Gathered({ most: AT_ONCE, run: (changes) => this.#write(changes), keyOf: ({ agentId }) => agentId });
+    this.#changes = new Gathered({
+      most: AT_ONCE,
+      apartMs: agentsApartMs,
+      run: (changes) => this.#write(changes),
+      keyOf: ({ agentId }) => agentId,
+    });
   }
 
   /** Assigns an epoch to the connection. Undefined: the agent is unknown or revoked, or its credential was replaced. */

@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { agentRoutes } from './routes.ts';
 import type { AgentRoutesDeps } from './routes.ts';
 import { AgentsService } from './service.ts';
@@ -13,7 +14,7 @@ interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessi
 export const agents = feature({
   create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
     agents: new AgentsService(storage),
-    agentEpochs: new AgentEpochs(storage, clock),
+    agentEpochs: new AgentEpochs(storage, clock, AGENTS_APART_MS),
   }),
   stop: ({ agentEpochs }) => agentEpochs.stop(),
   routes: (scope, { gateway, revocations, ...services }: Routes) =>

@@ -1,6 +1,7 @@
 import type { CredentialsService } from '../../access/credentials/service.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { admitAgents } from '../../platform/http/agent-scope.ts';
 import { agentEntryRoutes } from './entries/routes.ts';
 import type { AgentEntryRoutesDeps } from './entries/routes.ts';
@@ -27,6 +28,7 @@ export const routers = feature({
       moves: config.routerMoves,
       counters,
       maxPerTeam: config.maxRoutersPerTeam,
+      agentsApartMs: AGENTS_APART_MS,
     }),
   }),
   start: (own) => own.routers.start(),

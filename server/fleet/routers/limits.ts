@@ -44,6 +44,8 @@ export class RouterLimits {
   readonly #brought = new Map<string, Brought>();
   /** By team, counted when first needed and then updated. */
   readonly #counts = new Map<string, { routers: number; countedAt: number }>();
+  /** Counts that are under way, by team: hundreds of agents report their first router at the same time. */
+  readonly #counting = new Map<string, Promise<number>>();
 
   constructor(deps: RouterLimitsDeps) {
     this.#deps = deps;
@@ -89,7 +91,12 @@ export class RouterLimits {
     let team = this.#counts.get(teamId);
     const isStale = team !== undefined && team.routers >= this.#maxPerTeam && clock.monotonic() - team.countedAt >= COUNT_AGAIN_MS;
     if (!team || isStale) {
-      team = { routers: await countRouters(storage.db, teamId, this.#maxPerTeam), countedAt: clock.monotonic() };
+      const counting = this.#counting.get(teamId) ?? countRouters(storage.db, teamId, this.#maxPerTeam);
+      this.#counting.set(teamId, counting);
+      const routers = await counting.finally(() => this.#counting.delete(teamId));
+      const known = this.#counts.get(teamId);
+      // Another report has taken this count over and may have added to it.
+      team = known && known !== team ? known : { routers, countedAt: clock.monotonic() };
       this.#counts.set(teamId, team);
     }
     return team.routers < this.#maxPerTeam ? undefined : 'routers_per_team';

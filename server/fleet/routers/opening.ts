@@ -22,9 +22,10 @@ export interface KnownRouters {
 export class OpeningReads {
   readonly #reads: Gathered<AgentConnection, KnownRouters>;
 
-  constructor({ db }: Storage) {
+  constructor({ db }: Storage, agentsApartMs = 0) {
     this.#reads = new Gathered({
       most: AGENTS_AT_ONCE,
+      apartMs: agentsApartMs,
       run: async (connections) => {
         const agentIds = connections.map(({ agentId }) => agentId);
         const routers = await selectRoutersOfAgents(db, agentIds);

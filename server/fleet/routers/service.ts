@@ -46,6 +46,8 @@ export interface RoutersDeps {
   counters?: Counters;
   /** Limit of routers per team; more are rejected. */
   maxPerTeam?: number;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
 }
 
 /** An agent's reports on its present tunnel, by its own names for its routers. */
@@ -86,7 +88,7 @@ export class RoutersService {
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
-    this.#openings = new OpeningReads(deps.storage);
+    this.#openings = new OpeningReads(deps.storage, deps.agentsApartMs);
     this.presence = new PresenceTracker(deps.rules, deps.clock);
     this.#presenceFlush = new PresenceFlush(deps, this.presence);
     this.#flushes = new Periodic({
@@ -105,7 +107,7 @@ export class RoutersService {
       hasEntry: (agentId, name) =>
         this.#reports.get(agentId)?.heartbeats.has(name) === true || this.duplicates.reportsOf(agentId)?.has(name) === true,
     });
-    this.#sightings = new Sightings(deps.storage, (tx, sighting) => this.moves.recordSighting(tx, sighting));
+    this.#sightings = new Sightings(deps.storage, (tx, sighting) => this.moves.recordSighting(tx, sighting), deps.agentsApartMs);
     this.moves.changes.subscribe((change) => this.#onMoveChange(change));
   }
 

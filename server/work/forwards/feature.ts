@@ -2,6 +2,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { trustedProxies } from '../../platform/http/client-address.ts';
 import { ConnectEndpoint } from './connect/endpoint.ts';
 import { connectRoute } from './connect/routes.ts';
@@ -34,6 +35,7 @@ export const forwards = feature({
       clock,
       log: log.child({ component: 'forwards' }),
       counters,
+      agentsApartMs: AGENTS_APART_MS,
       limits: { ...FORWARD_LIMITS, keepConnectionsMs: config.keepConnectionsMs },
       settings: {
         host: config.forwards.host,

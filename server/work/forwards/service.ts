@@ -50,6 +50,8 @@ export interface ForwardsDeps {
   settings: ForwardSettings;
   limits?: ForwardLimits;
   counters?: Counters;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
 }
 
 /** Transient forwards: created, opened at the agent, expired or revoked, and restored after a restart. */

@@ -23,6 +23,8 @@ export interface WayOpenerDeps {
   changes: Pick<Listeners<ForwardChange>, 'publish'>;
   /** Calls {@link WayOpener.open} with the present record, as work that has an owner. */
   reopen: (live: LiveForward) => void;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
 }
 
 /** More than 256 bits: the bearer of a forward's channel dials. */
@@ -51,7 +53,11 @@ export class WayOpener {
 
   constructor(deps: WayOpenerDeps) {
     this.#deps = deps;
-    this.#ended = new Gathered({ most: AGENTS_AT_ONCE, run: (connections) => this.#readEnded(connections) });
+    this.#ended = new Gathered({
+      most: AGENTS_AT_ONCE,
+      apartMs: deps.agentsApartMs ?? 0,
+      run: (connections) => this.#readEnded(connections),
+    });
   }
 
   /** Asks the agent once; never rejects. The record holds the result. */

@@ -3,6 +3,7 @@ import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { jobDetailRoutes } from './detail/routes.ts';
 import type { JobDetailDeps } from './detail/routes.ts';
 import { teamJobsRoute } from './list/routes.ts';
@@ -30,6 +31,7 @@ export const jobs = feature({
       rules: { ...DEFAULT_JOB_RULES, keepMs: config.keepJobsMs },
       notifyUrls: { allowLoopback: config.allowLoopbackWebhooks },
       counters,
+      agentsApartMs: AGENTS_APART_MS,
     }),
   }),
   start: (own) => own.jobs.start(),

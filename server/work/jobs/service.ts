@@ -50,6 +50,8 @@ export interface JobsDeps {
   rules: JobRules;
   notifyUrls: AddressRules;
   counters?: Counters | undefined;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
   /** Spreads repeated offers. Tests replace it. */
   random?: () => number;
 }

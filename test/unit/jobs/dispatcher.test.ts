@@ -44,7 +44,7 @@ describe('queued jobs', () => {
     await storage.close();
   });
 
-  function newService(): JobsService {
+  function newService(agentsApartMs = 0): JobsService {
     const service = new JobsService({
       storage,
       gateway: {
@@ -59,6 +59,7 @@ describe('queued jobs', () => {
       rules: DEFAULT_JOB_RULES,
       notifyUrls: { allowLoopback: false },
       random: () => 1,
+      agentsApartMs,
     });
     service.start();
     return service;
@@ -120,6 +121,22 @@ describe('queued jobs', () => {
     expect(await news()).toEqual([]);
     beat();
     expect(await news()).toEqual([`job.offer ${job.id}`]);
+  });
+
+  it('are looked for together when routers check in one after the other, and at once for an express job', async () => {
+    await jobs.stop();
+    jobs = newService(60_000);
+    await jobs.onReady(connection, []);
+    await news();
+    const [job, other] = [await create(), await create({}, two)];
+    beat();
+    beat(two);
+    expect(await news()).toEqual([]);
+    const urgent = await express();
+    // The express job goes first; what has checked in meanwhile comes with it.
+    expect((await news()).toSorted()).toEqual([`job.offer ${urgent.id}`, `job.offer ${other.id}`].toSorted());
+    await run(urgent);
+    expect((await news()).at(-1)).toBe(`job.offer ${job.id}`);
   });
 
   it('are offered when their agent comes back', async () => {

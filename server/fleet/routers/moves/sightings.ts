@@ -10,8 +10,6 @@ import { isContended, lockTeam } from './store.ts';
 const AT_ONCE = 200;
 /** Those that are looked at one by one: each takes about half a millisecond. */
 const SINGLY_AT_ONCE = 50;
-/** New routers are stored this long after one another, milliseconds: while a whole fleet connects for the first time, some dozens at once. */
-const APART_MS = 25;
 
 type Outcome = PromiseSettledResult<Sighted>;
 
@@ -24,12 +22,12 @@ export class Sightings {
   readonly #storage: Storage;
   readonly #record: (tx: Tx, sighting: Sighting) => Promise<Sighted>;
 
-  constructor(storage: Storage, record: (tx: Tx, sighting: Sighting) => Promise<Sighted>) {
+  constructor(storage: Storage, record: (tx: Tx, sighting: Sighting) => Promise<Sighted>, agentsApartMs = 0) {
     this.#storage = storage;
     this.#record = record;
     this.#batches = new Gathered({
       most: AT_ONCE,
-      apartMs: APART_MS,
+      apartMs: agentsApartMs,
       run: (sightings) => this.#runAll(sightings),
       keyOf: ({ agentId }) => agentId,
     });

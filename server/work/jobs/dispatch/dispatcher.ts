@@ -5,6 +5,7 @@ import type { AgentConnection, AgentGateway } from '../../../platform/core/agent
 import type { Clock } from '../../../platform/core/clock.ts';
 import { FairQueue } from '../../../platform/core/fair-queue.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import { Pace } from '../../../platform/core/pace.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { WaitingRouter } from '../types.ts';
@@ -32,6 +33,11 @@ export interface DispatcherDeps {
   clock: Clock;
   log: Log;
   random?: () => number;
+  /**
+   * How far checks are apart, milliseconds, unless somebody waits for a job; 0 unless given. 10,000 agents send 333 heartbeats a second, and
+   * each statement serves those of so long.
+   */
+  agentsApartMs?: number;
 }
 
 /** Routers of an agent that can get any job now; the others get only express jobs. By id, or by name on the agent's tunnel. */
@@ -76,11 +82,13 @@ export class Dispatcher {
   /** Checks that have been requested and not begun, by agent. */
   #checks = new Map<string, Check>();
   #checking: Promise<void> | undefined;
+  readonly #pace: Pace;
   readonly #polls: Periodic;
   #stopped = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#pace = new Pace(deps.agentsApartMs ?? 0);
     this.#polls = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -104,6 +112,7 @@ export class Dispatcher {
   /** Ends every wait. An agent may still accept what was offered; its next `ready` reconciles that. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#pace.hurry();
     await this.#polls.stop();
     this.#backOff.stop();
     this.#waiting.clear();
@@ -133,11 +142,14 @@ export class Dispatcher {
   /** An express job was created. */
   expressIsWaiting(agentId: string): void {
     this.#requestCheck(agentId, () => undefined);
+    this.#pace.hurry();
   }
 
   /** The router's job is finished, so the router can get the next one. */
   routerIsFree(agentId: string | null | undefined, routerId: string): void {
-    if (agentId) this.#requestCheck(agentId, (check) => check.routerIds.add(routerId));
+    if (!agentId) return;
+    this.#requestCheck(agentId, (check) => check.routerIds.add(routerId));
+    this.#pace.hurry();
   }
 
   accepted(agentId: string, jobId: string): void {
@@ -174,8 +186,10 @@ export class Dispatcher {
 
   async #runChecks(): Promise<void> {
     while (this.#checks.size > 0 && !this.#stopped) {
-      // Checks requested during this turn of the event loop share one query.
+      // Checks requested during this turn of the event loop share one query, and so do heartbeats that come one after the other.
       await new Promise(setImmediate);
+      await this.#pace.next();
+      if (this.#stopped) break;
       const batch = new Map([...this.#checks].slice(0, AGENTS_AT_ONCE));
       for (const agentId of batch.keys()) this.#checks.delete(agentId);
       await this.#checkAgents(batch);

@@ -27,6 +27,8 @@ export interface HandOverDeps {
   rules: JobRules;
   changes: JobChanges;
   guardChanges: Listeners<GuardChange>;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
 }
 
 /**
@@ -43,7 +45,11 @@ export class HandOver {
 
   constructor(deps: HandOverDeps) {
     this.#deps = deps;
-    this.#heldBefore = new Gathered({ most: AGENTS_AT_ONCE, run: (reporters) => selectHeldBefore(deps.storage.db, reporters) });
+    this.#heldBefore = new Gathered({
+      most: AGENTS_AT_ONCE,
+      apartMs: deps.agentsApartMs ?? 0,
+      run: (reporters) => selectHeldBefore(deps.storage.db, reporters),
+    });
   }
 
   /**
