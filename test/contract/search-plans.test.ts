@@ -39,10 +39,21 @@ describeEachDatabase('the plans of devices and searches', (open) => {
         for (const { reads, sorted, text } of plans) {
           const devices = reads.filter(({ table }) => table === 'devices');
           expect(devices.length, text).toBeGreaterThan(0);
-          for (const { condition } of devices) expect(condition, text).toMatch(siteId === undefined ? /team_id/ : /(?=.*team_id)(?=.*site_id)/s);
+          for (const { condition } of devices)
+            expect(condition, text).toMatch(siteId === undefined ? /team_id/ : /(?=.*team_id)(?=.*site_id)/s);
           expect(sorted, text).toBeLessThanOrEqual(1000);
         }
       }
+    }
+  });
+
+  test('the devices of a router are found by what it sees', async () => {
+    const where = { siteId: undefined, routerId: mine.routers[5] };
+    for (const before of [undefined, { at: START + 3, id: mine.routers[0]! }]) {
+      const [plan] = await plansOf(storage, (db) => selectDevices(db, mine.teamId, where, { limit: 100, before }));
+      const { reads, text } = plan!;
+      expect(reads.find(({ table }) => table === 'device_sightings')?.condition, text).toMatch(/router_id/);
+      expect(reads.find(({ table }) => table === 'devices')?.condition, text).toMatch(/^\(?id\b/);
     }
   });
 

@@ -56,7 +56,7 @@ export class AuditService {
   /** Newest first, including everything recorded before this call. */
   async list(teamId: string, filter: AuditFilter, page: Page): Promise<ListedAuditEntry[]> {
     await this.#storeNow();
-    return selectAuditEntries(this.#storage.db, teamId, filter, page);
+    return selectAuditEntries(this.#storage, teamId, filter, page);
   }
 
   /** Stores the queued entries. */

@@ -36,15 +36,28 @@ export interface Where {
 
 /** The newest first, by when they were first seen. */
 export async function selectDevices(db: DbOrTx, teamId: string, { siteId, routerId }: Where, page: Page): Promise<DeviceRow[]> {
-  return selectDeviceRows(db, teamId)
+  const devices = routerId === undefined ? selectDeviceRows(db, teamId) : selectSeenBy(db, teamId, routerId);
+  return devices
     .$call(newestFirst(page, 'first_seen_at', 'devices.id'))
-    .$if(siteId !== undefined, (devices) => devices.where('site_id', '=', siteId!))
-    .$if(routerId !== undefined, (devices) =>
-      devices.where('devices.id', 'in', (sightings) =>
-        sightings.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId!),
-      ),
-    )
+    .$if(siteId !== undefined, (some) => some.where('site_id', '=', siteId!))
     .execute();
+}
+
+/**
+ * Devices that a router sees, at most 20,000 (devices/limits.ts). Its sightings come first: SQLite keeps the order of a cross join, and would
+ * otherwise look through all devices of the team for them.
+ */
+function selectSeenBy(db: DbOrTx, teamId: string, routerId: string) {
+  return db
+    .selectFrom('device_sightings')
+    .crossJoin('devices')
+    .leftJoin('device_aliases', (join) =>
+      join.onRef('device_aliases.team_id', '=', 'devices.team_id').onRef('device_aliases.mac', '=', 'devices.mac'),
+    )
+    .select(COLUMNS)
+    .where('device_sightings.router_id', '=', routerId)
+    .whereRef('devices.id', '=', 'device_sightings.device_id')
+    .where('devices.team_id', '=', teamId);
 }
 
 /** A device that was found, and its place in the order of what is found. */

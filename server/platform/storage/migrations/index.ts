@@ -60,6 +60,7 @@ import { messagesOfARouter } from './0059-messages-of-a-router.ts';
 import { toldKinds } from './0060-told-kinds.ts';
 import { deletedParents } from './0061-deleted-parents.ts';
 import { digests } from './0062-digests.ts';
+import { filters } from './0063-filters.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -126,4 +127,5 @@ export const migrations: readonly Migration[] = [
   toldKinds,
   deletedParents,
   digests,
+  filters,
 ];

@@ -63,11 +63,11 @@ export async function findJobs(
 }
 
 /**
- * One query for each status, for which there is an index in the order of the list. Of one router's jobs the status is looked at row by row:
- * `|| ''` keeps SQLite from reading all jobs of the team with that status instead.
+ * One query for each status, for which there is an index in the order of the list; the one of sites has no other. Of one router's jobs the
+ * status is looked at row by row: `|| ''` keeps SQLite from reading all jobs of the team with that status instead.
  */
-function byStatus(jobs: Jobs, { statuses, routerId }: JobFilter): Jobs[] {
-  if (statuses.length === STATUSES.length) return [jobs];
+function byStatus(jobs: Jobs, { statuses, routerId, siteId }: JobFilter): Jobs[] {
+  if (statuses.length === STATUSES.length && (siteId === undefined || routerId !== undefined)) return [jobs];
   if (routerId !== undefined && statuses.length > 0) return [jobs.where(sql<SqlBool>`(${status} || '') in (${sql.join([...statuses])})`)];
   return statuses.map((wanted) => jobs.where(sql<SqlBool>`${status} = ${wanted}`));
 }
