@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findPostgres, postgresUrl, startPostgres } from '../../test/harness/postgres-server.ts';
 import type { Choice } from './field.ts';
@@ -11,8 +12,14 @@ import { Served } from './fleet/served.ts';
 import { workRows } from './fleet/work.ts';
 import type { Row } from './report.ts';
 
-/** The bars are those of 10,000 agents on two cores; a smaller fleet gets its share where a bar grows with the fleet. */
+/**
+ * The bars are those of 10,000 agents on two cores. A smaller fleet gets its share where a bar grows with the fleet: of times, but no less than
+ * the seconds that any fleet takes; of steady CPU, beyond what the control plane takes without agents.
+ */
 const LARGEST = 10_000;
+const LEAST_SECONDS = 5;
+/** With fewer agents, the memory that the process itself takes once it works weighs more than theirs. */
+const FEWEST_FOR_MEMORY = 3000;
 const BARS = {
   readySeconds: 30,
   cpuMs: 1,
@@ -21,7 +28,7 @@ const BARS = {
   steadyShare: 0.25,
   residentBytes: 25_000,
   beside: 1.1,
-  stopMs: 20_000,
+  stopSeconds: 20,
 } as const;
 
 /** Some sites have a second router. */
@@ -30,11 +37,14 @@ const QUEUED_JOBS = 30_000;
 /** Each agent reports health and devices within a minute of its start; then it is steady. */
 const SETTLE_MS = 65_000;
 const STEADY_MS = 60_000;
+/** The control plane before the first agent. */
+const IDLE_MS = 10_000;
 
 interface Measured {
   bareMs: number;
   first: Connected;
   again: Connected;
+  idle: number;
   steady: number;
   residentBytes: number;
   stopMs: number;
@@ -46,6 +56,7 @@ export async function fleetRows({ agents, databases }: Choice): Promise<Row[]> {
   for (const database of databases) {
     const costs: number[] = [];
     for (const count of agents) {
+      process.stderr.write(`  ${count} agents, ${database} …\n`);
       const quiet = await withDatabase(database, (folder, url) => measureFleet({ folder, url, count, queued: 0 }));
       const busy = await withDatabase(database, (folder, url) => measureFleet({ folder, url, count, queued: QUEUED_JOBS }));
       costs.push(quiet.measured.again.cpuMs);
@@ -88,7 +99,7 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
   try {
     const api = { url: served.url, apiKey };
     const size = { agents: count, routers: count * ROUTERS_PER_AGENT };
-    const empty = await served.usage();
+    const idle = await measureSteady(served, IDLE_MS);
     const first = await measureConnecting(served, api, {
       ...size,
       start: async () => (fleet = await FleetProcess.start(served.url, credentials, ROUTERS_PER_AGENT)),
@@ -107,16 +118,19 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
         return fleet!;
       },
     });
-    const residentBytes = (steady.residentBytes - empty.residentBytes) / count;
-    return { measured: { bareMs, first, again, steady: steady.share, residentBytes, stopMs }, rows };
+    const residentBytes = (steady.residentBytes - idle.residentBytes) / count;
+    return { measured: { bareMs, first, again, idle: idle.share, steady: steady.share, residentBytes, stopMs }, rows };
   } finally {
     await fleet?.stop();
     await served.kill();
   }
 }
 
-function rowsOf(title: string, count: number, { bareMs, first, again, steady, residentBytes, stopMs }: Measured): Row[] {
+function rowsOf(title: string, count: number, { bareMs, first, again, idle, steady, residentBytes, stopMs }: Measured): Row[] {
   const share = count / LARGEST;
+  const readySeconds = Math.max(LEAST_SECONDS, BARS.readySeconds * share);
+  const stopSeconds = Math.max(LEAST_SECONDS, BARS.stopSeconds * share);
+  const steadyShare = idle + (BARS.steadyShare - idle) * share;
   const connecting: [string, Connected][] = [
     ['first connect', first],
     ['after a restart', again],
@@ -124,8 +138,8 @@ function rowsOf(title: string, count: number, { bareMs, first, again, steady, re
   return [
     ...connecting.flatMap(([when, { seconds, cpuMs, visit }]): Row[] => [
       {
-        name: `${title}: ${when}, all ready, to ${BARS.readySeconds} s`,
-        ratio: seconds / BARS.readySeconds,
+        name: `${title}: ${when}, all ready, to ${readySeconds} s`,
+        ratio: seconds / readySeconds,
         bar: { at: 'most', value: 1 },
         detail: `${seconds.toFixed(1)} s`,
       },
@@ -143,20 +157,20 @@ function rowsOf(title: string, count: number, { bareMs, first, again, steady, re
       },
     ]),
     {
-      name: `${title}, steady: CPU, to ${BARS.steadyShare * share} of a core`,
-      ratio: steady / (BARS.steadyShare * share),
+      name: `${title}, steady: CPU, to ${(steadyShare * 100).toFixed(1)} % of a core`,
+      ratio: steady / steadyShare,
       bar: { at: 'most', value: 1 },
-      detail: `${(steady * 100).toFixed(1)} % of a core`,
+      detail: `${(steady * 100).toFixed(1)} % of a core, ${(idle * 100).toFixed(1)} % without agents`,
     },
     {
       name: `${title}, steady: resident memory of an agent, to ${BARS.residentBytes / 1000} kB`,
       ratio: residentBytes / BARS.residentBytes,
-      bar: { at: 'most', value: 1 },
+      bar: count < FEWEST_FOR_MEMORY ? undefined : { at: 'most', value: 1 },
       detail: `${(residentBytes / 1000).toFixed(1)} kB`,
     },
     {
-      name: `${title}: end at SIGTERM, to ${BARS.stopMs / 1000} s`,
-      ratio: stopMs / BARS.stopMs,
+      name: `${title}: end at SIGTERM, to ${stopSeconds} s`,
+      ratio: stopMs / 1000 / stopSeconds,
       bar: { at: 'most', value: 1 },
       detail: `${(stopMs / 1000).toFixed(1)} s`,
     },
