@@ -55,6 +55,22 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     expect(first).toBe(1);
   });
 
+  test('an account that the provider refuses is tried by one message after each pause, and all follow once it works', async () => {
+    bench.server.answer = () => ({ outcome: 'config', error: 'unauthorized', detail: '535 5.7.8 Authentication failed' });
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    const first = bench.server.asked.length;
+    await bench.pass(20 * MINUTE);
+    // A pause takes five minutes.
+    expect(bench.server.asked.length - first).toBe(4);
+    bench.restart();
+    bench.server.answer = () => ({ outcome: 'sent' });
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.mails).toHaveLength(12);
+    const [probe, ...others] = bench.server.mails.map(({ at }) => at);
+    for (const at of others) expect(at - probe!).toBeLessThanOrEqual(10 * SECOND);
+  });
+
   test.skipIf(kind.name !== 'PostgreSQL')('a claim does not wait for a transaction that waits for it', async () => {
     await bench.facts([offline(1)]);
     bench.server.limits = { perSecond: 1, burst: 1 };

@@ -99,7 +99,11 @@ async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
     .execute();
   await tx
     .updateTable('send_buckets')
-    .set((eb) => ({ at: eb('at', '+', stepMs), stopped_until: eb('stopped_until', '+', stepMs) }))
+    .set((eb) => ({
+      at: eb('at', '+', stepMs),
+      stopped_until: eb('stopped_until', '+', stepMs),
+      probing_until: eb('probing_until', '+', stepMs),
+    }))
     .execute();
   // Codes of the last two days: how long they can be used, and when the next one may be sent.
   await tx
@@ -149,6 +153,7 @@ export async function capPlans(
   await tx.updateTable('messages').set({ claimed_until: now }).where('claimed_until', '>', latest).execute();
   await tx.updateTable('messages').set({ expires_at: latest }).where('expires_at', '>', latest).where('due_at', 'is not', null).execute();
   await tx.updateTable('send_buckets').set({ stopped_until: null }).where('stopped_until', '>', latest).execute();
+  await tx.updateTable('send_buckets').set({ probing_until: 0 }).where('probing_until', '>', latest).execute();
   // How long such a code was valid already is not known, so it ends. The limits count it as sent now.
   await tx.updateTable('address_proofs').set({ sent_at: now, expires_at: 0 }).where('sent_at', '>', now).execute();
   await tx.updateTable('idempotency_keys').set({ created_at: now }).where('created_at', '>', now).execute();

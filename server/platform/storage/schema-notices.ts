@@ -172,4 +172,6 @@ export interface SendBucketsTable {
   at: Millis;
   /** The provider asked for a pause, or refuses our account. */
   stopped_until: Millis | null;
+  /** The provider has refused our account: until then one message tries it, and after that the next. Null: it takes our messages. */
+  probing_until: Generated<Millis | null>;
 }

@@ -132,15 +132,26 @@ describe('a bucket', () => {
   });
 
   it('gives nothing while it is stopped, and everything after', () => {
-    const stopped = { tokens: 4, at: 0, stoppedUntil: 1000 };
+    const stopped = { tokens: 4, at: 0, stoppedUntil: 1000, probingUntil: null };
     expect(takeTokens(stopped, rate, 1, 999)).toMatchObject({ granted: 0, nextAt: 1000 });
     expect(takeTokens(stopped, rate, 1, 1000)).toMatchObject({ granted: 1 });
+  });
+
+  it('gives one at a time once its account was refused, until one has arrived', () => {
+    const refused = { tokens: 4, at: 0, stoppedUntil: 1000, probingUntil: 0 };
+    expect(takeTokens(refused, rate, 4, 999)).toMatchObject({ granted: 0, nextAt: 1000 });
+    const probe = takeTokens(refused, rate, 4, 1000);
+    expect(probe).toMatchObject({ granted: 1, nextAt: 6000 });
+    expect(takeTokens(probe.bucket, rate, 3, 6000)).toMatchObject({ granted: 0, nextAt: 11_000 });
+    // Its process has died.
+    expect(takeTokens(probe.bucket, rate, 3, 61_000)).toMatchObject({ granted: 1 });
+    expect(takeTokens({ ...probe.bucket, probingUntil: null }, rate, 3, 6000)).toMatchObject({ granted: 3 });
   });
 
   it('never gives more than its burst and its rate, and always says when there is one again', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(2000), fc.nat(6)), { maxLength: 50 }), (steps) => {
-        let bucket: Bucket = { tokens: rate.burst, at: 0, stoppedUntil: null };
+        let bucket: Bucket = { tokens: rate.burst, at: 0, stoppedUntil: null, probingUntil: null };
         let [now, given] = [0, 0];
         for (const [wait, wanted] of steps) {
           now += wait;

@@ -61,6 +61,7 @@ import { toldKinds } from './0060-told-kinds.ts';
 import { deletedParents } from './0061-deleted-parents.ts';
 import { digests } from './0062-digests.ts';
 import { filters } from './0063-filters.ts';
+import { probedBuckets } from './0064-probed-buckets.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -128,4 +129,5 @@ export const migrations: readonly Migration[] = [
   deletedParents,
   digests,
   filters,
+  probedBuckets,
 ];

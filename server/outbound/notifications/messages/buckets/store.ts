@@ -22,21 +22,39 @@ export async function takeFrom(
     .where('key', '=', key)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const { bucket, granted, nextAt } = takeTokens({ ...row, stoppedUntil: row.stopped_until }, rate, wanted, now);
+  const { bucket, granted, nextAt } = takeTokens(
+    { ...row, stoppedUntil: row.stopped_until, probingUntil: row.probing_until },
+    rate,
+    wanted,
+    now,
+  );
   await tx
     .updateTable('send_buckets')
-    .set({ tokens: bucket.tokens, at: bucket.at, stopped_until: bucket.stoppedUntil })
+    .set({ tokens: bucket.tokens, at: bucket.at, stopped_until: bucket.stoppedUntil, probing_until: bucket.probingUntil })
     .where('key', '=', key)
     .execute();
   return { granted, nextAt };
 }
 
-/** Nothing goes through this bucket until then. */
-export async function stopBucket(tx: DbOrTx, key: string, until: number): Promise<void> {
+/** Nothing goes through this bucket until then. @param isRefused the account is: after that, one message after the other tries it */
+export async function stopBucket(tx: DbOrTx, key: string, until: number, isRefused = false): Promise<void> {
   await tx
     .updateTable('send_buckets')
-    .set((eb) => ({ stopped_until: eb.case().when('stopped_until', '>', until).then(eb.ref('stopped_until')).else(eb.val(until)).end() }))
+    .set((eb) => ({
+      stopped_until: eb.case().when('stopped_until', '>', until).then(eb.ref('stopped_until')).else(eb.val(until)).end(),
+      ...(isRefused ? { probing_until: 0 } : {}),
+    }))
     .where('key', '=', key)
+    .execute();
+}
+
+/** What came of a message that tried an account. Nothing is written for an account that was not refused. @param isAccepted it takes messages again */
+export async function endProbe(tx: DbOrTx, key: string, isAccepted: boolean): Promise<void> {
+  await tx
+    .updateTable('send_buckets')
+    .set({ probing_until: isAccepted ? null : 0 })
+    .where('key', '=', key)
+    .where('probing_until', 'is not', null)
     .execute();
 }
 

@@ -4,7 +4,14 @@ export interface Bucket {
   tokens: number;
   at: number;
   stoppedUntil: number | null;
+  /** The account was refused: until then one message tries it, and after that the next; null: it was not. */
+  probingUntil: number | null;
 }
+
+/** An attempt with its record is over by then: the lifetime of a claim. */
+export const PROBE_MS = 60_000;
+/** How soon the others go on once one message has arrived. */
+const LOOK_MS = 5000;
 
 export interface Rate {
   perSecond: number;
@@ -20,14 +27,19 @@ export interface Taken {
 
 /** Takes up to `wanted` tokens. A stopped bucket gives none; a clock that was set back neither fills nor blocks it. */
 export function takeTokens(bucket: Bucket | undefined, rate: Rate, wanted: number, now: number): Taken {
-  const before = bucket ?? { tokens: rate.burst, at: now, stoppedUntil: null };
+  const before = bucket ?? { tokens: rate.burst, at: now, stoppedUntil: null, probingUntil: null };
   const elapsed = Math.max(0, now - before.at);
   const full = Math.min(rate.burst, before.tokens + (elapsed * rate.perSecond) / 1000);
-  const stop = before.stoppedUntil !== null && before.stoppedUntil > now ? before.stoppedUntil : null;
-  if (stop !== null) return { bucket: { tokens: full, at: now, stoppedUntil: stop }, granted: 0, nextAt: stop };
+  const waiting = { ...before, tokens: full, at: now };
+  const { stoppedUntil, probingUntil } = before;
+  if (stoppedUntil !== null && stoppedUntil > now) return { bucket: waiting, granted: 0, nextAt: stoppedUntil };
+  const free = { ...waiting, stoppedUntil: null };
+  if (probingUntil !== null && probingUntil > now) return { bucket: free, granted: 0, nextAt: Math.min(probingUntil, now + LOOK_MS) };
   // Fractions of a token add up with rounding errors.
-  const granted = Math.min(wanted, Math.floor(full + 1e-6));
+  const granted = Math.min(probingUntil === null ? wanted : 1, wanted, Math.floor(full + 1e-6));
   const tokens = Math.max(0, full - granted);
+  const left = { ...free, tokens };
+  if (probingUntil !== null && granted > 0) return { bucket: { ...left, probingUntil: now + PROBE_MS }, granted, nextAt: now + LOOK_MS };
   const nextAt = tokens >= 1 ? now : now + Math.ceil(((1 - tokens) * 1000) / rate.perSecond);
-  return { bucket: { tokens, at: now, stoppedUntil: null }, granted, nextAt };
+  return { bucket: left, granted, nextAt };
 }

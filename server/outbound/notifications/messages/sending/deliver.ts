@@ -8,7 +8,7 @@ import { kindsOf } from '../../threads/apply.ts';
 import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { writeText } from '../../texts/write.ts';
 import type { AddressBook, Destination } from '../addresses.ts';
-import { stopBucket } from '../buckets/store.ts';
+import { endProbe, stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
@@ -177,7 +177,9 @@ async function record(
   await storage.writes.write(async (tx) => {
     await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
     const pauseMs = pauseOf(result, rules);
-    if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs);
+    const isRefused = result.outcome === 'config';
+    if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs, isRefused);
+    if (!isRefused) await endProbe(tx, message.bucket, result.outcome === 'sent' || result.outcome === 'never');
     const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
     const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
     const { attempts } = settlement;
