@@ -3,6 +3,7 @@ import { Fragment, useRef } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
 import { useFirstView } from '../data/use-views.ts';
 import { Hatching } from '../rails/hatching.tsx';
+import { useCurrentInSight } from '../parts/use-current-in-sight.ts';
 import { useSession } from '../session/use-session.ts';
 import { GoTo } from './go-to.tsx';
 import { PLACES } from './places.ts';
@@ -18,6 +19,7 @@ export function Frame() {
   const session = useSession();
   const firstView = useFirstView();
   const page = useRef<HTMLElement>(null);
+  const places = useCurrentInSight();
   useKeptFocus(page);
   return (
     <div className="app">
@@ -36,7 +38,7 @@ export function Frame() {
           <LiveMark />
         </div>
       </header>
-      <nav className="side" aria-label="Places">
+      <nav className="side" aria-label="Places" ref={places}>
         {PLACES.map((group) => (
           <Fragment key={group[0].name}>
             {group.map(({ name, link }) => (

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { LinkProps } from '@tanstack/react-router';
 import { AppLink } from './app-link.tsx';
+import { useCurrentInSight } from './use-current-in-sight.ts';
 
 export interface Tab {
   name: string;
@@ -11,8 +12,9 @@ export interface Tab {
 
 /** The parts of one record: links, so that each has an address. */
 export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
+  const links = useCurrentInSight();
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={links}>
       {tabs.map(({ name, link, count }) =>
         typeof link === 'string' ? (
           <AppLink key={name} href={link}>

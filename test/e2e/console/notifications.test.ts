@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { addUser } from '../../harness/identity/sign-in.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import type { World } from '../../harness/world.ts';
 
@@ -238,6 +239,21 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     for (const at of [`groups/${group}`, `topics/${topic}`, `notification-targets/${channel}`])
       await world.caller.call('DELETE', `/api/${at}`);
     visit.forgiveFailedRequests();
+  });
+
+  it('shows on a phone which place and which part is open, however far right it stands', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit.signIn('viewer', '/notifications/silences');
+    for (const [line, name] of [
+      ['Places', 'Notifications'],
+      ['Notifications', 'Silences'],
+    ] as const) {
+      const link = page.getByRole('navigation', { name: line }).getByRole('link', { name, exact: true });
+      await waitUntil(`${name} is in sight`, async () => {
+        const { x, width } = (await link.boundingBox())!;
+        return x >= 0 && x + width <= 390;
+      });
+    }
   });
 
   it('makes topics of kinds in words, and schedules of days and hours', async () => {

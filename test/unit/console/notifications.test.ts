@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NotificationGroup, ScheduleWindow } from '../../../client/index.ts';
 import { addressOf, isComplete } from '../../../console/src/pages/notifications/channels/address-fields.ts';
-import { takerWords, threadState } from '../../../console/src/pages/notifications/log/words.ts';
+import { takerWords, threadState, untoldWords } from '../../../console/src/pages/notifications/log/words.ts';
 import { groupSentence, whyNobody } from '../../../console/src/pages/notifications/sentence.ts';
 import type { Names } from '../../../console/src/pages/notifications/sentence.ts';
 import { EMPTY_SILENCE, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
@@ -61,6 +61,14 @@ describe('a thread in words', () => {
     expect(threadState(open).why).toBe('');
     expect(threadState({ ...open, muted: true }).why).toBe('the group is muted');
     expect(threadState({ ...open, silenced_until: '2031-05-01T08:30:00.000Z' }).why).toMatch(/^silent until \S/);
+  });
+
+  it('says why nobody was told yet, the thread that stands for it first', () => {
+    expect(untoldWords(open)).toContain('waits until nothing new has come');
+    expect(untoldWords({ ...open, muted: true })).toContain('the group is muted');
+    expect(untoldWords({ ...open, silenced_until: '2031-05-01T08:30:00.000Z' })).toContain('a silence holds until');
+    expect(untoldWords({ ...open, muted: true, parent_id: 'storm' })).toContain('another thread');
+    expect(untoldWords({ ...open, state: 'closed' })).toContain('over before it was to be told');
   });
 
   it('names who has taken it over, and somebody who is gone', () => {

@@ -20,7 +20,7 @@ import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } fro
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
-import { takerWords } from './words.ts';
+import { takerWords, untoldWords } from './words.ts';
 
 /** One thread: what is in it, and everybody who was told of it or not, with the reason. */
 export function ThreadPage() {
@@ -45,7 +45,7 @@ export function ThreadPage() {
       />
       <div className="sections">
         <Section title="Who was told" small="newest first">
-          <Messages threadId={threadId} />
+          <Messages thread={thread} />
         </Section>
         <Section title="What is in it" small={countOf(thread)}>
           <Items thread={thread} />
@@ -84,8 +84,8 @@ function countOf({ open_count: open, item_count: all, items }: NotificationThrea
   return `${records}${open > 0 && open < all ? `, ${open} open` : ''}${items.length < all ? `, the first ${items.length} shown` : ''}`;
 }
 
-function Messages({ threadId }: { threadId: string }) {
-  const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: threadId }, query: { limit: 100 } });
+function Messages({ thread }: { thread: NotificationThreadWithItems }) {
+  const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: thread.id }, query: { limit: 100 } });
   const { names, error } = useNames();
   return (
     <>
@@ -101,7 +101,7 @@ function Messages({ threadId }: { threadId: string }) {
           TIME_COLUMN,
           STATE_COLUMN,
         ]}
-        empty="Nobody yet: it waits until nothing new has come for a few seconds, or the group is muted."
+        empty={untoldWords(thread)}
       />
     </>
   );

@@ -109,3 +109,12 @@ export function threadState({ state, flapping, muted, ...thread }: ThreadNow): S
   ];
   return { work: taken === null ? 'failed' : 'running', word: 'open', why: why.join(', ') };
 }
+
+/** Why nobody was told of a thread yet. */
+export function untoldWords({ parent_id: parent, silenced_until: until, muted, state }: ThreadNow): string {
+  if (parent !== null) return 'Nobody: another thread, which stands for this one and others, tells of it.';
+  if (until !== null) return `Nobody yet: a silence holds until ${shortTime(until)}. What is open then is told.`;
+  if (muted) return 'Nobody yet: the group is muted. What is open when that ends is told.';
+  if (state === 'closed') return 'Nobody: it was over before it was to be told.';
+  return 'Nobody yet: it waits until nothing new has come for a few seconds.';
+}
