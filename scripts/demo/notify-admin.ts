@@ -15,7 +15,7 @@ export async function proveEmail(databaseUrl: string, email: string): Promise<vo
   }
 }
 
-/** A group with the four topics of a new team, which tells the administrator. */
+/** A group with the four topics of a new team, which tells the administrator, and would tell a channel if somebody proved it. */
 export async function makeGroup(server: string, apiKey: string, email: string): Promise<void> {
   const ask = async <T>(path: string, body?: object): Promise<T> => {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -29,5 +29,7 @@ export async function makeGroup(server: string, apiKey: string, email: string): 
   const { data: members } = await ask<{ data: { id: string; email: string }[] }>('/api/members');
   const { data: topics } = await ask<{ data: { id: string }[] }>('/api/topics');
   const recipients = members.filter((member) => member.email === email).map(({ id }) => id);
-  await ask('/api/groups', { name: 'On call', recipients, topics: topics.map(({ id }) => id) });
+  const slack = { name: '#noc', channel: 'slack', address: { url: 'https://hooks.slack.com/services/T00000000/B00000000/invented' } };
+  const { data: target } = await ask<{ data: { id: string } }>('/api/notification-targets', slack);
+  await ask('/api/groups', { name: 'On call', recipients, targets: [target.id], topics: topics.map(({ id }) => id) });
 }

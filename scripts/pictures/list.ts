@@ -40,6 +40,7 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
     return origin === 'request' && stored.some((one) => one.origin === 'job' && one.router_id === id);
   });
   const before = first(stored, 'backup of a job', ({ origin, router_id: id }) => origin === 'job' && id === asked.router_id);
+  const group = first(await list<{ id: string }>('/api/groups'), 'notification group', () => true);
   return [
     { name: 'now', title: 'The fleet now: what answers, what does not, and what it has in common', address: '/' },
     { name: 'routers', title: 'Routers by filter, with their last 24 hours', address: '/routers?q=-state%3Aanswering' },
@@ -57,6 +58,8 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
     },
     { name: 'forwards', title: 'Open doors into networks, with their clients and their end', address: '/forwards' },
     { name: 'faults', title: 'Open faults', address: '/faults' },
+    { name: 'group', title: 'Who is told of what, where and when, in a sentence', address: `/notifications/groups/${group.id}` },
+    { name: 'threads', title: 'What people were told of: one thread for each cause', address: '/notifications/threads?state=all' },
     { name: 'map', title: 'Sites on the map', address: '/map' },
     { name: 'keys', title: 'API keys', address: '/settings/keys' },
   ];
