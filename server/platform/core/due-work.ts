@@ -105,7 +105,10 @@ export class DueWork<Due extends { id: string }, Claimed extends { id: string }>
     for (;;) {
       if (this.shares.taken >= this.shares.limits.total || this.#stopped) break;
       checkedAt = clock.now();
-      const started = await this.#claim(chooseFairly(this.shares, await selectDue(checkedAt, this.shares), holderOf));
+      const due = await selectDue(checkedAt, this.shares);
+      // Stopped while it was read.
+      if (this.#stopped) break;
+      const started = await this.#claim(chooseFairly(this.shares, due, holderOf));
       // Nothing is due, or another process was faster.
       if (started === 0) break;
     }
