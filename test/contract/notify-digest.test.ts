@@ -3,6 +3,7 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import type { SettingsChange } from '../../server/outbound/notifications/contacts/service.ts';
 import { insertOptout } from '../../server/outbound/notifications/contacts/store.ts';
 import { Explainer } from '../../server/outbound/notifications/explain/service.ts';
+import { DeliveryLog } from '../../server/outbound/notifications/log/service.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
@@ -91,8 +92,12 @@ describeEachDatabase('digests', (open) => {
 
   test('each line says what happened, in the language of the person', async () => {
     const rows: (readonly string[])[] = [];
+    const firsts: string[] = [];
+    const urls: string[] = [];
     bench.server.answer = ({ text }) => {
       rows.push(text.rows);
+      firsts.push(text.first);
+      urls.push(text.url);
       return { outcome: 'sent' };
     };
     await storage.db.updateTable('routers').set({ identity: 'core-1' }).execute();
@@ -111,6 +116,18 @@ describeEachDatabase('digests', (open) => {
         'Vorbei: core-1: hohe CPU-Last von 12:00 Uhr bis 12:01 Uhr, 1 Min.',
         expect.stringMatching(/^Vorbei: core-1: Datenträger fast voll von 12:01 Uhr bis 12:01 Uhr/),
       ],
+    ]);
+    expect(firsts).toEqual(['3 Ereignisse von 12:00 Uhr bis 14:00 Uhr, 2 Std.']);
+    // Its page names what happened, for the whole team.
+    const digest = urls[0]!.split('/').at(-1)!;
+    expect(urls[0]).toBe(`https://signalbox.example/notifications/threads/${digest}`);
+    const deliveryLog = new DeliveryLog({ storage, clock, contacts: made.contacts, publicUrl: '' });
+    const { thread, items } = await deliveryLog.getThread(teamId, digest);
+    expect(thread.subject).toMatch(/^3 events from/);
+    expect(items.map(({ name, detail }) => `${name} - ${detail}`)).toEqual([
+      'core-1 - core-1: rebooted',
+      'core-1 - Over: core-1: high CPU load from 12:00 to 12:01, 1 min',
+      expect.stringMatching(/^core-1 - Over: core-1: disk nearly full from 12:01 to 12:01/),
     ]);
     expect(await log()).toEqual([
       'open withheld digest',

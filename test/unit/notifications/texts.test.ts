@@ -97,6 +97,11 @@ describe('an agent with 500 routers', () => {
   });
 });
 
+test('a sentence that ends with a short word has one full stop', () => {
+  expect(writeText(endOf(routerOffline()), reader('de')).first).toMatch(/13 Min\.$/);
+  expect(writeText(endOf(routerOffline()), reader('de')).first).not.toMatch(/\.\.$/);
+});
+
 describe('a subject', () => {
   const opening = (subject: ThreadSubject, changes: Partial<ThreadView> = {}): string => read(viewOf(subject, changes))[0]!;
 

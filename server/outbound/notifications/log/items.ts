@@ -25,7 +25,9 @@ export function itemOfRecord(item: ItemRow, { names }: Facts): ListedItem {
   };
 }
 
-export function itemOfThread(child: ThreadRow, facts: Facts): ListedItem {
+/** @param subject of a thread in a digest: what happened */
+export function itemOfThread(child: ThreadRow, facts: Facts, subject = ''): ListedItem {
+  const hasName = child.router_id !== null || child.agent_id !== null || child.kind === 'site';
   return {
     id: child.id,
     type: 'thread',
@@ -34,8 +36,8 @@ export function itemOfThread(child: ThreadRow, facts: Facts): ListedItem {
     routerId: child.router_id,
     agentId: child.agent_id,
     siteId: child.site_id,
-    name: nameOfThread(facts, child),
-    detail: '',
+    name: hasName || subject === '' ? nameOfThread(facts, child) : subject,
+    detail: hasName ? subject : '',
     openedAt: child.first_at,
     resolvedAt: child.ended_at,
   };

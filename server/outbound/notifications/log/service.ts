@@ -56,10 +56,17 @@ export class DeliveryLog {
     const [facts] = await readFacts(db, teamId, [row], MOST_ITEMS);
     const [thread] = await this.#listed(teamId, [facts!]);
     const { children, items } = facts!;
+    const subjects = row.kind === DIGEST_KIND ? await this.#subjectsOf(teamId, children) : undefined;
     const listed = listsThreads(row)
-      ? children.slice(0, MOST_ITEMS).map((child) => itemOfThread(child, facts!))
+      ? children.slice(0, MOST_ITEMS).map((child) => itemOfThread(child, facts!, subjects?.get(child.id)))
       : items.map((item) => itemOfRecord(item, facts!));
     return { thread: thread!, items: listed };
+  }
+
+  /** What there is to say of the threads of a digest, by id: they have nothing in common but their reader. */
+  async #subjectsOf(teamId: string, threads: readonly ThreadRow[]): Promise<Map<string, string>> {
+    const all = await readFacts(this.#deps.storage.db, teamId, threads.slice(0, MOST_ITEMS));
+    return new Map(all.map((facts) => [facts.thread.id, this.#subjectOf(facts, kindOf(facts.thread))]));
   }
 
   /** The delivery log, also of what was not sent. */
@@ -148,10 +155,11 @@ export class DeliveryLog {
 }
 
 /** Of the message that would say how it is now. */
-function kindOf({ kind, state }: ThreadRow): MessageKind {
+function kindOf({ kind, state, ended_at: endedAt }: ThreadRow): MessageKind {
   if (kind === TEST_KIND) return 'test';
   if (kind === DIGEST_KIND) return 'digest';
-  return state === 'open' ? 'open' : 'resolve';
+  // What has no end has just happened.
+  return state === 'open' || endedAt === null ? 'open' : 'resolve';
 }
 
 function byId(threads: readonly ThreadRow[]): Map<string, ThreadRow> {

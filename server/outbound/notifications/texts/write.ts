@@ -22,7 +22,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     locale: reader.locale,
     tone,
     subject: cutText(subjectOf(view, story, words, zones), MAX_SUBJECT_CHARS),
-    first: `${sentence(view, story, words, zones)}.`,
+    first: withStop(sentence(view, story, words, zones)),
     lines: linesOf(view, story, words, zones),
     rows,
     rowCount: count,
@@ -88,6 +88,11 @@ function partsOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones)
   };
 }
 
+/** Durations of some languages end with one: "13 Min." */
+function withStop(sentence: string): string {
+  return sentence.endsWith('.') ? sentence : `${sentence}.`;
+}
+
 /** For a lock screen: no time of the reader's own, no sentence. */
 function subjectOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
   const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
@@ -143,7 +148,7 @@ function timeOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones, 
 function linesOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string[] {
   const age = durationOf(view.at - view.firstAt, words.locale);
   if (isOver(view)) {
-    const away = backWithout(view, words) === undefined ? [] : [`${atPlace(story, statementWithTimes(view, story, words, zones))}.`];
+    const away = backWithout(view, words) === undefined ? [] : [withStop(atPlace(story, statementWithTimes(view, story, words, zones)))];
     return [...away, ...story.linesAfter];
   }
   const { flapping, itemCount, openCount, kind } = view;

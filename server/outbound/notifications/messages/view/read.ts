@@ -142,8 +142,10 @@ function faultOf(kind: string): { fault?: FaultType } {
 }
 
 /** The page of the web application that shows what it is about. */
-function pageOf({ key, kind, site_id: siteId, router_id: routerId }: ThreadRow): string {
+function pageOf({ id: threadId, key, kind, site_id: siteId, router_id: routerId }: ThreadRow): string {
   const [word, id] = key.split(':');
+  // All that is in it.
+  if (kind === 'several' || kind === DIGEST_KIND) return `/notifications/threads/${threadId}`;
   if (kind === 'site' && siteId !== null) return `/sites/${siteId}`;
   if (word === 'agent') return `/agents/${id}`;
   if (word === 'campaign') return `/campaigns/${id}`;
