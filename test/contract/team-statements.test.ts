@@ -23,7 +23,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/platform/storage/move-plans.ts': ['movePlans', 'moveNotifications', 'capPlans'],
     'server/work/backups/changes/store.ts': ['selectUncompared'],
     'server/work/backups/schedules/store.ts': ['selectEnabled', 'selectBeyondKept'],
-    'server/work/backups/store.ts': ['selectSurplus', 'deleteBackups', 'jobsOf'],
+    'server/work/backups/store.ts': ['selectAged', 'selectRouterIds', 'selectSurplus', 'deleteBackups', 'jobsOf'],
     'server/work/forwards/connections/store.ts': ['deleteConnectionsUntil'],
     'server/work/jobs/hand-over/store.ts': ['giveUp', 'giveUpOverdue', 'expireJobs'],
     'server/work/jobs/outbox/store.ts': ['insertMissedEvents'],

@@ -6,12 +6,14 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import { FIRST_PAGE } from '../../platform/core/page.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
+import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { selectAgentSite, updateAgent } from '../agents/service.ts';
 import { checkSite, NOWHERE } from './checks.ts';
 import {
   countAtSite,
   countSites,
+  deleteDevicesAt,
   deleteSite,
   insertSite,
   isForeignKey,
@@ -81,11 +83,14 @@ export class SitesService {
    * @throws AppError `not_found`; `conflict` while the site has routers or agents
    */
   async delete(teamId: string, siteId: string): Promise<void> {
+    // Its devices first, in batches: there may be thousands, and each has entries in the index for searches.
+    const removeDevices = async (tx: Tx, limit: number): Promise<number> => {
+      await checkUnused(tx, teamId, siteId);
+      return deleteDevicesAt(tx, { teamId, siteId, limit });
+    };
+    await removeInBatches(this.#storage, removeDevices, { isAwaited: true });
     const removed = this.#storage.writes.write(async (tx) => {
-      const site = await selectSiteById(tx, teamId, siteId);
-      if (!site) throw notFound('site');
-      const { routers, agents } = await countAtSite(tx, teamId, siteId);
-      if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
+      const site = await checkUnused(tx, teamId, siteId);
       await deleteSite(tx, teamId, siteId);
       return site;
     });
@@ -172,4 +177,13 @@ function nameConflict(site: Site): (error: unknown) => never {
   return (error) => {
     throw isUnique(error) ? new AppError('conflict', `a site named ${site.name} already exists`, { cause: error }) : error;
   };
+}
+
+/** The site, which has neither routers nor agents. @throws AppError `not_found`; `conflict` */
+async function checkUnused(tx: Tx, teamId: string, siteId: string): Promise<Site> {
+  const site = await selectSiteById(tx, teamId, siteId);
+  if (!site) throw notFound('site');
+  const { routers, agents } = await countAtSite(tx, teamId, siteId);
+  if (routers + agents > 0) throw new AppError('conflict', `this site still has ${routers} routers and ${agents} agents`);
+  return site;
 }

@@ -99,6 +99,21 @@ export async function countAtSite(db: DbOrTx, teamId: string, siteId: string): P
     .executeTakeFirstOrThrow();
 }
 
+/** Deletes devices (at most `limit`) that were seen at a site. @returns the number deleted */
+export async function deleteDevicesAt(
+  tx: Tx,
+  { teamId, siteId, limit }: { teamId: string; siteId: string; limit: number },
+): Promise<number> {
+  const some = tx
+    .selectFrom('devices as old')
+    .select('old.id')
+    .where('old.team_id', '=', teamId)
+    .where('old.site_id', '=', siteId)
+    .limit(limit);
+  const { numDeletedRows } = await tx.deleteFrom('devices').where('team_id', '=', teamId).where('id', 'in', some).executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
 /**
  * Removes an empty site with its remaining records: devices once seen there, and enrolment tokens for
  * agents there.

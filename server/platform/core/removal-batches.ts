@@ -27,6 +27,8 @@ export interface RemovalOptions {
   signal?: AbortSignal | undefined;
   /** Rows of the first batch, for rows of megabytes. */
   firstRows?: number;
+  /** Somebody waits: the database belongs to others half of the time only. */
+  isAwaited?: boolean;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface RemovalOptions {
 export async function removeInBatches<Tx>(
   { writes }: Database<Tx>,
   remove: (tx: Tx, limit: number) => Promise<number>,
-  { signal = NEVER, firstRows = FIRST_ROWS }: RemovalOptions = {},
+  { signal = NEVER, firstRows = FIRST_ROWS, isAwaited = false }: RemovalOptions = {},
 ): Promise<number> {
   let all = 0;
   for (let limit = firstRows; !signal.aborted;) {
@@ -49,7 +51,7 @@ export async function removeInBatches<Tx>(
     all += count;
     if (count < limit) break;
     limit = nextLimit(limit, tookMs);
-    await rest(tookMs, signal);
+    await rest(isAwaited ? tookMs : tookMs * REST_FACTOR, signal);
   }
   return all;
 }
@@ -60,6 +62,6 @@ export function nextLimit(limit: number, tookMs: number): number {
   return Math.max(1, Math.min(fitting, limit * 2, MOST_ROWS));
 }
 
-async function rest(tookMs: number, signal: AbortSignal): Promise<void> {
-  await pause(Math.min(tookMs * REST_FACTOR, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(Math.min(ms, LONGEST_REST_MS), undefined, { signal }).catch(() => undefined);
 }

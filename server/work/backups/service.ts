@@ -36,8 +36,10 @@ import {
   selectBackups,
   selectContent,
   selectBeyond,
+  selectAged,
   selectMissed,
   selectParts,
+  selectRouterIds,
   selectSurplus,
   selectWaitingOf,
 } from './store.ts';
@@ -49,6 +51,8 @@ import type { Backup, BackupChange, BackupDiff, BackupFile, BackupRecord, Backup
 const SWEEP_EVERY_MS = 10 * 60_000;
 /** Rows in one statement: it blocks the database for a few milliseconds. */
 const SWEEP_AT_ONCE = 100;
+/** Routers whose backups are counted at a time, up to 50 and those of a schedule each: some milliseconds. */
+const ROUTERS_AT_ONCE = 20;
 /** When a team has stored this part of its limit, it is checked before the next sweep. */
 const LOOK_AFTER_SHARE = 100;
 
@@ -280,8 +284,13 @@ export class BackupsService {
     const { storage, clock } = this.#deps;
     await this.#recordMissed();
     const { keepMs, keepPerRouter } = this.#rules;
-    const rules = { before: clock.now() - keepMs, keepPerRouter, limit: SWEEP_AT_ONCE };
-    await this.#deleteAll(() => selectSurplus(storage.db, rules));
+    await this.#deleteAll(() => selectAged(storage.db, clock.now() - keepMs, SWEEP_AT_ONCE));
+    for (let after: string | undefined = ''; after !== undefined && !this.#stopped;) {
+      const routerIds: string[] = await selectRouterIds(storage.db, after, ROUTERS_AT_ONCE);
+      if (routerIds.length > 0) await this.#deleteAll(() => selectSurplus(storage.db, { routerIds, keepPerRouter, limit: SWEEP_AT_ONCE }));
+      await setImmediate();
+      after = routerIds.length < ROUTERS_AT_ONCE ? undefined : routerIds.at(-1);
+    }
     await this.#deleteAll(() => selectBeyondKept(storage.db, SWEEP_AT_ONCE));
     const teams = [...this.#stored.keys()];
     this.#stored.clear();
@@ -291,7 +300,7 @@ export class BackupsService {
   async #deleteAll(select: () => Promise<string[]>): Promise<void> {
     for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
       const ids = await select();
-      await this.#delete(ids);
+      if (ids.length > 0) await this.#delete(ids);
       count = ids.length;
     }
   }

@@ -269,20 +269,31 @@ export async function selectContent(db: DbOrTx, teamId: string, backupId: string
   return row?.content;
 }
 
-/** Backups (at most `limit`, of all teams) that are too old, or beyond the number kept for a router. */
-export async function selectSurplus(db: DbOrTx, rules: { before: number; keepPerRouter: number; limit: number }): Promise<string[]> {
+/** Backups (at most `limit`, of all teams) that are too old. */
+export async function selectAged(db: DbOrTx, before: number, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom('backups').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Routers of all teams, removed ones too, behind `after` in the order of their ids. */
+export async function selectRouterIds(db: DbOrTx, after: string, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom('routers').select('id').where('id', '>', after).orderBy('id').limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Backups of some routers (at most `limit`) that are beyond the number kept for a router. */
+export async function selectSurplus(
+  db: DbOrTx,
+  { routerIds, keepPerRouter, limit }: { routerIds: readonly string[]; keepPerRouter: number; limit: number },
+): Promise<string[]> {
   const ranked = db
     .selectFrom('backups')
-    .select(['id', 'created_at'])
+    .select('id')
+    .where('router_id', 'in', routerIds)
     .select(
       sql<number>`row_number() over (partition by router_id, coalesce(schedule_id, '') order by created_at desc, id desc)`.as('place'),
     );
-  const rows = await db
-    .selectFrom(ranked.as('ranked'))
-    .select('id')
-    .where((eb) => eb.or([eb('created_at', '<', rules.before), eb('place', '>', rules.keepPerRouter)]))
-    .limit(rules.limit)
-    .execute();
+  const rows = await db.selectFrom(ranked.as('ranked')).select('id').where('place', '>', keepPerRouter).limit(limit).execute();
   return rows.map(({ id }) => id);
 }
 
