@@ -35,16 +35,16 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     (await fetch(`${world.server.url}/api/me`, { headers: { authorization: `Bearer ${apiKey}` } })).status;
 
   it('reaches an open page when a role is changed: what it allows appears, and what it no longer allows is gone', async () => {
-    const id = await addUser(world, 'grace@example.org', 'viewer');
+    const id = await addUser(world, 'hedy@example.org', 'viewer');
     const give = async (role: string) => expect((await world.caller.call('PATCH', `/api/members/${id}`, { role })).status).toBe(200);
-    await visit.signInAs('grace@example.org', '/sites');
+    await visit.signInAs('hedy@example.org', '/sites');
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
     expect(await button('Add a site').count()).toBe(0);
     await give('admin');
     await button('Add a site').click();
     await dialog().getByLabel('Name').fill('Riga');
     await give('viewer');
-    await page.getByText('grace@example.org, viewer').waitFor();
+    await page.getByText('hedy@example.org, viewer').waitFor();
     await dialog().waitFor({ state: 'detached' });
     expect(await button('Add a site').count()).toBe(0);
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
