@@ -61,8 +61,9 @@ describe.each(databaseKinds())('a process that is killed at every step, on $name
     const kills = await killed({ to: { channel: 'email', smtpPort: postfix.port, to: 'ana@example.com' }, leaseMs: 6000 });
     const mails = await waitUntil('Postfix has delivered what it took', async () => {
       const found = await postfix.mailsOf('ana');
+      // A mail whose connection broke before its final dot never gets there.
       const log = await postfix.log();
-      return found.length >= FACTS && log.split('status=sent').length - 1 === log.split('message-id=').length - 1 ? found : undefined;
+      return found.length >= FACTS && log.split('status=sent').length === log.split('(queue active)').length ? found : undefined;
     });
     expect(new Set(mails.map((mail) => readMail(mail).headers['message-id'])).size).toBe(FACTS);
     expectFewRepeated(mails.length, kills);
