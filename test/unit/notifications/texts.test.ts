@@ -364,3 +364,13 @@ function withName(subject: ThreadSubject, name: string): ThreadSubject {
   });
   return Object.fromEntries(replaced) as ThreadSubject;
 }
+
+test('what was observed has a label, because it is no sentence', () => {
+  const view = viewOf({ type: 'router', router: CORE, site: MADRID, fault: 'router_offline', detail: 'the router no longer answers' });
+  const lines = LOCALES.map((locale) => writeText(view, reader(locale)).lines[0]);
+  expect(lines.toSorted()).toEqual([
+    'Causa: the router no longer answers',
+    'Cause: the router no longer answers',
+    'Ursache: the router no longer answers',
+  ]);
+});

@@ -55,6 +55,8 @@ export interface Catalogue {
   agentOfSite(agent: string): string;
   routersHidden(routers: number): string;
   routersBack(routers: number): string;
+  /** What was observed, in English whatever the language: a router or the agent said it. */
+  cause(observation: string): string;
   firstWas(name: string): string;
   openOf(open: number, all: number): string;
   openFor(duration: string): string;

@@ -110,6 +110,7 @@ export const de: Catalogue = {
   routersHidden: (n) =>
     `Ohne den Agenten ${n === 1 ? 'ist 1 Router' : `sind ${routers(n)}`} nicht zu sehen. Ob sie arbeiten, ist nicht bekannt.`,
   routersBack: (n) => (n === 1 ? 'Sein Router ist wieder zu sehen.' : `Alle ${routers(n)} sind wieder zu sehen.`),
+  cause: (observation) => `Ursache: ${observation}`,
   firstWas: (name) => `Zuerst betroffen: ${name}.`,
   openOf: (open, all) => `${number(open)} von ${number(all)} noch offen.`,
   openFor: (duration) => `Offen seit ${duration}.`,

@@ -106,6 +106,7 @@ export const en: Catalogue = {
   agentOfSite: (agent) => `The agent is ${agent}.`,
   routersHidden: (n) => `${routers(n)} cannot be seen while the agent is away. Whether they work is not known.`,
   routersBack: (n) => `${n === 1 ? 'Its router' : `All ${routers(n)}`} can be seen again.`,
+  cause: (observation) => `Cause: ${observation}`,
   firstWas: (name) => `The first was ${name}.`,
   openOf: (open, all) => `${number(open)} of ${number(all)} still open.`,
   openFor: (duration) => `Open for ${duration}.`,

@@ -113,6 +113,7 @@ export const es: Catalogue = {
   agentOfSite: (agent) => `El agente es ${agent}.`,
   routersHidden: (n) => `Sin el agente no se ${n === 1 ? 've' : 'ven'} ${routers(n)}. No se sabe si funcionan.`,
   routersBack: (n) => (n === 1 ? 'Su router vuelve a verse.' : `Los ${routers(n)} vuelven a verse.`),
+  cause: (observation) => `Causa: ${observation}`,
   firstWas: (name) => `El primer afectado fue ${name}.`,
   openOf: (open, all) => `${number(open)} de ${number(all)} ${open === 1 ? 'sigue abierto' : 'siguen abiertos'}.`,
   openFor: (duration) => `Abierto desde hace ${duration}.`,

@@ -30,7 +30,7 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
       return {
         ...stateOf(placeOf(subject.router, subject.site), words.faults[subject.fault]),
         time: subject.fault === 'rebooted' ? 'event' : 'state',
-        lines: given(subject.detail),
+        lines: given(subject.detail).map((observation) => words.cause(observation)),
       };
     case 'site':
       return stateOf(cleanName(subject.site.name), words.siteFault(subject.affected, subject.of, subject.fault));
