@@ -367,10 +367,8 @@ function withName(subject: ThreadSubject, name: string): ThreadSubject {
 
 test('what was observed has a label, because it is no sentence', () => {
   const view = viewOf({ type: 'router', router: CORE, site: MADRID, fault: 'router_offline', detail: 'the router no longer answers' });
-  const lines = LOCALES.map((locale) => writeText(view, reader(locale)).lines[0]);
-  expect(lines.toSorted()).toEqual([
-    'Causa: the router no longer answers',
-    'Cause: the router no longer answers',
-    'Ursache: the router no longer answers',
-  ]);
+  const firstLine = (locale: (typeof LOCALES)[number]) => writeText(view, reader(locale)).lines[0];
+  expect(firstLine('en')).toBe('Cause: the router no longer answers');
+  expect(firstLine('de')).toBe('Ursache: the router no longer answers');
+  expect(firstLine('es')).toBe('Causa: the router no longer answers');
 });
