@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import * as store from './store.ts';
@@ -15,14 +16,44 @@ export const MAX_DEVICES_PER_TEAM = 1_000_000;
 /** Routers whose counts are cached; the others are counted again. */
 const REMEMBERED = 50_000;
 
+/** Devices counted in one step: about a millisecond. */
+const STEP = 5000;
+
 /** Limits how many devices a router and its team may add. Known devices are still updated when a limit is reached. */
 export class DeviceLimits {
   readonly #counters: Counters | undefined;
+  readonly #step: number;
   /** Counts by router and by team, read when first needed and then updated. */
   readonly #stored = new Map<string, number>();
+  /** Counts in progress by team: its agents report at the same time after a restart. */
+  readonly #counting = new Map<string, Promise<number>>();
 
-  constructor(counters: Counters | undefined) {
+  /** @param step devices counted at a time; fewer in tests */
+  constructor(counters: Counters | undefined, step = STEP) {
     this.#counters = counters;
+    this.#step = step;
+  }
+
+  /**
+   * Counts the devices of a team that was not counted yet, in small steps: a million of them take 0.2 s, which one transaction would keep from
+   * everybody else on SQLite. Call it before the write.
+   */
+  async prepare(db: DbOrTx, teamId: string): Promise<void> {
+    if (this.#stored.has(teamId)) return;
+    const counting = this.#counting.get(teamId) ?? this.#countInSteps(db, teamId).finally(() => this.#counting.delete(teamId));
+    this.#counting.set(teamId, counting);
+    const count = await counting;
+    if (!this.#stored.has(teamId)) this.#remember(teamId, count);
+  }
+
+  async #countInSteps(db: DbOrTx, teamId: string): Promise<number> {
+    let behind: store.DevicePosition | undefined;
+    for (let count = 0; ; count += this.#step) {
+      const next = await store.selectNthDevice(db, teamId, { behind, step: this.#step });
+      if (!next) return count + (await store.countDevicesBehind(db, teamId, behind, this.#step));
+      behind = next;
+      await setImmediate();
+    }
   }
 
   /** The devices of a report that may be stored: all known ones, and new ones up to the limit. */
@@ -46,7 +77,11 @@ export class DeviceLimits {
 
   /** Adds to the cached counts. */
   added({ routerId, teamId }: DeviceScope, count: number): void {
-    for (const key of [routerId, teamId]) this.#stored.set(key, (this.#stored.get(key) ?? 0) + count);
+    for (const key of [routerId, teamId]) {
+      const known = this.#stored.get(key);
+      // Forgotten meanwhile: the next report counts again.
+      if (known !== undefined) this.#stored.set(key, known + count);
+    }
   }
 
   /** Clears the cached counts after devices were deleted. */
@@ -57,9 +92,13 @@ export class DeviceLimits {
   async #count(key: string, count: () => Promise<number>): Promise<number> {
     const known = this.#stored.get(key);
     if (known !== undefined) return known;
-    if (this.#stored.size >= REMEMBERED) this.#stored.clear();
     const counted = await count();
-    this.#stored.set(key, counted);
+    this.#remember(key, counted);
     return counted;
+  }
+
+  #remember(key: string, count: number): void {
+    if (this.#stored.size >= REMEMBERED) this.#stored.clear();
+    this.#stored.set(key, count);
   }
 }

@@ -99,6 +99,7 @@ export class DevicesService {
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
       const sighted = await this.#toSighted(report.devices);
+      await this.#limits.prepare(storage.db, connection.teamId);
       const { scope, added } = await storage.writes.write(async (tx) => {
         // Read inside the transaction: the router may move to another site at any time.
         const here = await store.selectDeviceScope(tx, connection.teamId, routerId);

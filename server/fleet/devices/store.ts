@@ -41,6 +41,34 @@ export function countDevices(db: DbOrTx, teamId: string, most: number): Promise<
   return countUpTo(db, db.selectFrom('devices').select('id').where('team_id', '=', teamId), most);
 }
 
+/** A device in the order of their first sightings. */
+export interface DevicePosition {
+  at: number;
+  id: string;
+}
+
+/** The `step`th device of a team behind a position; undefined when there are fewer. */
+export async function selectNthDevice(
+  db: DbOrTx,
+  teamId: string,
+  { behind, step }: { behind: DevicePosition | undefined; step: number },
+): Promise<DevicePosition | undefined> {
+  let rest = db.selectFrom('devices').select(['first_seen_at as at', 'id']).where('team_id', '=', teamId);
+  if (behind) rest = rest.where(sql<SqlBool>`(first_seen_at, id) > (${behind.at}, ${behind.id})`);
+  return rest
+    .orderBy('first_seen_at')
+    .orderBy('id')
+    .offset(step - 1)
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Devices of a team behind a position, no further than `most`. */
+export function countDevicesBehind(db: DbOrTx, teamId: string, behind: DevicePosition | undefined, most: number): Promise<number> {
+  const all = db.selectFrom('devices').select('id').where('team_id', '=', teamId);
+  return countUpTo(db, behind ? all.where(sql<SqlBool>`(first_seen_at, id) > (${behind.at}, ${behind.id})`) : all, most);
+}
+
 /** Counts no further than `most`. */
 export function countSightings(db: DbOrTx, routerId: string, most: number): Promise<number> {
   return countUpTo(db, db.selectFrom('device_sightings').select('device_id').where('router_id', '=', routerId), most);
