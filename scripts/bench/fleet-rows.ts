@@ -172,7 +172,7 @@ function rowsOf(title: string, count: number, { bareMs, first, again, idle, stea
       name: `${title}: end at SIGTERM, to ${stopSeconds} s`,
       ratio: stopMs / 1000 / stopSeconds,
       bar: { at: 'most', value: 1 },
-      detail: `${(stopMs / 1000).toFixed(1)} s`,
+      detail: Number.isFinite(stopMs) ? `${(stopMs / 1000).toFixed(1)} s` : 'it did not end by itself',
     },
   ];
 }
