@@ -58,8 +58,11 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
   });
 
   it('shows new sites and new names of sites and agents as soon as somebody else has given them', async () => {
-    const change = async (method: string, path: string, content: object): Promise<void> =>
-      expect((await world.caller.call(method, path, content)).status).toBe(200);
+    const change = async (method: string, path: string, content: object): Promise<string | undefined> => {
+      const answer = await world.caller.call<{ data?: { id?: string } }>(method, path, content);
+      expect(answer.status).toBe(200);
+      return answer.body.data?.id;
+    };
     const { body } = await world.caller.call<{ data: { id: string; name: string }[] }>('GET', '/api/agents');
     const { id, name } = body.data[0]!;
     await visit.signIn('viewer', '/agents');
@@ -73,11 +76,13 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
 
     await visit.goto('/sites');
     await page.getByRole('link', { name: 'Liepaja port' }).waitFor();
-    await change('POST', '/api/sites', { name: 'Ventspils' });
+    const made = await change('POST', '/api/sites', { name: 'Ventspils' });
     await page.getByRole('link', { name: 'Ventspils' }).waitFor();
     await change('PATCH', `/api/sites/${siteId}`, { name: 'Port of Liepaja' });
     await page.getByRole('link', { name: 'Port of Liepaja' }).waitFor();
     await change('PATCH', `/api/sites/${siteId}`, { name: 'Liepaja port' });
+    await world.caller.call('DELETE', `/api/sites/${made}`);
+    await page.getByRole('link', { name: 'Ventspils' }).waitFor({ state: 'detached' });
   });
 
   it.each(['/sites', '/devices', '/agents'])(
