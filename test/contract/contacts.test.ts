@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Address, Channel, OutgoingMessage } from '../../server/outbound/notifications/channels/types.ts';
 import { contactRoutes } from '../../server/outbound/notifications/contacts/routes.ts';
+import { settingsRoutes } from '../../server/outbound/notifications/contacts/settings/routes.ts';
 import { groupRoutes } from '../../server/outbound/notifications/groups/routes.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { messageLinkRoutes } from '../../server/outbound/notifications/leaving/routes.ts';
@@ -59,6 +60,7 @@ describeEachDatabase('where people are reached', (open) => {
     made = makeAddresses({ storage, clock, channels: { email: channelOf('email', sent), sms: channelOf('sms', sent) } });
     app = new TeamApp((scope) => {
       contactRoutes(scope, made);
+      settingsRoutes(scope, { contacts: made.contacts });
       groupRoutes(scope, { groups: new GroupsService({ storage, clock }), groupAddresses: made.groupAddresses, now: () => clock.now() });
     });
     const rateLimit = { perMinute: 1000, monotonic: () => clock.now() };
