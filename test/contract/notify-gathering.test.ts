@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -18,16 +19,19 @@ describeEachDatabase('many of one kind', (open) => {
   let teamId: string;
   let bench: NotifyBench;
   let routers: string[];
+  let agentId: string;
+  let groupId: string;
 
   beforeEach(async () => {
     storage = await open();
     clock = new ManualClock(START);
     const mine = await seedRouter(storage);
-    ({ teamId } = mine);
+    ({ teamId, agentId } = mine);
     routers = [mine.routerId];
-    for (let n = 1; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId, agentId: mine.agentId })).routerId);
+    for (let n = 1; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId, agentId })).routerId);
     bench = new NotifyBench(storage, clock);
-    await seedPerson(storage, teamId, 'ada@example.net', await followKinds(storage, teamId, ['*']));
+    groupId = await followKinds(storage, teamId, ['*']);
+    await seedPerson(storage, teamId, 'ada@example.net', groupId);
   });
 
   const job = (routerId: string, kind: 'job.failed' | 'job.expired'): NewNotice => ({
@@ -85,4 +89,40 @@ describeEachDatabase('many of one kind', (open) => {
     await bench.pass(120 * MINUTE);
     expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
   }, 60_000);
+
+  /** One router opens for the third time, and stays away. */
+  async function opensThreeTimes(): Promise<void> {
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    for (let n = 0; n < 3; n += 1) {
+      await facts.happen(facts.fault('open', routers[0]!));
+      if (n === 2) return;
+      await bench.pass(MINUTE);
+      await facts.happen(facts.fault('resolve', routers[0]!));
+      await bench.pass(MINUTE);
+    }
+  }
+  const mute = (value: 'always' | 'never') => new GroupsService({ storage, clock }).change(teamId, groupId, { mute: value });
+  const agentAway = (): NewNotice => ({
+    teamId,
+    kind: 'fault.agent_offline',
+    phase: 'open',
+    severity: 'critical',
+    key: `agent:${agentId}`,
+    recordId: agentId,
+    version: 1,
+    agentId,
+    at: clock.now(),
+  });
+
+  test('a router that came and went during a mute is not told besides its agent that is away', async () => {
+    await mute('always');
+    await opensThreeTimes();
+    await bench.pass(MINUTE);
+    await mute('never');
+    await bench.pass(13 * MINUTE);
+    expect(subjects()).toEqual([]);
+    await bench.facts([agentAway()]);
+    await bench.pass(3 * MINUTE);
+    expect(subjects()).toEqual([expect.stringMatching(/^open .*(?:agent|contact)/i)]);
+  });
 });

@@ -1,6 +1,6 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
-import { agentKey, isStandIn } from '../gather.ts';
+import { agentKey, isOpening, isStandIn } from '../gather.ts';
 import { insertThreads, lockTeam, selectListeners, updateThreads } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
@@ -37,7 +37,9 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
   const listeners = new Map((await selectListeners(tx, teamId)).map((listener) => [listener.id, listener]));
   const byGroup = Map.groupBy(due, ({ group_id: id }) => id);
   const groupIds = [...byGroup.keys()];
-  const agentKeys = [...new Set(due.flatMap(({ pending, agent_id: id }) => (pending === 'open' && id !== null ? [agentKey(id)] : [])))];
+  const agentKeys = [
+    ...new Set(due.flatMap((thread) => (isOpening(thread) && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []))),
+  ];
   const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
   const children = await selectChildren(tx, teamId, due.filter(isStandIn), MOVES);
   const agents = await countAgents(tx, teamId);
