@@ -23,7 +23,8 @@ const ROUTERS = 'routers';
 
 /** Targets of a campaign: read again by its page, at most as often as their number allows (`use-targets.ts`). */
 export const TARGETS = 'campaign-targets';
-/** Threads and messages of notifications. */
+/** Groups, threads and messages of notifications. */
+export const GROUPS = 'notification-groups';
 export const THREADS = 'notification-threads';
 export const MESSAGES = 'notifications';
 
@@ -40,8 +41,9 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   forward: ['overview', 'forwards', 'history'],
   fault: ['overview', 'faults', 'history'],
   terminal: ['overview', 'terminals', 'own terminal', 'history'],
-  site: ['overview', 'sites'],
-  member: ['members', 'invitations', 'api-keys'],
+  // What is removed disappears from groups, and silences and schedules of backups end with their site.
+  site: ['overview', 'sites', GROUPS, 'silences', 'backups'],
+  member: ['members', 'invitations', 'api-keys', GROUPS],
   notification: [THREADS, MESSAGES],
 };
 

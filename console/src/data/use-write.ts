@@ -32,18 +32,21 @@ export interface Write<Id extends OperationId> {
  * One form's write. It keeps one Idempotency-Key until it has an answer, so that a lost answer can be asked for again: by
  * `lookAgain`, and by sending an equal input.
  * @param stale first parts of the keys of queries that this write changes
+ * @param leaves whether the page is left once it is done: what it shows is gone then, and is not read again
  */
-export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[] = []): Write<Id> {
+export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[] = [], leaves = false): Write<Id> {
   const { api } = useFleet();
   const queries = useQueryClient();
   const [state, setState] = useState<WriteState>({ kind: 'idle' });
   const attempt = useRef<Attempt<Input<Id>>>(undefined);
 
   async function run(current: Attempt<Input<Id>>): Promise<Answered<Id> | undefined> {
+    let isDone = false;
     setState({ kind: 'sending' });
     try {
       const result = await api.call(id, current.input, { idempotencyKey: current.idempotencyKey });
       attempt.current = undefined;
+      isDone = true;
       setState({ kind: 'done' });
       return (result ?? true) as Answered<Id>;
     } catch (error) {
@@ -53,7 +56,10 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
       return undefined;
     } finally {
       // Also without an answer: it may have been done.
-      void queries.invalidateQueries({ predicate: ({ queryKey }) => stale.includes(String(queryKey[0])) });
+      void queries.invalidateQueries({
+        predicate: ({ queryKey }) => stale.includes(String(queryKey[0])),
+        refetchType: leaves && isDone ? 'none' : 'active',
+      });
     }
   }
 

@@ -23,11 +23,13 @@ interface Props<Id extends OperationId> extends Asked<Id> {
   operation: Id;
   /** First parts of the keys of queries that it changes. */
   stale: readonly string[];
+  /** Whether `onDone` leaves the page, whose record is gone then. */
+  leaves?: boolean;
 }
 
 /** Asks before something is done that cannot simply be taken back. */
-export function Confirm<Id extends OperationId>({ operation, stale, ...asked }: Props<Id>) {
-  return <ConfirmWrite {...asked} write={useWrite(operation, stale)} />;
+export function Confirm<Id extends OperationId>({ operation, stale, leaves = false, ...asked }: Props<Id>) {
+  return <ConfirmWrite {...asked} write={useWrite(operation, stale, leaves)} />;
 }
 
 /**

@@ -6,7 +6,14 @@ export function useCurrentInSight(): React.RefObject<HTMLElement | null> {
   const links = useRef<HTMLElement>(null);
   const path = useLocation({ select: ({ pathname }) => pathname });
   useEffect(() => {
-    const show = (): void => links.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    // Only along the line: `scrollIntoView` would scroll the page as well.
+    const show = (): void => {
+      const line = links.current;
+      const current = line?.querySelector('[aria-current=page]');
+      if (!line || !current) return;
+      const [shown, link] = [line.getBoundingClientRect(), current.getBoundingClientRect()];
+      line.scrollLeft += link.left + link.width / 2 - (shown.left + shown.width / 2);
+    };
     show();
     // Their names have other widths in another font.
     void document.fonts.ready.then(show);

@@ -55,7 +55,16 @@ describe('a week in words', () => {
 });
 
 describe('a thread in words', () => {
-  const open = { state: 'open', acknowledged_at: null, flapping: false, muted: false, silenced_until: null, parent_id: null } as const;
+  const open = {
+    state: 'open',
+    acknowledged_at: null,
+    flapping: false,
+    muted: false,
+    silenced_until: null,
+    parent_id: null,
+    told_at: null,
+    closed_at: null,
+  } as const;
 
   it('says why nobody hears of it: a mute, or a silence and until when', () => {
     expect(threadState(open).why).toBe('');
@@ -68,7 +77,9 @@ describe('a thread in words', () => {
     expect(untoldWords({ ...open, muted: true })).toContain('the group is muted');
     expect(untoldWords({ ...open, silenced_until: '2031-05-01T08:30:00.000Z' })).toContain('a silence holds until');
     expect(untoldWords({ ...open, muted: true, parent_id: 'storm' })).toContain('another thread');
-    expect(untoldWords({ ...open, state: 'closed' })).toContain('over before it was to be told');
+    expect(untoldWords({ ...open, state: 'closed', closed_at: '2031-05-01T08:30:00.000Z' })).toContain('over before it was to be told');
+    expect(untoldWords({ ...open, state: 'closed' }), 'a reboot that is gathered').toContain('waits until nothing new has come');
+    expect(untoldWords({ ...open, told_at: '2031-05-01T08:30:00.000Z' })).toContain('named nobody');
   });
 
   it('names who has taken it over, and somebody who is gone', () => {

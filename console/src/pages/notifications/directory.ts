@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { ListItem, ListOperation } from '../../../../client/browser.ts';
+import { GROUPS } from '../../data/fleet.ts';
 import { useFleet } from '../../data/use-fleet.ts';
 import type { RecordList } from '../../data/use-list.ts';
 import type { Names } from './sentence.ts';
 
 /** First parts of the keys of queries. */
-export const GROUPS = 'notification-groups';
+export { GROUPS };
 export const TARGETS = 'notification-targets';
 
 /** All records of a list that the interface keeps short: groups, topics and schedules of a team. */

@@ -98,6 +98,7 @@ export function SitePage() {
           operation="deleteSite"
           input={{ path: { site_id: siteId } }}
           stale={['sites', 'router']}
+          leaves
           onClose={() => setAsked(undefined)}
           onDone={() => void navigate({ to: '/sites' })}
         >

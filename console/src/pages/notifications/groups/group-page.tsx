@@ -3,6 +3,7 @@ import '../notifications.css';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NotificationGroup } from '../../../../../client/browser.ts';
+import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
@@ -144,7 +145,8 @@ function Remove({ group, onClose }: { group: NotificationGroup; onClose: () => v
       action="Remove the group"
       operation="deleteGroup"
       input={{ path: { group_id: group.id } }}
-      stale={[GROUPS]}
+      stale={[GROUPS, THREADS, MESSAGES]}
+      leaves
       onClose={onClose}
       onDone={() => void navigate({ to: '/notifications/groups' })}
     >

@@ -94,7 +94,10 @@ export function takerWords({ acknowledged_by: name }: Pick<NotificationThread, '
   return name ?? 'somebody who is gone';
 }
 
-type ThreadNow = Pick<NotificationThread, 'state' | 'acknowledged_at' | 'flapping' | 'muted' | 'silenced_until' | 'parent_id'>;
+type ThreadNow = Pick<
+  NotificationThread,
+  'state' | 'acknowledged_at' | 'flapping' | 'muted' | 'silenced_until' | 'parent_id' | 'told_at' | 'closed_at'
+>;
 
 /** How a thread is now, as a lamp shows it. */
 export function threadState({ state, flapping, muted, ...thread }: ThreadNow): StateWords {
@@ -110,11 +113,14 @@ export function threadState({ state, flapping, muted, ...thread }: ThreadNow): S
   return { work: taken === null ? 'failed' : 'running', word: 'open', why: why.join(', ') };
 }
 
-/** Why nobody was told of a thread yet. */
-export function untoldWords({ parent_id: parent, silenced_until: until, muted, state }: ThreadNow): string {
+/** Why no message was written for a thread, or none yet. */
+export function untoldWords(thread: ThreadNow): string {
+  const { parent_id: parent, silenced_until: until, muted, told_at: toldAt, closed_at: closedAt } = thread;
   if (parent !== null) return 'Nobody: another thread, which stands for this one and others, tells of it.';
   if (until !== null) return `Nobody yet: a silence holds until ${shortTime(until)}. What is open then is told.`;
   if (muted) return 'Nobody yet: the group is muted. What is open when that ends is told.';
-  if (state === 'closed') return 'Nobody: it was over before it was to be told.';
+  if (toldAt !== null) return 'Nobody: the group named nobody when it was told.';
+  // What has no end, such as a reboot, is `closed` from its beginning; it has a closing time only when nothing more is told of it.
+  if (closedAt !== null) return 'Nobody: it was over before it was to be told.';
   return 'Nobody yet: it waits until nothing new has come for a few seconds.';
 }

@@ -34,7 +34,7 @@ export function DigestFields({ draft, onChange, state }: DigestFieldsProps) {
         value={draft.digest}
         onChange={(digest) => onChange({ digest })}
         options={DIGESTS}
-        hint="Reboots and the like. Together, they also list what was over before you were told."
+        hint="Reboots and the like. A digest also lists what was over before you were told."
         state={state}
       />
       {draft.digest === 'daily' ? (
