@@ -290,7 +290,7 @@ describeEachDatabase('the store of forwards', (open) => {
     const first = await selectForwardKeys(storage.db, '', 3);
     const second = await selectForwardKeys(storage.db, first.at(-1)!.id, 3);
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
-    expect(first[1]).toEqual({ id: ids[1], teamId: theirs.teamId });
+    expect(first[1]).toEqual({ id: ids[1], teamId: theirs.teamId, connectionCount: 0 });
   });
 
   it('tells an agent of forwards that ended before their time, the last ended first', async () => {
