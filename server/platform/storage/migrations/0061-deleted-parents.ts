@@ -8,7 +8,7 @@ function statements(): string[] {
   return [
     'create index agents_by_site on agents (site_id) where site_id is not null',
     'create index enrol_tokens_by_site on enrol_tokens (site_id) where site_id is not null',
-    'create index routers_by_site on routers (site_id) where site_id is not null',
+    'create index routers_by_site on routers (site_id, team_id) where site_id is not null',
     // The same columns as before with the site in front: a list of one site names both.
     'drop index devices_by_site',
     'create index devices_by_site on devices (site_id, team_id, first_seen_at, id)',
