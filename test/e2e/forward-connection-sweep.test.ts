@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { newId } from '../../server/platform/core/ids.ts';
 import { insertConnections } from '../../server/work/forwards/connections/store.ts';
+import { addCounts } from '../../server/work/forwards/store.ts';
 import { ForwardWorld } from '../harness/forward-world.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -30,7 +31,11 @@ it('deletes finished connections after 30 days, and the oldest ones beyond the l
   const now = clock.now();
   const many = Array.from({ length: 1700 }, (_unused, index) => finished(busy.id, now - index));
   const old = [finished(quiet.id, now - 31 * DAY), finished(quiet.id, now - 29 * DAY)];
-  await world.storage.writes.write((tx) => insertConnections(tx, [...many, ...old]));
+  await world.storage.writes.write(async (tx) => {
+    await insertConnections(tx, [...many, ...old]);
+    const counts = { connections: many.length, refused: 0, bytesIn: 0, bytesOut: 0 };
+    await addCounts(tx, { teamId: busy.team_id, id: busy.id }, counts);
+  });
   const left = async (id: string): Promise<number[]> => {
     const rows = await world.storage.db
       .selectFrom('forward_connections')
