@@ -106,7 +106,6 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
     });
     await pause(SETTLE_MS);
     const steady = await measureSteady(served, STEADY_MS);
-    const rows = queued > 0 ? [] : await workRows(served, api, `${count} agents, ${url.slice(0, 6) === 'sqlite' ? 'sqlite' : 'postgres'}`);
     const stopMs = await served.end();
     // Their pauses between dials are none of the control plane's business.
     await fleet?.ask('rest');
@@ -118,6 +117,8 @@ async function measureFleet({ folder, url, count, queued }: Place): Promise<{ me
         return fleet!;
       },
     });
+    // Last: what forwards and jobs leave behind is no cost of agents that come back after a restart.
+    const rows = queued > 0 ? [] : await workRows(served, api, `${count} agents, ${url.slice(0, 6) === 'sqlite' ? 'sqlite' : 'postgres'}`);
     const residentBytes = (steady.residentBytes - idle.residentBytes) / count;
     return { measured: { bareMs, first, again, idle: idle.share, steady: steady.share, residentBytes, stopMs }, rows };
   } finally {
