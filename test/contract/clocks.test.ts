@@ -461,6 +461,7 @@ const SERVER: Record<string, Scenario> = {
         clock: run.clock,
         limits: FORWARD_LIMITS,
         dial: () => false,
+        onAgentChanged: () => undefined,
         onConnectionClosed: () => {},
         onRefused: () => {},
         onExpired,

@@ -25,6 +25,8 @@ export interface LiveForwardOptions {
   clock: Clock;
   limits: ForwardLimits;
   dial: (count: number) => boolean;
+  /** @param former the agent until now; empty when there was none */
+  onAgentChanged: (former: string) => void;
   onConnectionClosed: (summary: ConnectionSummary) => void;
   onRefused: (source: string) => void;
   onExpired: () => void;
@@ -189,7 +191,10 @@ export class LiveForward implements ConnectionAcceptor {
 
   /** The router belongs to this agent now. Isolate an earlier agent first: {@link isolateAgent}. */
   assignAgent(agentId: string): void {
+    const former = this.#agentId;
+    if (former === agentId) return;
     this.#agentId = agentId;
+    this.#options.onAgentChanged(former);
   }
 
   /** Cuts the agent's channels and refuses the token that it was given. */
@@ -201,7 +206,7 @@ export class LiveForward implements ConnectionAcceptor {
 
   /** Detaches the forward from its agent. No agent is asked until the router is seen again. */
   detachAgent(): void {
-    this.#agentId = '';
+    this.assignAgent('');
     this.cancelRetry();
   }
 

@@ -24,6 +24,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import type { ForwardLimits } from './limits.ts';
 import { LiveForward } from './live-forward.ts';
 import type { LiveTerms } from './live-forward.ts';
+import { LiveForwards } from './live-forwards.ts';
 import { normaliseSource } from './policy.ts';
 import { selectForward, selectForwards, selectOpenForwards, updateTerms } from './store.ts';
 import { endAllForwards, endForward, loseWay } from './transitions.ts';
@@ -61,7 +62,7 @@ export class ForwardsService {
   /** Usage of the port range. */
   readonly portsUse: PortsUse;
   readonly #deps: ForwardsDeps & { limits: ForwardLimits; portsUse: PortsUse };
-  readonly #live = new Map<string, LiveForward>();
+  readonly #live = new LiveForwards();
   readonly #ways: WayOpener;
   readonly #entries: ForwardEntries;
   readonly #connectionLog: ConnectionLog;
@@ -76,7 +77,7 @@ export class ForwardsService {
     this.portsUse = unusedPorts(deps.settings, limits);
     this.#deps = { ...deps, limits, portsUse: this.portsUse };
     this.#ways = new WayOpener({ ...this.#deps, changes: this.changes, reopen: (live) => this.#reopen(live) });
-    const open = (): LoggedConnection[] => [...this.#live.values()].flatMap((live) => live.openConnections());
+    const open = (): LoggedConnection[] => this.#live.all().flatMap((live) => live.openConnections());
     this.#connectionLog = new ConnectionLog({ ...deps, flushMs: this.#deps.limits.flushMs, open });
     this.#sweep = new ConnectionSweep(this.#deps);
     this.#entries = new ForwardEntries({
@@ -105,8 +106,8 @@ export class ForwardsService {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#entries.stop();
-    for (const live of this.#live.values()) live.cancelRetry();
-    await Promise.all([...this.#live.values()].map((live) => live.end('shutdown')));
+    for (const live of this.#live.all()) live.cancelRetry();
+    await Promise.all(this.#live.all().map((live) => live.end('shutdown')));
     this.#live.clear();
     await Promise.all(this.#tasks);
     await this.#ways.stop();
@@ -117,12 +118,9 @@ export class ForwardsService {
   /** Traffic of every team since the start of this process. */
   traffic(): ReadonlyMap<string, TeamTraffic> {
     return this.#traffic.with(
-      [...this.#live.values()].map(({ teamId, connectionCount: count, openBytes }) => ({
-        teamId,
-        count,
-        bytesIn: openBytes.in,
-        bytesOut: openBytes.out,
-      })),
+      this.#live
+        .all()
+        .map(({ teamId, connectionCount: count, openBytes }) => ({ teamId, count, bytesIn: openBytes.in, bytesOut: openBytes.out })),
     );
   }
 
@@ -264,15 +262,15 @@ export class ForwardsService {
 
   /** The agent is revoked or replaced: cuts its channels of the team's forwards and refuses new ones. @throws a storage error */
   async dropAgent(teamId: string, agentId: string, why = 'the agent was revoked'): Promise<void> {
-    const lives = [...this.#live.values()].filter((live) => live.teamId === teamId && live.agentId === agentId && !live.ended);
+    const lives = this.#live.ofAgent(agentId).filter((live) => live.teamId === teamId && !live.ended);
     await Promise.all(lives.map((live) => this.#ways.detachAgent(live, why)));
   }
 
   /** The agent is online again: opens all its forwards, and closes those that ended while it was offline. */
   onReady(connection: AgentConnection): void {
     void this.#track(this.#ways.closeEnded(connection), 'an agent could not be notified of the forwards that have ended');
-    for (const live of this.#live.values()) {
-      if (live.agentId !== connection.agentId || live.wasRequestedOn(connection)) continue;
+    for (const live of this.#live.ofAgent(connection.agentId)) {
+      if (live.wasRequestedOn(connection)) continue;
       // The old line may be dead: a connection on such a channel would wait until that is noticed.
       live.dropFreeChannels('the agent has a new tunnel');
       this.#reopen(live);
@@ -281,8 +279,8 @@ export class ForwardsService {
 
   /** The agent reports this router, perhaps for the first time. */
   onRouterSeen(connection: AgentConnection, routerId: string): void {
-    for (const live of this.#live.values()) {
-      if (live.routerId === routerId && live.teamId === connection.teamId && !live.wasRequestedOn(connection)) this.#reopen(live);
+    for (const live of this.#live.ofRouter(routerId)) {
+      if (live.teamId === connection.teamId && !live.wasRequestedOn(connection)) this.#reopen(live);
     }
   }
 
@@ -335,6 +333,7 @@ export class ForwardsService {
       clock,
       limits,
       dial: (count) => gateway.notify(live.agentId, { type: 'channel.dial', forward_id: record.id, count }),
+      onAgentChanged: (former) => this.#live.agentChanged(live, former),
       onConnectionClosed: (summary) => {
         this.#connectionLog.connectionClosed(key, summary);
         this.#traffic.connectionClosed(key.teamId, summary);
@@ -351,13 +350,13 @@ export class ForwardsService {
   /** Opens the port of a new forward. @returns the port */
   async #listen(live: LiveForward, record: ForwardRecord): Promise<number> {
     const port = await this.#entries.open(live, record);
-    this.#live.set(live.id, live);
+    this.#live.add(live);
     live.startExpiry();
     return port;
   }
 
   async #restore(live: LiveForward, record: ForwardRecord): Promise<void> {
-    this.#live.set(live.id, live);
+    this.#live.add(live);
     live.startExpiry();
     await this.#entries.reopen(live, record);
     void this.#track(this.#ways.open(live, record));
@@ -365,8 +364,8 @@ export class ForwardsService {
 
   /** Keeps the forward in memory until its end is stored, so that storing it can be retried. @throws a storage error */
   async #end(live: LiveForward, how: 'expired' | 'revoked'): Promise<void> {
-    if (live.ended && !this.#live.has(live.id)) return;
-    this.#live.set(live.id, live);
+    if (live.ended && !this.#live.get(live.id)) return;
+    this.#live.add(live);
     live.cancelRetry();
     await live.end(how);
     const { storage, clock, limits } = this.#deps;

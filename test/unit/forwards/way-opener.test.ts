@@ -42,6 +42,7 @@ function setUp(onOpen: () => Promise<never>) {
     clock,
     limits: FORWARD_LIMITS,
     dial: () => true,
+    onAgentChanged: () => undefined,
     onConnectionClosed: () => undefined,
     onRefused: () => undefined,
     onExpired: () => undefined,

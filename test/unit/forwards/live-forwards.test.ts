@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
+import { LiveForward } from '../../../server/work/forwards/live-forward.ts';
+import { LiveForwards } from '../../../server/work/forwards/live-forwards.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+
+function setUp() {
+  const forwards = new LiveForwards();
+  const clock = new ManualClock();
+  const make = (id: string, routerId: string): LiveForward => {
+    const live: LiveForward = new LiveForward({
+      id,
+      teamId: 't',
+      routerId,
+      terms: { allowOnlyCidr: '198.51.100.7/32', setAt: clock.now(), expiresAt: clock.now() + 86_400_000 },
+      maxConnections: 9,
+      idleMs: null,
+      clock,
+      limits: FORWARD_LIMITS,
+      dial: () => true,
+      onAgentChanged: (former) => forwards.agentChanged(live, former),
+      onConnectionClosed: () => undefined,
+      onRefused: () => undefined,
+      onExpired: () => undefined,
+    });
+    return live;
+  };
+  return { forwards, make };
+}
+
+test('a forward is found by its id, by its router, and by the agent that it has now', () => {
+  const { forwards, make } = setUp();
+  const [first, second] = [make('f1', 'r1'), make('f2', 'r1')];
+  // Before it is added, and after.
+  first.assignAgent('a1');
+  forwards.add(first);
+  forwards.add(second);
+  second.assignAgent('a1');
+  expect(forwards.get('f2')).toBe(second);
+  expect(forwards.ofRouter('r1')).toEqual([first, second]);
+  expect(forwards.ofAgent('a1')).toEqual([first, second]);
+  second.assignAgent('a2');
+  expect(forwards.ofAgent('a1')).toEqual([first]);
+  expect(forwards.ofAgent('a2')).toEqual([second]);
+  first.detachAgent();
+  expect(forwards.ofAgent('a1')).toEqual([]);
+  expect(forwards.ofAgent('')).toEqual([]);
+  expect(forwards.all()).toEqual([first, second]);
+});
+
+test('a forward that was removed is found nowhere, also when its agent changes afterwards', () => {
+  const { forwards, make } = setUp();
+  const live = make('f', 'r');
+  live.assignAgent('a1');
+  forwards.add(live);
+  forwards.delete('f');
+  live.assignAgent('a2');
+  for (const found of [forwards.all(), forwards.ofRouter('r'), forwards.ofAgent('a1'), forwards.ofAgent('a2')]) expect(found).toEqual([]);
+  expect(forwards.get('f')).toBeUndefined();
+});
+
+test('a second forward of an id replaces the first, and adding one again changes nothing', () => {
+  const { forwards, make } = setUp();
+  const [first, second] = [make('f', 'r'), make('f', 'r')];
+  for (const live of [first, second]) live.assignAgent('a');
+  forwards.add(first);
+  forwards.add(first);
+  expect(forwards.ofRouter('r')).toEqual([first]);
+  forwards.add(second);
+  expect(forwards.ofRouter('r')).toEqual([second]);
+  expect(forwards.ofAgent('a')).toEqual([second]);
+});
