@@ -1,15 +1,17 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { newId } from '../../server/platform/core/ids.ts';
+import type { AddressBook } from '../../server/outbound/notifications/messages/addresses.ts';
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
-import { NotifyBench, seedPerson } from '../harness/notify-bench.ts';
+import { NotifyBench, accountAddresses, seedPerson } from '../harness/notify-bench.ts';
 import { seedRouter } from '../harness/seed.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 const START = Date.parse('2026-01-05T12:00:00Z');
 
 describeEachDatabase('the sender of notifications', (open, kind) => {
@@ -40,6 +42,11 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     at: clock.now(),
   });
 
+  const REFUSED = { outcome: 'config', error: 'unauthorized', detail: '535 5.7.8 Authentication failed' } as const;
+  const probing = async (): Promise<number | null> =>
+    (await storage.db.selectFrom('send_buckets').select('probing_until').where('key', '=', 'email').executeTakeFirstOrThrow())
+      .probing_until;
+
   test('what is in a storm is read once for all who are told of it, and again for a later attempt', async () => {
     await bench.facts(Array.from({ length: 20 }, (_, n) => offline(n)));
     bench.server.answer = (_message, to) =>
@@ -56,7 +63,7 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
   });
 
   test('an account that the provider refuses is tried by one message after each pause, and all follow once it works', async () => {
-    bench.server.answer = () => ({ outcome: 'config', error: 'unauthorized', detail: '535 5.7.8 Authentication failed' });
+    bench.server.answer = () => REFUSED;
     await bench.facts([offline(1)]);
     await bench.pass(MINUTE);
     const first = bench.server.asked.length;
@@ -69,6 +76,113 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     expect(bench.server.mails).toHaveLength(12);
     const [probe, ...others] = bench.server.mails.map(({ at }) => at);
     for (const at of others) expect(at - probe!).toBeLessThanOrEqual(10 * SECOND);
+  });
+
+  test('messages that have expired do not try a refused account in the place of those that can be sent', async () => {
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    clock.advance(7 * HOUR);
+    const refused = bench.server.asked.length;
+    await bench.facts([offline(2)]);
+    await bench.pass(20 * SECOND);
+    expect((await bench.log()).filter(({ reason }) => reason === 'expired')).toHaveLength(12);
+    expect(bench.server.asked.length - refused, 'one request, and the next after the pause').toBe(1);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.mails.length).toBeGreaterThanOrEqual(12);
+  });
+
+  test('a message that has expired does not end the attempt of another', async () => {
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const send = bench.server.send.bind(bench.server);
+    bench.server.send = async (...sent) => {
+      const result = await send(...sent);
+      await answered;
+      return result;
+    };
+    clock.advance(5 * MINUTE);
+    const refused = bench.server.asked.length;
+    bench.messages.wake();
+    try {
+      await vi.waitFor(() => expect(bench.server.asked.length - refused).toBe(1));
+      const other = (await bench.log()).find(({ claim }) => claim === null);
+      await storage.db.updateTable('messages').set({ due_at: START, expires_at: START }).where('id', '=', other!.id).execute();
+      bench.messages.wake();
+      await vi.waitFor(async () => expect((await bench.log()).map(({ reason }) => reason)).toContain('expired'));
+      expect(await probing()).toBe(clock.now() + MINUTE);
+    } finally {
+      answer();
+    }
+    await bench.messages.idle();
+  });
+
+  /** What becomes of a message before its provider is asked. */
+  const WITHOUT_REQUEST: Record<string, (...asked: Parameters<AddressBook['open']>) => ReturnType<AddressBook['open']>> = {
+    withheld: async () => ({ reason: 'no_address' }),
+    held: async (...asked) => {
+      const hours = { from: 0, to: 23 * 60, criticalBreaksThrough: false };
+      return { ...(await accountAddresses.open(...asked)), quiet: { hours, timeZone: 'UTC' } };
+    },
+    gone: async (...asked) => {
+      const opened = await accountAddresses.open(...asked);
+      const claimed = storage.db.selectFrom('messages').select('thread_id').where('claim', 'is not', null);
+      await storage.db.deleteFrom('threads').where('id', 'in', claimed).execute();
+      return opened;
+    },
+  };
+
+  test.each(Object.keys(WITHOUT_REQUEST))('a message that is %s leaves the attempt at a refused account to the next one', async (name) => {
+    let at: number | undefined;
+    let isDone = true;
+    bench = new NotifyBench(storage, clock, {
+      ...accountAddresses,
+      open: (...asked) => {
+        if (isDone) return accountAddresses.open(...asked);
+        isDone = true;
+        at = clock.now();
+        return WITHOUT_REQUEST[name]!(...asked);
+      },
+    });
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1), offline(2)]);
+    await bench.pass(MINUTE);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    isDone = false;
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.mails[0]!.at - at!).toBeLessThanOrEqual(5 * SECOND);
+  });
+
+  test('messages that another process has claimed meanwhile do not try a refused account', async () => {
+    let isFirst = true;
+    const late: Storage = {
+      ...storage,
+      writes: {
+        write: async (work) => {
+          if (isFirst)
+            await storage.db
+              .updateTable('messages')
+              .set({ claim: 'another', claimed_until: clock.now() + MINUTE })
+              .execute();
+          isFirst = false;
+          return storage.writes.write(work);
+        },
+      },
+    };
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    clock.advance(5 * MINUTE);
+    expect(await probing()).toBe(0);
+    bench.restart(late);
+    bench.messages.wake();
+    await bench.messages.idle();
+    expect(isFirst).toBe(false);
+    expect(await probing()).toBe(0);
   });
 
   test.skipIf(kind.name !== 'PostgreSQL')('a claim does not wait for a transaction that waits for it', async () => {

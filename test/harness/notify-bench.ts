@@ -13,7 +13,7 @@ import type { ManualClock } from './manual-clock.ts';
 import { silentLog } from './silent-log.ts';
 
 /** Every member has an email address that is proved, and nothing else. */
-const accountAddresses: AddressBook = {
+export const accountAddresses: AddressBook = {
   async plan(tx, teamId, occasions) {
     const emails = await emailsOf(tx, teamId);
     return occasions.map(({ group: { recipients, notifiables } }) => {
