@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { AddressBook } from '../../server/outbound/notifications/messages/addresses.ts';
+import { DEFAULT_SENDER_RULES } from '../../server/outbound/notifications/messages/types.ts';
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -157,17 +158,19 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     expect(bench.server.mails[0]!.at - at!).toBeLessThanOrEqual(5 * SECOND);
   });
 
-  test('messages that another process has claimed meanwhile do not try a refused account', async () => {
+  /** What another process does with messages between the look at them and the claim. */
+  const MEANWHILE: Record<string, () => { claim?: string; claimed_until?: number; due_at?: number }> = {
+    claimed: () => ({ claim: 'another', claimed_until: clock.now() + MINUTE }),
+    postponed: () => ({ due_at: clock.now() + MINUTE }),
+  };
+
+  test.each(Object.keys(MEANWHILE))('messages that another process has %s meanwhile do not try a refused account', async (name) => {
     let isFirst = true;
     const late: Storage = {
       ...storage,
       writes: {
         write: async (work) => {
-          if (isFirst)
-            await storage.db
-              .updateTable('messages')
-              .set({ claim: 'another', claimed_until: clock.now() + MINUTE })
-              .execute();
+          if (isFirst) await storage.db.updateTable('messages').set(MEANWHILE[name]!()).execute();
           isFirst = false;
           return storage.writes.write(work);
         },
@@ -176,12 +179,29 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     bench.server.answer = () => REFUSED;
     await bench.facts([offline(1)]);
     await bench.pass(MINUTE);
+    bench.restart(late);
     clock.advance(5 * MINUTE);
     expect(await probing()).toBe(0);
-    bench.restart(late);
     bench.messages.wake();
     await bench.messages.idle();
     expect(isFirst).toBe(false);
+    expect(await probing()).toBe(0);
+  });
+
+  test('an attempt that ends with its process leaves the refused account to the next one', async () => {
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    bench.restart(storage, { ...DEFAULT_SENDER_RULES, stopWithinMs: 1 });
+    const send = vi.spyOn(bench.server, 'send').mockImplementation(async (_message, _address, signal) => {
+      await new Promise((resolve) => signal!.addEventListener('abort', resolve));
+      return { outcome: 'stopped' };
+    });
+    clock.advance(5 * MINUTE);
+    bench.messages.wake();
+    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
+    expect(await probing()).toBe(clock.now() + MINUTE);
+    await bench.messages.stop();
     expect(await probing()).toBe(0);
   });
 

@@ -87,7 +87,7 @@ export class FakeMailServer implements Channel<'email'> {
     return 'email';
   }
 
-  async send(message: OutgoingMessage, { to }: AddressOf<'email'>): Promise<SendResult> {
+  async send(message: OutgoingMessage, { to }: AddressOf<'email'>, _signal?: AbortSignal): Promise<SendResult> {
     this.asked.push(this.#now());
     const result = this.answer(message, to);
     const { id, thread, text, previousIds, unsubscribeUrl } = message;
@@ -156,7 +156,7 @@ export class NotifyBench {
   }
 
   /** A new process over the same database. */
-  restart(storage = this.#storage): void {
+  restart(storage = this.#storage, rules = DEFAULT_SENDER_RULES): void {
     // Its timers are on the same clock.
     void this.#before?.stop();
     const deps = { storage, clock: this.#clock, log: silentLog };
@@ -166,7 +166,7 @@ export class NotifyBench {
       channels: this.#channels,
       links: this.#links,
       publicUrl: 'https://signalbox.example',
-      rules: DEFAULT_SENDER_RULES,
+      rules,
       random: () => 0.5,
     });
     this.messages = messages;

@@ -2,14 +2,17 @@ import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import { takeTokens } from './tokens.ts';
 import type { Rate } from './tokens.ts';
 
-/** Takes tokens of a bucket that all processes share, inside a write. */
+/**
+ * Takes tokens of a bucket that all processes share, inside a write. @returns with `probe` for the one message that may try a refused account:
+ * what {@link leaveProbe} asks for; null for every other
+ */
 export async function takeFrom(
   tx: DbOrTx,
   key: string,
   rate: Rate,
   wanted: number,
   now: number,
-): Promise<{ granted: number; nextAt: number }> {
+): Promise<{ granted: number; nextAt: number; probe: number | null }> {
   await tx
     .insertInto('send_buckets')
     .values({ key, tokens: rate.burst, at: now, stopped_until: null })
@@ -33,7 +36,7 @@ export async function takeFrom(
     .set({ tokens: bucket.tokens, at: bucket.at, stopped_until: bucket.stoppedUntil, probing_until: bucket.probingUntil })
     .where('key', '=', key)
     .execute();
-  return { granted, nextAt };
+  return { granted, nextAt, probe: granted > 0 ? bucket.probingUntil : null };
 }
 
 /** Nothing goes through this bucket until then. @param isRefused the account is: after that, one message after the other tries it */
@@ -48,14 +51,15 @@ export async function stopBucket(tx: DbOrTx, key: string, until: number, isRefus
     .execute();
 }
 
-/** What came of a message that tried an account. Nothing is written for an account that was not refused. @param isAccepted it takes messages again */
-export async function endProbe(tx: DbOrTx, key: string, isAccepted: boolean): Promise<void> {
-  await tx
-    .updateTable('send_buckets')
-    .set({ probing_until: isAccepted ? null : 0 })
-    .where('key', '=', key)
-    .where('probing_until', 'is not', null)
-    .execute();
+/** The account takes messages. Nothing is written for one that was not refused. */
+export async function acceptAccount(tx: DbOrTx, key: string): Promise<void> {
+  await tx.updateTable('send_buckets').set({ probing_until: null }).where('key', '=', key).where('probing_until', 'is not', null).execute();
+}
+
+/** A message did not find out whether a refused account takes messages: the next one tries it. The attempt of another goes on. */
+export async function leaveProbe(tx: DbOrTx, key: string, probe: number | null): Promise<void> {
+  if (probe === null) return;
+  await tx.updateTable('send_buckets').set({ probing_until: 0 }).where('key', '=', key).where('probing_until', '=', probe).execute();
 }
 
 /** Buckets (at most `limit`) that were not used since a time are full anyway. @returns the number deleted */

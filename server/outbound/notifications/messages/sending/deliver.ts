@@ -8,7 +8,7 @@ import { kindsOf } from '../../threads/apply.ts';
 import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { writeText } from '../../texts/write.ts';
 import type { AddressBook, Destination } from '../addresses.ts';
-import { endProbe, stopBucket } from '../buckets/store.ts';
+import { acceptAccount, leaveProbe, stopBucket } from '../buckets/store.ts';
 import { sendTo } from '../../channels/set.ts';
 import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
@@ -43,7 +43,12 @@ export interface DeliverDeps {
 export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
   const { storage, clock } = deps;
   const now = clock.now();
-  const settle = (settlement: Settlement) => storage.writes.write((tx) => settleMessage(tx, message, settlement));
+  const settle = (settlement: Settlement) =>
+    storage.writes.write(async (tx) => {
+      await settleMessage(tx, message, settlement);
+      // No request was made.
+      await leaveProbe(tx, message.bucket, message.probe);
+    });
   const { attempts } = message;
   if (message.expires_at !== null && message.expires_at <= now) {
     await settle({ state: 'failed', reason: EXPIRED, attempts, now });
@@ -71,8 +76,11 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
     return;
   }
   const outgoing = await write({ message, heldBack }, found, deps, now);
-  // The thread went with its group.
-  if (!outgoing) return;
+  if (!outgoing) {
+    // The thread went with its group, and this message with it.
+    await storage.writes.write((tx) => leaveProbe(tx, message.bucket, message.probe));
+    return;
+  }
   if (message.kind === DIGEST && outgoing.thread.itemCount === 0) {
     // All that it was to say went with its group.
     await settle({ state: 'superseded', reason: null, attempts, now });
@@ -96,8 +104,12 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const signal = AbortSignal.any([stop, AbortSignal.timeout(attemptWithin(message, deps.rules.deadlineMs, now))]);
   const result = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
-  if (result.outcome === 'stopped' && stop.aborted) await storage.writes.write((tx) => releaseMessage(tx, message));
-  else {
+  if (result.outcome === 'stopped' && stop.aborted) {
+    await storage.writes.write(async (tx) => {
+      await releaseMessage(tx, message);
+      await leaveProbe(tx, message.bucket, message.probe);
+    });
+  } else {
     await record(message, { subject: outgoing.text.subject, result, addressId: found.addressId, by }, { at: now, durationMs }, deps);
     if (result.outcome === 'sent' && result.movedTo !== undefined)
       await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
@@ -179,7 +191,8 @@ async function record(
     const pauseMs = pauseOf(result, rules);
     const isRefused = result.outcome === 'config';
     if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs, isRefused);
-    if (!isRefused) await endProbe(tx, message.bucket, result.outcome === 'sent' || result.outcome === 'never');
+    if (result.outcome === 'sent' || result.outcome === 'never') await acceptAccount(tx, message.bucket);
+    else await leaveProbe(tx, message.bucket, message.probe);
     const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
     const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
     const { attempts } = settlement;

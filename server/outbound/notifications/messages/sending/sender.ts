@@ -90,22 +90,33 @@ export class MessageSender {
   async #claim(tx: Tx, messages: readonly DueMessage[], now: number): Promise<ClaimedMessage[]> {
     const { channels, rules, storage } = this.#deps;
     const ids = messages.map(({ id }) => id);
-    const free = await holdFree(tx, storage.engine, ids);
+    const free = await holdFree(tx, storage.engine, ids, now);
     const granted: string[] = [];
+    const probes = new Map<string, number | null>();
     const byBucket = new Map<string, DueMessage[]>();
-    for (const message of messages.filter(({ id }) => free.has(id)))
-      byBucket.set(message.bucket, [...(byBucket.get(message.bucket) ?? []), message]);
+    for (const message of messages.filter(({ id }) => free.has(id))) {
+      const { id, bucket, expires_at: expiresAt } = message;
+      // Nothing is sent of what has expired: it takes no token, and does not try an account that was refused.
+      if (expiresAt !== null && expiresAt <= now) granted.push(id);
+      else byBucket.set(bucket, [...(byBucket.get(bucket) ?? []), message]);
+    }
     // In the same order everywhere, so that two processes do not wait for each other.
     for (const [bucket, all] of [...byBucket].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      const { channel } = all[0]!;
-      // A channel that was switched off meanwhile: each message says so.
-      const limits = limitsOf(channels, channel);
-      const tokens = limits ? await takeFrom(tx, bucket, limits, all.length, now) : { granted: all.length, nextAt: now };
       const inTurn = all.map(({ id }) => id);
-      granted.push(...inTurn.slice(0, tokens.granted));
+      const limits = limitsOf(channels, all[0]!.channel);
+      if (!limits) {
+        // A channel that was switched off meanwhile: each message says so.
+        granted.push(...inTurn);
+        continue;
+      }
+      const tokens = await takeFrom(tx, bucket, limits, all.length, now);
+      const taking = inTurn.slice(0, tokens.granted);
+      granted.push(...taking);
+      for (const id of taking) probes.set(id, tokens.probe);
       await postpone(tx, inTurn.slice(tokens.granted), tokens.nextAt);
     }
-    return claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
+    const claimed = await claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
+    return claimed.map((message) => ({ ...message, probe: probes.get(message.id) ?? null }));
   }
 
   /** Never rejects: a message that cannot be recorded is sent again when its claim expires. */

@@ -16,11 +16,14 @@ export interface DueMessage {
   team_id: string;
   channel: string;
   bucket: string;
+  expires_at: number | null;
 }
 
 /** A message with the claim under which it is sent. */
 export interface ClaimedMessage extends MessageRow {
   claim: string;
+  /** Not null: of a refused account, it is the one message that tries it. See `leaveProbe`. */
+  probe: number | null;
 }
 
 type Where = ExpressionBuilder<Schema, 'messages'>;
@@ -53,7 +56,7 @@ export async function selectDueMessages(
 ): Promise<DueMessage[]> {
   let messages = db
     .selectFrom('messages')
-    .select(['id', 'team_id', 'channel', 'bucket'])
+    .select(['id', 'team_id', 'channel', 'bucket', 'expires_at'])
     .where('team_id', '=', teamId)
     .where('due_at', '<=', now)
     .where((eb) => isFree(eb, now))
@@ -73,11 +76,18 @@ export async function selectNextMessage(db: DbOrTx, now: number): Promise<number
 }
 
 /**
- * Those of these messages (of all teams) that no other transaction holds, and holds them until this one ends. Who waited for the others could
- * wait for a transaction that waits for this one: whoever supersedes the messages of a thread locks them in another order.
+ * Those of these messages (of all teams) that are due and that nobody else holds, and holds them until this transaction ends. Who waited for
+ * the others could wait for a transaction that waits for this one: whoever supersedes the messages of a thread locks them in another order.
  */
-export async function holdFree(tx: Tx, engine: Storage['engine'], ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const messages = tx.selectFrom('messages').select('id').where('id', 'in', ids).orderBy('id');
+export async function holdFree(tx: Tx, engine: Storage['engine'], ids: readonly string[], now: number): Promise<ReadonlySet<string>> {
+  const messages = tx
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', ids)
+    // Another process may have claimed or postponed it since it was found: it must take no token.
+    .where('due_at', '<=', now)
+    .where((eb) => isFree(eb, now))
+    .orderBy('id');
   const rows = await (capabilities[engine].singleWriter ? messages : messages.forUpdate().skipLocked()).execute();
   return new Set(rows.map(({ id }) => id));
 }
@@ -86,7 +96,7 @@ export async function holdFree(tx: Tx, engine: Storage['engine'], ids: readonly 
 export async function claimMessages(
   db: DbOrTx,
   take: { ids: readonly string[]; claim: string; now: number; until: number },
-): Promise<ClaimedMessage[]> {
+): Promise<Omit<ClaimedMessage, 'probe'>[]> {
   if (take.ids.length === 0) return [];
   const rows = await db
     .updateTable('messages')
