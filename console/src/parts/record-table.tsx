@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RecordList } from '../data/use-list.ts';
+import { useStill } from './press.ts';
 import { Reading, ReadingFailed, sentenceOf } from './reading.tsx';
 import { useIsPhone } from './use-is-phone.ts';
 
@@ -32,7 +33,8 @@ const PHONE_ROW_PX = 52;
 const ROWS_AHEAD = 20;
 
 /** A list of the interface: only the rows in sight are in the page, and the next ones are read as the reader comes near them. */
-export function RecordTable<T>({ label, columns, list, keyOf, empty }: Props<T>) {
+export function RecordTable<T>({ list: newest, label, columns, keyOf, empty }: Props<T>) {
+  const list = useStill(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
   if (list.records.length === 0) return <div className="empty">{empty}</div>;

@@ -1,5 +1,6 @@
 import './short-table.css';
 import type { RecordList } from '../data/use-list.ts';
+import { useStill } from './press.ts';
 import { Reading, ReadingFailed } from './reading.tsx';
 import type { Column } from './record-table.tsx';
 
@@ -14,7 +15,8 @@ interface Props<T> {
 }
 
 /** A list that stays short, such as keys or members: every record that was read is in the page, and several lists fit on one. */
-export function ShortTable<T>({ label, columns, list, keyOf, empty }: Props<T>) {
+export function ShortTable<T>({ list: newest, label, columns, keyOf, empty }: Props<T>) {
+  const list = useStill(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
   if (list.records.length === 0) return <div className="empty">{empty}</div>;

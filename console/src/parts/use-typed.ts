@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useState } from 'react';
+import { actBetweenPresses } from './press.ts';
 
 /** The address follows when nobody has typed for this time, or when the field is left; milliseconds. */
 const PAUSE_MS = 250;
@@ -17,12 +18,17 @@ export function useTyped(kept: string, write: (text: string) => void): [string, 
   const text = typed?.text ?? kept;
   useEffect(() => {
     if (!isWaiting) return undefined;
-    const pause = (): void => onPause(text);
+    let giveUp: (() => void) | undefined;
+    // A press on a row takes the focus from the field. The rows of the new address must not take the row away before the click.
+    const pause = (): void => {
+      giveUp = actBetweenPresses(() => onPause(text));
+    };
     const timer = setTimeout(pause, PAUSE_MS);
     // Whoever leaves the field may be about to reload the page, which reads the address.
     document.addEventListener('focusout', pause);
     return () => {
       clearTimeout(timer);
+      giveUp?.();
       document.removeEventListener('focusout', pause);
     };
   }, [isWaiting, text]);

@@ -172,6 +172,58 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     });
   });
 
+  /** What React does with an answer is done two frames later. */
+  const TWO_FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
+  describe('a click', () => {
+    const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+
+    async function pressOn(text: string): Promise<void> {
+      await row(text).getByRole('link', { name: text }).hover();
+      await page.mouse.down();
+    }
+
+    it('reaches the row that was pressed when the filter is left for it', async () => {
+      const jobId = await submit(16, ':error "no space here"', { description: 'Left for it' });
+      await jobIs(16, jobId, ({ status }) => status === 'failed');
+      await visit.signIn('viewer', '/jobs?q=status%3Agone');
+      await page.getByText('There is no status gone').waitFor();
+      await page.getByRole('searchbox').fill('status:failed');
+      await pressOn('Left for it');
+      await page.evaluate(TWO_FRAMES);
+      await page.mouse.up();
+      await page.getByText('no space here').first().waitFor();
+      await page.goBack();
+      await row('Left for it').waitFor();
+      expect(await page.getByRole('searchbox').inputValue()).toBe('status:failed');
+    });
+
+    it('reaches the row that was pressed when another one comes above it meanwhile', async () => {
+      const jobId = await submit(17, ':error "no space there"', { description: 'Under the pointer' });
+      await jobIs(17, jobId, ({ status }) => status === 'failed');
+      await visit.signIn('viewer', '/jobs');
+      await row('Under the pointer').waitFor();
+      const isPressed = Promise.withResolvers<void>();
+      const isHeld = Promise.withResolvers<void>();
+      await page.route('**/api/jobs?**', async (route) => {
+        const response = await route.fetch();
+        if (!(await response.text()).includes('The newest')) return route.fulfill({ response });
+        isHeld.resolve();
+        await isPressed.promise;
+        await route.fulfill({ response });
+      });
+      await submit(18, ':put done', { description: 'The newest' });
+      await isHeld.promise;
+      await pressOn('Under the pointer');
+      const isRead = page.waitForResponse('**/api/jobs?**');
+      isPressed.resolve();
+      await (await isRead).finished();
+      await page.evaluate(TWO_FRAMES);
+      await page.mouse.up();
+      await page.getByText('no space there').first().waitFor();
+    });
+  });
+
   describe('a campaign', () => {
     it('whose answer was lost is not started twice, also when the question was closed meanwhile', async () => {
       await visit.signIn('operator', '/campaigns/new?q=router');

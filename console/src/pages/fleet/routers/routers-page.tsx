@@ -15,6 +15,7 @@ import type { RoutersSearch } from './search.ts';
 import { NONE, selectedOf, toggled } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { useTyped } from '../../../parts/use-typed.ts';
+import { useStill } from '../../../parts/press.ts';
 import { SiteNamesFailed } from './site-names-failed.tsx';
 import { useFiltered, useSiteNames } from './use-filtered.ts';
 import { SaveView, Views } from './views.tsx';
@@ -32,7 +33,7 @@ export function RoutersPage() {
     void navigate({ search: (before) => readSearch({ ...before, ...changed }), replace: !('sort' in changed), resetScroll: false });
   const [q, setQ] = useTyped(search.q ?? '', (text) => change({ q: text }));
   const sites = useSiteNames();
-  const ids = useFiltered(q, sort, sites);
+  const ids = useStill(useFiltered(q, sort, sites));
   // The rows get the same columns and the same function at every change, so that a change of one router renders one row.
   const columns = useMemo(() => columnsOf(search.cols), [search.cols]);
   const found = useRef(ids);
