@@ -151,6 +151,22 @@ describeEachDatabase('backups', (open) => {
 
   const list = (): Promise<Backup[]> => service.listBackups(place.teamId, place.routerId, FIRST_PAGE);
 
+  /** Jobs of the stored backups. */
+  const kept = async (): Promise<(string | null)[]> =>
+    (await list()).filter(({ record }) => record.state === 'stored').map(({ record }) => record.job_id);
+
+  /** Resolves after another whole sweep: one begins, with what was missed of a neighbour, after the end of the one before. */
+  async function sweepAgain(): Promise<void> {
+    const neighbour = await seedRouter(storage, { now: clock.now() });
+    for (let sweep = 0; sweep < 2; sweep += 1) {
+      const { id } = await endedJob(undefined, neighbour);
+      await waitUntil('a sweep has begun', async () => {
+        clock.advance(11 * 60_000);
+        return storage.db.selectFrom('backups').select('id').where('job_id', '=', id).executeTakeFirst();
+      });
+    }
+  }
+
   function settled(state: string, job?: JobRecord): Promise<Backup> {
     return waitUntil(`the backup is ${state}`, async () =>
       (await list()).find(
@@ -322,6 +338,27 @@ describeEachDatabase('backups', (open) => {
     await settled('stored');
   });
 
+  test('that is lost takes no other’s place', async () => {
+    const jobs: JobRecord[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      clock.advance(1000);
+      const job = await endedJob(count < 3 ? undefined : {});
+      jobs.push(job);
+      changes.publish(job);
+      await settled(count < 3 ? 'stored' : 'lost', job);
+    }
+    const newest = (from: number, to: number): string[] =>
+      jobs
+        .slice(from, to)
+        .reverse()
+        .map(({ id }) => id);
+    clock.advance(11 * 60_000);
+    await waitUntil('the oldest lost ones are gone', async () => (await list()).length === 6);
+    expect((await list()).map(({ record }) => record.job_id)).toEqual([...newest(5, 8), ...newest(0, 3)]);
+    await sweepAgain();
+    expect(await kept()).toEqual(newest(0, 3));
+  });
+
   test.each([
     ['rolled_back', null],
     ['router_rebooted', null],
@@ -379,13 +416,22 @@ describeEachDatabase('backups', (open) => {
       await settled('stored', jobs.at(-1));
     }
     clock.advance(11 * 60_000);
-    await waitUntil('the oldest are gone', async () => (await list()).length === 3);
-    expect((await list()).map(({ record }) => record.job_id)).toEqual(
-      jobs
-        .slice(2)
-        .reverse()
-        .map(({ id }) => id),
-    );
+    await waitUntil('the oldest are gone', async () => (await kept()).length === 3);
+    const newest = jobs
+      .slice(2)
+      .reverse()
+      .map(({ id }) => id);
+    expect(await kept()).toEqual(newest);
+    // Each sweep looks for jobs whose backup was never noted: these two are not among them.
+    for (let sweep = 0; sweep < 3; sweep += 1) {
+      await sweepAgain();
+      expect(await kept()).toEqual(newest);
+    }
+    expect(await list()).toHaveLength(3);
+    // Nor are they when the result of one comes once more.
+    changes.publish(jobs[0]!);
+    await sweepAgain();
+    expect((await list()).map(({ record }) => record.job_id)).toEqual(newest);
     const shown = await storage.db.selectFrom('jobs').select('backup_id').where('id', '=', jobs[0]!.id).executeTakeFirst();
     expect(shown).toEqual({ backup_id: null });
     clock.advance(rules.keepMs);

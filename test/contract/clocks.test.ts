@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { momentNow, momentOfMark } from '../../agent/jobs/boot.ts';
 import { atBootTime, sleep } from '../../agent/core/clock.ts';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
-import { insertBackup, selectDue } from '../../server/work/backups/store.ts';
+import { recordBackup, selectDue } from '../../server/work/backups/store.ts';
 import { nextSteps } from '../../server/work/campaigns/steps.ts';
 import { AdoptedClock } from '../../server/platform/core/adopted-clock.ts';
 import { AppError, notFound } from '../../server/platform/core/errors.ts';
@@ -145,7 +145,7 @@ class Run {
         script: ':put 1',
         expressExecute: false,
         needsAcknowledgement: true,
-        makeBackup: false,
+        makeBackup: true,
         notifyUrl: wanted.notifyUrl ?? null,
         undoSeconds: wanted.undoSeconds ?? null,
         timeoutMs: 5 * MINUTE,
@@ -271,7 +271,7 @@ const SERVER: Record<string, Scenario> = {
   'fetch of a backup: retry and lease': async (run) => {
     const { id, team_id: teamId, router_id: routerId } = await run.job();
     const now = run.clock.now();
-    await insertBackup(run.storage.db, { id, team_id: teamId, router_id: routerId }, { id: newId(now), now: now + HOUR });
+    await recordBackup(run.storage.db, { id, team_id: teamId, router_id: routerId }, { id: newId(now), now: now + HOUR });
     const due = () => selectDue(run.storage.db, { teamId, now: run.clock.now(), busyAgents: [], limit: 9 });
     return run.until(5 * MINUTE, async () => (await due()).length === 1);
   },

@@ -24,9 +24,9 @@ describe('the plans of jobs on SQLite', () => {
     ],
     ['the open jobs of a team are counted among the open ones', 'jobs_open_by_creator', (db, { teamId }) => countOpenJobs(db, teamId, 100)],
     [
-      'jobs without the backup that they have taken are looked for among those with one',
-      'jobs_with_backup',
-      (db) => selectMissed(db, 1, 10),
+      'jobs that have left a backup which was not recorded are looked for among those alone',
+      'jobs_with_backup_to_record',
+      (db) => selectMissed(db, 10),
     ],
   ])('%s', async (_name, index, query) => {
     const storage = await openStorage('sqlite::memory:', { log: silentLog });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { insertBackup } from '../../server/work/backups/store.ts';
+import { recordBackup } from '../../server/work/backups/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { insertProof } from '../../server/outbound/notifications/proofs/store.ts';
 import { insertJob } from '../../server/work/jobs/store.ts';
@@ -35,7 +35,7 @@ async function plan(storage: Storage, aheadMs: number): Promise<string> {
       now: NOW,
       expiresAt: NOW + HOUR,
     });
-    await insertBackup(tx, { id, team_id: teamId, router_id: routerId }, { id: newId(NOW), now: NOW + aheadMs });
+    await recordBackup(tx, { id, team_id: teamId, router_id: routerId }, { id: newId(NOW), now: NOW + aheadMs });
     await tx
       .updateTable('job_events')
       .set({ due_at: NOW + aheadMs, claimed_until: NOW + aheadMs })

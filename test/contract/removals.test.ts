@@ -163,6 +163,7 @@ describeEachDatabase('old records', (open) => {
       jobs: (db) => selectJobsBefore(db, { before: OLD, after: 'x', limit: 100 }),
       connections: (db) => deleteConnectionsUntil(db, OLD, 100),
       recordings: (db) => selectOldRecordings(db, OLD, 100),
+      'missed backups': (db) => backups.selectMissed(db, 100),
       'old backups': (db) => backups.selectAged(db, OLD, 100),
       'surplus of backups': (db) => backups.selectSurplus(db, { routerIds: routers.slice(0, 20), keepPerRouter: 50, limit: 100 }),
     };

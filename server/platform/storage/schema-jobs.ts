@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { Fixed, Flag, Millis } from './schema-columns.ts';
 
 export interface JobsTable {
@@ -52,4 +53,6 @@ export interface JobsTable {
   guard_fires_at: Millis | null;
   /** The stored backup that was taken for it. */
   backup_id: string | null;
+  /** 1 until the backup that it leaves on its router is recorded, once; 0 without one. */
+  backup_to_record: Generated<Flag>;
 }

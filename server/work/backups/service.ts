@@ -27,11 +27,11 @@ import {
   deleteBackups,
   removeFiles,
   hasten,
-  insertBackup,
   insertRequested,
   isRouterThere,
   isUnique,
   lockTeam,
+  recordBackup,
   selectBackup,
   selectBackups,
   selectContent,
@@ -268,15 +268,14 @@ export class BackupsService {
     const { storage, clock } = this.#deps;
     const now = clock.now();
     await storage.writes.write(async (tx) => {
-      for (const job of jobs) await insertBackup(tx, job, { id: newId(now), now });
+      for (const job of jobs) await recordBackup(tx, job, { id: newId(now), now });
     });
     this.#fetcher.wake();
   }
 
   /** Fallback for backups whose notice to {@link start} was missed. */
   async #recordMissed(): Promise<void> {
-    const { storage, clock } = this.#deps;
-    const jobs = await selectMissed(storage.db, clock.now() - this.#rules.fetchWithinMs, SWEEP_AT_ONCE);
+    const jobs = await selectMissed(this.#deps.storage.db, SWEEP_AT_ONCE);
     if (jobs.length > 0) await this.#note(jobs);
   }
 

@@ -19,8 +19,16 @@ export interface EndedJob {
   router_id: string;
 }
 
-/** No effect when the job already has a backup. */
-export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id: string; now: number }): Promise<void> {
+/** Once for each job, however often its end is heard of: a backup that was deleted does not come back. */
+export async function recordBackup(db: DbOrTx, job: EndedJob, { id, now }: { id: string; now: number }): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('jobs')
+    .set({ backup_to_record: 0 })
+    .where('id', '=', job.id)
+    .where('team_id', '=', job.team_id)
+    .where('backup_to_record', '=', 1)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
   await db
     .insertInto('backups')
     .values({
@@ -37,7 +45,6 @@ export async function insertBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
       created_at: now,
       stored_at: null,
     })
-    .onConflict((conflict) => conflict.column('job_id').doNothing())
     .execute();
 }
 
@@ -78,28 +85,19 @@ export interface RequestedBackup {
   now: number;
 }
 
-/** Jobs that ended since a time without a recorded backup, because the server died in between. */
-export async function selectMissed(db: DbOrTx, since: number, limit: number): Promise<EndedJob[]> {
-  return (
-    db
-      .selectFrom('jobs')
-      .leftJoin('backups', 'backups.job_id', 'jobs.id')
-      .select(['jobs.id', 'jobs.team_id', 'jobs.router_id'])
-      .where(sql<SqlBool>`jobs.make_backup = 1`)
-      .where('jobs.created_at', '>=', since)
-      .where((eb) =>
-        eb.or([
-          eb('jobs.started_at', 'is not', null),
-          eb('jobs.reason', 'in', RAN_WITHOUT_BEGIN),
-          eb.and([eb('jobs.reason', '=', 'script_error'), eb('jobs.output', 'is not', null)]),
-        ]),
-      )
-      // `|| ''` keeps SQLite from reading all jobs that have ended instead of the new ones with a backup.
-      .where(sql<SqlBool>`(jobs.phase || '') in ('done', 'unknown')`)
-      .where('backups.id', 'is', null)
-      .limit(limit)
-      .execute()
-  );
+/** The same text as the condition of the index `jobs_with_backup_to_record`. */
+const HAS_BACKUP_TO_RECORD = sql<SqlBool>`backup_to_record = 1 and phase in ('done', 'unknown') and (started_at is not null
+  or reason in (${sql.join(RAN_WITHOUT_BEGIN.map((reason) => sql.lit(reason)))}) or (reason = 'script_error' and output is not null))`;
+
+/** Jobs (at most `limit`) that have left a backup which was not recorded, because the server died in between; the oldest first. */
+export async function selectMissed(db: DbOrTx, limit: number): Promise<EndedJob[]> {
+  return db
+    .selectFrom('jobs')
+    .select(['id', 'team_id', 'router_id'])
+    .where(HAS_BACKUP_TO_RECORD)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute();
 }
 
 export { isRouterThere } from '../../platform/storage/router-lock.ts';
@@ -281,7 +279,7 @@ export async function selectRouterIds(db: DbOrTx, after: string, limit: number):
   return rows.map(({ id }) => id);
 }
 
-/** Backups of some routers (at most `limit`) that are beyond the number kept for a router. */
+/** Backups of some routers (at most `limit`) that are beyond the number kept for a router. Lost ones take no other's place. */
 export async function selectSurplus(
   db: DbOrTx,
   { routerIds, keepPerRouter, limit }: { routerIds: readonly string[]; keepPerRouter: number; limit: number },
@@ -291,7 +289,8 @@ export async function selectSurplus(
     .select('id')
     .where('router_id', 'in', routerIds)
     .select(
-      sql<number>`row_number() over (partition by router_id, coalesce(schedule_id, '') order by created_at desc, id desc)`.as('place'),
+      sql<number>`row_number() over (
+        partition by router_id, coalesce(schedule_id, ''), state = 'lost' order by created_at desc, id desc)`.as('place'),
     );
   const rows = await db.selectFrom(ranked.as('ranked')).select('id').where('place', '>', keepPerRouter).limit(limit).execute();
   return rows.map(({ id }) => id);

@@ -63,6 +63,7 @@ export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> 
       express_execute: toFlag(job.expressExecute),
       needs_acknowledgement: toFlag(job.needsAcknowledgement),
       make_backup: toFlag(job.makeBackup),
+      backup_to_record: toFlag(job.makeBackup),
       notify_url: job.notifyUrl,
       timeout_ms: job.timeoutMs,
       undo_seconds: job.undoSeconds ?? null,

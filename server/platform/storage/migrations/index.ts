@@ -62,6 +62,7 @@ import { deletedParents } from './0061-deleted-parents.ts';
 import { digests } from './0062-digests.ts';
 import { filters } from './0063-filters.ts';
 import { probedBuckets } from './0064-probed-buckets.ts';
+import { backupsToRecord } from './0065-backups-to-record.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -130,4 +131,5 @@ export const migrations: readonly Migration[] = [
   digests,
   filters,
   probedBuckets,
+  backupsToRecord,
 ];

@@ -9,4 +9,7 @@ export interface JobFilter extends RecordFilter {
 }
 
 /** A job in a list of the whole team: without what may be long, and what only one job shows. */
-export type JobOverview = Omit<JobRecord, 'script' | 'output' | 'transitions' | 'guard_state' | 'guard_armed_at' | 'guard_fires_at'>;
+export type JobOverview = Omit<
+  JobRecord,
+  'script' | 'output' | 'transitions' | 'guard_state' | 'guard_armed_at' | 'guard_fires_at' | 'backup_to_record'
+>;
