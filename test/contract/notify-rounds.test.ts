@@ -78,7 +78,7 @@ describeEachDatabase('the rounds of the notifier', (open) => {
       rules: { afterAgentMs: MINUTE },
       campaignOf: () => undefined,
       onMessages: over.onMessages ?? (() => undefined),
-      digests: { teams: async () => [], make: async () => 0, nextAt: async () => null },
+      digests: { teams: async () => [], readers: async () => [], make: async () => false, nextAt: async () => null },
       writeMessages: async (_tx, id) => {
         if (id === over.failing) throw new Error('the team has a record that nobody can read');
         told.push(id);

@@ -13,6 +13,7 @@ import {
   insertGroup,
   isForeignKey,
   lockTeam,
+  releaseDigested,
   selectGroup,
   selectGroups,
   updateGroup,
@@ -79,7 +80,12 @@ export class GroupsService {
 
   /** @throws AppError `not_found` */
   async delete(teamId: string, groupId: string): Promise<void> {
-    if (!(await deleteGroup(this.#storage.db, teamId, groupId))) throw notFound('group');
+    await this.#storage.writes.write(async (tx) => {
+      // A digest that is just being made belongs to one of the groups.
+      await lockTeam(tx, teamId);
+      await releaseDigested(tx, teamId, groupId, this.#clock.now());
+      if (!(await deleteGroup(tx, teamId, groupId))) throw notFound('group');
+    });
   }
 
   async #escalate(tx: Tx, { teamId, id }: { teamId: string; id: string }, change: GroupChange): Promise<void> {

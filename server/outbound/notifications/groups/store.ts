@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
 import { fromJson } from '../../../platform/storage/columns.ts';
-import type { DbOrTx } from '../../../platform/storage/db.ts';
+import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { NotificationGroupsTable } from '../../../platform/storage/schema-notifications.ts';
 import type { Window } from '../schedules/types.ts';
+import { DIGEST_KIND } from '../threads/gather.ts';
 import { selectEscalations } from './escalation/store.ts';
 import { selectLinks } from './links/store.ts';
 import { MUTES } from './types.ts';
@@ -59,6 +60,41 @@ export async function updateGroup(
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/**
+ * What stands in digests of this group that are not sent yet waits for the next one. A digest lists what several groups told, and belongs to
+ * one of them.
+ */
+export async function releaseDigested(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('messages')
+    .set({ digest_at: now, digest_id: null })
+    .where('team_id', '=', teamId)
+    .where('digest_id', 'in', (eb) =>
+      eb
+        .selectFrom('messages as digest')
+        .innerJoin('threads', 'threads.id', 'digest.thread_id')
+        .select('threads.id')
+        .where('digest.team_id', '=', teamId)
+        .where('digest.due_at', 'is not', null)
+        .where('threads.team_id', '=', teamId)
+        .where('threads.group_id', '=', groupId)
+        .where('threads.kind', '=', DIGEST_KIND)
+        .where(({ not, exists, selectFrom }) =>
+          // By another way, or in another browser.
+          not(
+            exists(
+              selectFrom('messages as sent')
+                .select('sent.id')
+                .whereRef('sent.thread_id', '=', 'threads.id')
+                .where('sent.team_id', '=', teamId)
+                .where('sent.state', '=', 'sent'),
+            ),
+          ),
+        ),
+    )
+    .execute();
 }
 
 /** False when the team has no such group. */

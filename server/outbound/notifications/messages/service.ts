@@ -12,7 +12,8 @@ import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
 import { writeText } from '../texts/write.ts';
 import { SharedViews, readView } from './view/read.ts';
-import { makeDigests } from './digests/make.ts';
+import { findReaders, makeDigest } from './digests/make.ts';
+import type { Reader } from './digests/make.ts';
 import { selectDigestTeams, selectNextDigest } from './digests/store.ts';
 import { planRows } from './writing/rows.ts';
 import type { RevisionRows } from './writing/rows.ts';
@@ -66,7 +67,8 @@ export class MessagesService {
   /** Digests that are due, and when. */
   readonly digests = {
     teams: (now: number): Promise<string[]> => selectDigestTeams(this.#deps.storage.db, now),
-    make: (tx: Tx, teamId: string, now: number): Promise<number> => makeDigests(this.#deps, tx, teamId, now),
+    readers: (teamId: string, now: number): Promise<string[]> => findReaders(this.#deps.storage.db, teamId, now),
+    make: (tx: Tx, reader: Reader, now: number): Promise<boolean> => makeDigest(this.#deps, tx, reader, now),
     nextAt: (after: number): Promise<number | null> => selectNextDigest(this.#deps.storage.db, after),
   };
 

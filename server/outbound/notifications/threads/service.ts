@@ -24,6 +24,8 @@ const GATHER_MS = 200;
 /** Ends that no notice told are rare, and finding them reads every record that is open. */
 const MISSED_EVERY_MS = 10 * 60_000;
 const MISSED_AT_ONCE = 500;
+/** Digests of a team in one round, each in its own transaction of a few milliseconds: facts and other teams do not wait for all of them. */
+const DIGESTS_AT_ONCE = 50;
 
 export interface ThreadRules {
   /** Routers whose agent is back have so long to answer before they are told, milliseconds. */
@@ -34,10 +36,18 @@ export interface ThreadRules {
 export interface Digests {
   /** Teams with some that are due. */
   teams: (now: number) => Promise<string[]>;
-  /** @returns how many were made */
-  make: (tx: Tx, teamId: string, now: number) => Promise<number>;
+  /** People of the team with one that is due. */
+  readers: (teamId: string, now: number) => Promise<string[]>;
+  /** @returns false when there is none any more */
+  make: (tx: Tx, reader: { teamId: string; userId: string }, now: number) => Promise<boolean>;
   /** When the next one is due after a time; null for none. */
   nextAt: (after: number) => Promise<number | null>;
+}
+
+/** What is decided in one transaction: what is due of a team, or the digest of a person in it. */
+interface Unit {
+  teamId: string;
+  userId?: string;
 }
 
 export interface ThreadsDeps {
@@ -71,7 +81,7 @@ export class ThreadsService {
   #nextMissedAt: number;
   /** Monotonic. */
   #lookedAt: number | undefined;
-  /** Teams that are left out until a time, monotonic. */
+  /** Teams, and people with their digests, that are left out until a time, monotonic. */
   readonly #failing = new Map<string, number>();
   /** What the last step of this pass told, by team. */
   readonly #toldLast = new Map<string, string>();
@@ -131,8 +141,8 @@ export class ThreadsService {
   }
 
   /**
-   * Does what is due now: a round of facts and a round of telling in turns, so that many facts of one team do not delay what is due. A team
-   * that fails is left out for a while. @throws a storage error that concerns all teams
+   * Does what is due now: a round of facts, one of telling and one of digests in turns, so that many facts of one team do not delay what is
+   * due. A team that fails, or a person whose digest does, is left out for a while. @throws a storage error that concerns all teams
    */
   async run(): Promise<void> {
     const { storage, clock, writeMessages, digests, rules, campaignOf } = this.#deps;
@@ -143,21 +153,21 @@ export class ThreadsService {
       await this.#endMutes();
       await this.#endSilences();
       for (let isMoving = true; isMoving && !this.#stopped;) {
-        const hasRouted = await this.#round(await selectTeamsToRoute(storage.db), async (teamId) => {
+        const hasRouted = await this.#round(teams(await selectTeamsToRoute(storage.db)), async ({ teamId }) => {
           const routed = await storage.writes.write((tx) => routeSome(tx, teamId, { campaignOf, afterAgentMs }, clock.now()));
           if (routed.threads > 0) this.changes.publish({ teamId });
           return routed.notices;
         });
-        const hasTold = await this.#round(await selectDueTeams(storage.db, clock.now()), async (teamId) => {
+        const hasTold = await this.#round(teams(await selectDueTeams(storage.db, clock.now())), async ({ teamId }) => {
           const due = await storage.writes.write((tx) => tellSome(tx, teamId, writeMessages, clock.now()));
           if (due.length > 0) this.changes.publish({ teamId });
           this.#refuseTheSame(teamId, due);
           return due.length;
         });
-        const hasDigested = await this.#round(await digests.teams(clock.now()), async (teamId) => {
-          const made = await storage.writes.write((tx) => digests.make(tx, teamId, clock.now()));
-          if (made > 0) this.changes.publish({ teamId });
-          return made;
+        const hasDigested = await this.#round(await this.#digestReaders(), async (reader) => {
+          const isMade = await storage.writes.write((tx) => digests.make(tx, reader, clock.now()));
+          if (isMade) this.changes.publish({ teamId: reader.teamId });
+          return isMade ? 1 : 0;
         });
         isMoving = hasRouted || hasTold || hasDigested;
       }
@@ -168,27 +178,45 @@ export class ThreadsService {
     }
   }
 
-  /** One transaction for each team. @returns whether any of them had something to do */
-  async #round(teams: readonly string[], step: (teamId: string) => Promise<number>): Promise<boolean> {
+  /** One transaction for each team or person. @returns whether any of them had something to do */
+  async #round<U extends Unit>(units: readonly U[], step: (unit: U) => Promise<number>): Promise<boolean> {
     const { clock, log } = this.#deps;
     let hasMoved = false;
-    for (const teamId of teams) {
-      if (this.#stopped || (this.#failing.get(teamId) ?? -Infinity) > clock.monotonic()) continue;
-      this.#failing.delete(teamId);
+    for (const unit of units) {
+      if (this.#stopped || this.#isLeftOut(unit)) continue;
+      this.#failing.delete(nameOf(unit));
       try {
-        if ((await step(teamId)) > 0) hasMoved = true;
+        if ((await step(unit)) > 0) hasMoved = true;
       } catch (error) {
-        log.warn({ err: error, team_id: teamId }, 'notifications of a team could not be decided; trying again');
-        this.#failing.set(teamId, clock.monotonic() + LOOK_EVERY_MS);
+        const { teamId, userId } = unit;
+        const whose = { team_id: teamId, ...(userId === undefined ? {} : { user_id: userId }) };
+        log.warn({ err: error, ...whose }, 'notifications of a team could not be decided; trying again');
+        this.#failing.set(nameOf(unit), clock.monotonic() + LOOK_EVERY_MS);
       }
     }
     return hasMoved;
   }
 
-  /** A team whose time has come is tried again if it has work; what it had may have gone another way, with its group for example. */
+  #isLeftOut(unit: Unit): boolean {
+    return (this.#failing.get(nameOf(unit)) ?? -Infinity) > this.#deps.clock.monotonic();
+  }
+
+  /** Whose digests this round makes. */
+  async #digestReaders(): Promise<{ teamId: string; userId: string }[]> {
+    const { clock, digests } = this.#deps;
+    const now = clock.now();
+    const readers = [];
+    for (const teamId of await digests.teams(now)) {
+      const ofTeam = (await digests.readers(teamId, now)).map((userId) => ({ teamId, userId }));
+      readers.push(...ofTeam.filter((reader) => !this.#isLeftOut(reader)).slice(0, DIGESTS_AT_ONCE));
+    }
+    return readers;
+  }
+
+  /** Whoever has waited is tried again if there is work; what there was may have gone another way, with its group for example. */
   #forgetOldFailures(): void {
     const now = this.#deps.clock.monotonic();
-    for (const [teamId, until] of this.#failing) if (until <= now) this.#failing.delete(teamId);
+    for (const [name, until] of this.#failing) if (until <= now) this.#failing.delete(name);
   }
 
   /** Telling moves what was due. If a mistake of ours ever leaves it as it was, this must not go on for ever. */
@@ -252,4 +280,12 @@ export class ThreadsService {
       return LOOK_EVERY_MS;
     }
   }
+}
+
+function teams(ids: readonly string[]): Unit[] {
+  return ids.map((teamId) => ({ teamId }));
+}
+
+function nameOf({ teamId, userId = '' }: Unit): string {
+  return `${teamId} ${userId}`;
 }

@@ -1,5 +1,5 @@
 import { newId } from '../../../../platform/core/ids.ts';
-import type { Tx } from '../../../../platform/storage/db.ts';
+import type { DbOrTx, Tx } from '../../../../platform/storage/db.ts';
 import { newThread } from '../../threads/new-thread.ts';
 import type { Revision, ThreadRow } from '../../threads/types.ts';
 import { DIGEST } from '../types.ts';
@@ -7,38 +7,35 @@ import { rowOf } from '../writing/rows.ts';
 import type { WritingDeps } from '../writing/rows.ts';
 import { insertMessages, insertThreads, lockTeam, markDigested, selectDigestReaders, selectWaiting } from './store.ts';
 
-/** People of one transaction. */
-const AT_ONCE = 50;
 /** What was held in quiet hours is looked at within seconds after their end; nothing keeps a digest waiting for longer. */
 const HELD_WITHIN_MS = 5 * 60_000;
 
-/**
- * Makes the digests of a team that are due: one message for each person, by the channel that they have chosen for themselves. What stands in
- * one is marked in the same transaction: a crash repeats nothing and loses nothing. @returns how many it made
- */
-export async function makeDigests(deps: WritingDeps, tx: Tx, teamId: string, now: number): Promise<number> {
-  await lockTeam(tx, teamId);
-  const readers = await selectDigestReaders(tx, teamId, { now, since: now - HELD_WITHIN_MS, limit: AT_ONCE });
-  for (const userId of readers) await makeDigest(deps, tx, { teamId, userId }, now);
-  return readers.length;
+/** A person in a team. */
+export interface Reader {
+  teamId: string;
+  userId: string;
 }
 
-async function makeDigest(
-  { addresses, channels }: WritingDeps,
-  tx: Tx,
-  { teamId, userId }: { teamId: string; userId: string },
-  now: number,
-): Promise<void> {
+/** People of a team whose digest is due. */
+export function findReaders(db: DbOrTx, teamId: string, now: number): Promise<string[]> {
+  return selectDigestReaders(db, teamId, { now, since: now - HELD_WITHIN_MS });
+}
+
+/**
+ * Makes the digest of a person that is due: one message, by the channel that they have chosen for themselves. What stands in it is marked in
+ * the same transaction: a crash repeats nothing and loses nothing. @returns false when nothing waits, as when another process has made it
+ */
+export async function makeDigest({ addresses, channels }: WritingDeps, tx: Tx, { teamId, userId }: Reader, now: number): Promise<boolean> {
+  // The group to which the digest belongs stays until it is stored.
+  await lockTeam(tx, teamId);
   const waiting = await selectWaiting(tx, teamId, userId, now);
-  const [first] = waiting;
-  if (!first) return;
-  const groupId = first.group_id;
-  const threads = new Set(waiting.map(({ thread_id: id }) => id));
+  if (!waiting) return false;
+  const { groupId } = waiting;
   const thread: ThreadRow = {
     ...newThread({ id: newId(now), teamId, groupId, key: `${DIGEST}:${userId}`, kind: DIGEST, now }),
     state: 'ended',
-    first_at: first.created_at,
-    item_count: threads.size,
+    first_at: waiting.firstAt,
+    item_count: waiting.threads,
     revision: 1,
     told_at: now,
     closed_at: now,
@@ -52,4 +49,5 @@ async function makeDigest(
     planned.map((one) => rowOf(one, { revision, groupId, teamId, channels, now })),
   );
   await markDigested(tx, teamId, userId, thread.id, now);
+  return true;
 }

@@ -26,48 +26,52 @@ export async function selectNextDigest(db: DbOrTx, after: number): Promise<numbe
  * People of a team whose digest is due. Whoever has messages whose quiet hours have just ended is left out: what is over by now belongs into
  * it. @param since when they ended at the earliest
  */
-export async function selectDigestReaders(
-  db: DbOrTx,
-  teamId: string,
-  { now, since, limit }: { now: number; since: number; limit: number },
-): Promise<string[]> {
+export async function selectDigestReaders(db: DbOrTx, teamId: string, { now, since }: { now: number; since: number }): Promise<string[]> {
   const rows = await db
     .selectFrom('messages')
     .select('recipient_id')
     .distinct()
     .where('team_id', '=', teamId)
     .where('digest_at', '<=', now)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('messages as held')
-            .select('held.id')
-            .whereRef('held.team_id', '=', 'messages.team_id')
-            .whereRef('held.recipient_id', '=', 'messages.recipient_id')
-            .where('held.state', '=', 'held')
-            .where('held.due_at', '<=', now)
-            .where('held.due_at', '>', since),
-        ),
-      ),
+    .where('recipient_id', 'not in', (eb) =>
+      eb
+        .selectFrom('messages as held')
+        .select('held.recipient_id')
+        .where('held.team_id', '=', teamId)
+        .where('held.state', '=', 'held')
+        .where('held.due_at', '<=', now)
+        .where('held.due_at', '>', since),
     )
     .orderBy('recipient_id')
-    .limit(limit)
     .execute();
   return rows.map(({ recipient_id: id }) => id);
 }
 
-/** What waits for the digest of a person, oldest first. */
-export async function selectWaiting(db: DbOrTx, teamId: string, userId: string, now: number) {
-  return db
+/** What waits for the digest of a person: in how many threads, since when, and a group of theirs. Undefined for nothing. */
+export async function selectWaiting(
+  db: DbOrTx,
+  teamId: string,
+  userId: string,
+  now: number,
+): Promise<{ groupId: string; firstAt: number; threads: number } | undefined> {
+  const waiting = db
     .selectFrom('messages')
-    .select(['id', 'thread_id', 'group_id', 'created_at'])
-    .where('team_id', '=', teamId)
-    .where('recipient_id', '=', userId)
-    .where('digest_at', '<=', now)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
+    .innerJoin('threads', (join) => join.onRef('threads.id', '=', 'messages.thread_id').onRef('threads.team_id', '=', 'messages.team_id'))
+    .where('messages.team_id', '=', teamId)
+    .where('messages.recipient_id', '=', userId)
+    .where('messages.digest_at', '<=', now);
+  // A message names the group that told it, which may be gone: the thread of another one was escalated to it.
+  const first = await waiting
+    .select(['threads.group_id', 'messages.created_at'])
+    .orderBy('messages.created_at')
+    .orderBy('messages.id')
+    .limit(1)
+    .executeTakeFirst();
+  if (!first) return undefined;
+  const { threads } = await waiting
+    .select((eb) => eb.fn.count<number>('messages.thread_id').distinct().as('threads'))
+    .executeTakeFirstOrThrow();
+  return { groupId: first.group_id, firstAt: first.created_at, threads };
 }
 
 /** What waits for the digest of a person stands in this one. */
