@@ -81,11 +81,12 @@ export async function releaseDigested(tx: Tx, teamId: string, groupId: string, n
         .where('threads.team_id', '=', teamId)
         .where('threads.group_id', '=', groupId)
         .where('threads.kind', '=', DIGEST_KIND)
-        .where(({ not, exists, selectFrom }) =>
+        .where((digest) =>
           // By another way, or in another browser.
-          not(
-            exists(
-              selectFrom('messages as sent')
+          digest.not(
+            digest.exists(
+              digest
+                .selectFrom('messages as sent')
                 .select('sent.id')
                 .whereRef('sent.thread_id', '=', 'threads.id')
                 .where('sent.team_id', '=', teamId)
