@@ -20,7 +20,7 @@ if (unknown.length > 0)
 
 const room = `server/(?:${rooms.join('|')})`;
 const feature = `^${room}/[^/]+/`;
-const infrastructureFolders = foldersOf('server/platform').filter((name) => !['core', 'idempotency', 'notices'].includes(name));
+const infrastructureFolders = foldersOf('server/platform').filter((name) => !['core', 'idempotency', 'nodes', 'notices'].includes(name));
 const infrastructure = `server/platform/(?:${infrastructureFolders.join('|')})`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');
@@ -49,10 +49,10 @@ module.exports = {
       { path: `^(${infrastructure})/` },
       { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' },
     ),
-    // Kept answers and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
+    // Kept answers, nodes and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
     forbid(
-      'idempotency-and-notices-know-storage-only',
-      { path: '^server/platform/(idempotency|notices)/' },
+      'idempotency-nodes-and-notices-know-storage-only',
+      { path: '^server/platform/(idempotency|nodes|notices)/' },
       { path: '^server/', pathNot: '^server/platform/(?:$1|core|storage)/' },
     ),
     forbid('features-know-no-tunnel', { path: `^${room}/` }, { path: '^server/platform/tunnel/' }),

@@ -31,7 +31,12 @@ export async function serve(config: Config, complain: (text: string) => void): P
   const isAtTerminal = process.stdin.isTTY || process.stdout.isTTY;
   onEndSignal(() => grace.close(), isAtTerminal ? END_SIGNALS : END_SIGNALS.filter((signal) => signal !== 'SIGHUP'));
   if (!isAtTerminal) process.on('SIGHUP', () => void server?.reload());
-  starting = startServer(config, { signal: stop.signal }).then((started) => (server = started));
+  const onReplaced = (error: Error): never => {
+    complain(`signalbox: ${error.message}`);
+    // At once: what a graceful stop writes could contradict what the successor has written since.
+    process.exit(1);
+  };
+  starting = startServer(config, { signal: stop.signal, onReplaced }).then((started) => (server = started));
   try {
     await starting;
   } catch (error) {

@@ -6,6 +6,11 @@ import type { Config } from '../config.ts';
 import { loadCatalog } from '../fleet/catalog/feature.ts';
 import { LONGEST_MESSAGE_WAIT_MS, LONGEST_THREAD_WAIT_MS } from '../outbound/notifications/feature.ts';
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
+import type { AppError } from '../platform/core/errors.ts';
+import { newId } from '../platform/core/ids.ts';
+import { Beat } from '../platform/nodes/beat.ts';
+import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
+import type { ClaimDeps } from '../platform/nodes/claim.ts';
 import { AdoptedClock } from '../platform/core/adopted-clock.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import type { Clock } from '../platform/core/clock.ts';
@@ -27,6 +32,7 @@ import { readConsole } from '../operations/console/feature.ts';
 import { readAgentRelease } from '../operations/downloads/feature.ts';
 import type { ConsoleFiles } from '../operations/console/types.ts';
 import type { AgentRelease } from '../operations/downloads/types.ts';
+import { SERVER_VERSION } from '../version.ts';
 import { TlsCertificate } from '../platform/tls/certificate.ts';
 import { LONGEST_RETRY_MS } from '../work/backups/feature.ts';
 import { appOptions, createApi } from './api.ts';
@@ -42,6 +48,12 @@ export interface ServerOverrides {
   log?: Log;
   /** Aborts a start that waits for its database. */
   signal?: AbortSignal;
+  /**
+   * Another control plane has taken the database over: this one must end without another write, as after a kill. By default it closes.
+   */
+  onReplaced?: (error: AppError) => void;
+  /** Other control planes may serve the same database: for tests of what is safe then. */
+  isShared?: boolean;
   /** The web application; the built one unless given, null for none. */
   consoleFiles?: ConsoleFiles | null;
   /** The agent to hand out; the built one unless given, null for none. */
@@ -67,17 +79,19 @@ export interface RunningServer {
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
   const log = overrides.log ?? pino({ level: config.logLevel });
   const upstream = await readUpstream(config.upstream);
-  return startAgainWhenBroken(() => startOnce(config, { ...overrides, log, upstream }), { config, log, signal: overrides.signal });
+  const nodeId = newId(systemClock.now());
+  return startAgainWhenBroken(() => startOnce(config, { ...overrides, log, upstream, nodeId }), { config, log, signal: overrides.signal });
 }
 
 interface StartDeps extends ServerOverrides {
   log: Log;
   upstream: Awaited<ReturnType<typeof readUpstream>>;
+  nodeId: string;
 }
 
 async function startOnce(
   config: Config,
-  { log, upstream, signal, consoleFiles = readConsole(), agentRelease = readAgentRelease(), ...overrides }: StartDeps,
+  { log, upstream, nodeId, signal, consoleFiles = readConsole(), agentRelease = readAgentRelease(), ...overrides }: StartDeps,
 ): Promise<RunningServer> {
   // os.uptime also counts while the machine is suspended, so a suspension is not a clock step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
@@ -91,7 +105,10 @@ async function startOnce(
     if (tls) closers.push(() => tls.stop());
     const startupServer = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
     if (startupServer) closers.push(() => startupServer.close());
+    const node = { storage, log, id: nodeId, version: SERVER_VERSION, signal };
+    if (!overrides.isShared) await waitForPredecessor(node);
     await migrate(storage);
+    if (!overrides.isShared) closers.push(await claim(node, overrides.onReplaced ?? (() => void close())));
     const longestMs = {
       jobEvent: LONGEST_WAIT_MS,
       backup: LONGEST_RETRY_MS,
@@ -133,6 +150,15 @@ async function startOnce(
     await close();
     throw error;
   }
+}
+
+/** @returns what gives the database back to the next control plane @throws AppError `conflict` while another one serves it */
+async function claim(node: ClaimDeps, onReplaced: (error: AppError) => void): Promise<() => Promise<void>> {
+  await claimDatabase(node, systemClock.now());
+  if (node.storage.engine === 'sqlite') return async () => undefined;
+  const beat = new Beat({ ...node, onReplaced });
+  beat.start();
+  return () => beat.stop();
 }
 
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */

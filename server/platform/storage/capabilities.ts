@@ -12,14 +12,27 @@ interface Capabilities {
   singleWriter: boolean;
   /** Behind a table whose rows are found by their primary key only, so that they lie in its order and take no second index. */
   clustered: string;
+  /** Run first in the transaction of a control plane that claims the database, so that one at a time does. */
+  nodesLock: readonly string[];
+  /** An expression: whether there is a table of this name. */
+  tableExists: (name: string) => string;
 }
 
 /** Any fixed number: the advisory lock "Signalbox migrates". */
 const MIGRATION_LOCK_KEY = 7_311_094_203;
+/** The advisory lock "Signalbox claims the database". Like the other one it ends with its transaction, so it works through PgBouncer. */
+const NODES_LOCK_KEY = 7_311_094_204;
 
 export const capabilities: Record<Engine, Capabilities> = {
   // SQLite's own order is binary, and every transaction here begins with the write lock.
-  sqlite: { text: 'text', migrationLock: [], singleWriter: true, clustered: ' without rowid' },
+  sqlite: {
+    text: 'text',
+    migrationLock: [],
+    singleWriter: true,
+    clustered: ' without rowid',
+    nodesLock: [],
+    tableExists: (name) => `exists (select 1 from sqlite_master where type = 'table' and name = '${name}')`,
+  },
   postgres: {
     // Without it the server's locale would determine the order of ids and cursors.
     text: 'text collate "C"',
@@ -27,5 +40,7 @@ export const capabilities: Record<Engine, Capabilities> = {
     migrationLock: [`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, 'set local statement_timeout = 0'],
     singleWriter: false,
     clustered: '',
+    nodesLock: [`select pg_advisory_xact_lock(${NODES_LOCK_KEY})`],
+    tableExists: (name) => `to_regclass('${name}') is not null`,
   },
 };

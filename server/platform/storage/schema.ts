@@ -7,6 +7,7 @@ import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.t
 import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
+import type { NodesTable } from './schema-nodes.ts';
 import type {
   MessageAttemptsTable,
   MessagesTable,
@@ -114,6 +115,7 @@ export interface Schema {
   password_links: PasswordLinksTable;
   router_moves: RouterMovesTable;
   server_runs: ServerRunsTable;
+  nodes: NodesTable;
   router_state_changes: RouterStateChangesTable;
   agent_sessions: AgentSessionsTable;
   preferences: PreferencesTable;

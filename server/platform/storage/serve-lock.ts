@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 /**
  * Prevents two control planes from serving one SQLite file: they would offer the same job to the same agent and not know each
  * other's tunnels. The kernel holds the lock, so it ends with the process in every case. Administration commands do not take
- * it. PostgreSQL has no such lock: there the operator must run a single process.
+ * it. On PostgreSQL the table `nodes` does the same: see platform/nodes/claim.ts.
  * @returns releases the lock
  * @throws AppError `conflict` while another control plane serves this database
  */

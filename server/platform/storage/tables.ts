@@ -1,6 +1,7 @@
 import type { Schema } from './schema.ts';
 
-export type TableName = keyof Schema;
+/** `nodes` is left out: it tells of processes, and a copy of the database has none. */
+export type TableName = Exclude<keyof Schema, 'nodes'>;
 
 /** Every table with its primary key, after the tables it references. Export and import use this order. */
 export const TABLES = {

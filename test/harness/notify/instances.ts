@@ -87,7 +87,7 @@ export class NotifyInstances {
       SIGNALBOX_SECRET_KEY_FILE: path.join(this.#folder, 'secret.key'),
       SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'on',
     });
-    this.#servers.push(await startServer(config, { log: silentLog, consoleFiles: null, agentRelease: null }));
+    this.#servers.push(await startServer(config, { isShared: true, log: silentLog, consoleFiles: null, agentRelease: null }));
   }
 
   /** With a group that tells a proved target. */

@@ -63,6 +63,7 @@ import { digests } from './0062-digests.ts';
 import { filters } from './0063-filters.ts';
 import { probedBuckets } from './0064-probed-buckets.ts';
 import { backupsToRecord } from './0065-backups-to-record.ts';
+import { nodes } from './0066-nodes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -132,4 +133,5 @@ export const migrations: readonly Migration[] = [
   filters,
   probedBuckets,
   backupsToRecord,
+  nodes,
 ];

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
+import { capabilities } from '../storage/capabilities.ts';
+import type { DbOrTx, Storage, Tx } from '../storage/db.ts';
+import type { NodesTable } from '../storage/schema-nodes.ts';
+
+export type NodeRecord = Selectable<NodesTable>;
+
+/** False for the database of a program that knew no nodes. */
+export async function hasNodes({ db, engine }: Pick<Storage, 'db' | 'engine'>): Promise<boolean> {
+  const { rows } = await sql<{ found: unknown }>`select ${sql.raw(capabilities[engine].tableExists('nodes'))} as found`.execute(db);
+  return Boolean(rows[0]?.found);
+}
+
+export async function selectNodes(db: DbOrTx): Promise<NodeRecord[]> {
+  return db.selectFrom('nodes').selectAll().orderBy('id').execute();
+}
+
+/** Until the end of the transaction no other one claims. */
+export async function lockNodes(tx: Tx, { engine }: Pick<Storage, 'engine'>): Promise<void> {
+  for (const statement of capabilities[engine].nodesLock) await sql.raw(statement).execute(tx);
+}
+
+export async function insertNode(tx: Tx, node: Insertable<NodesTable>): Promise<void> {
+  await tx.insertInto('nodes').values(node).execute();
+}
+
+/** @returns false when another control plane has taken the database over */
+export async function raiseBeat(db: DbOrTx, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('nodes')
+    .set((eb) => ({ beat: eb('beat', '+', 1) }))
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export async function deleteNode(db: DbOrTx, { id, beat }: Pick<NodeRecord, 'id'> & { beat?: number }): Promise<boolean> {
+  let query = db.deleteFrom('nodes').where('id', '=', id);
+  if (beat !== undefined) query = query.where('beat', '=', beat);
+  const { numDeletedRows } = await query.executeTakeFirst();
+  return numDeletedRows > 0n;
+}

@@ -1,0 +1,14 @@
+import type { Fixed, Millis } from './schema-columns.ts';
+
+/** A control plane that serves this database on PostgreSQL, or that was killed while it did. */
+export interface NodesTable {
+  id: Fixed<string>;
+  /** Where it runs: `web-1, process 4711`. */
+  name: Fixed<string>;
+  version: Fixed<string>;
+  /** Which process of which machine it is (nodes/process-identity.ts); null when the machine does not say. */
+  process: Fixed<string | null>;
+  /** Raised again and again. Only that it changes means something: no clocks are compared. */
+  beat: number;
+  started_at: Fixed<Millis>;
+}
