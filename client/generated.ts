@@ -1350,7 +1350,7 @@ export interface NotificationThread {
   severity: string;
   /** closed: nothing in it is open */
   state: 'open' | 'closed';
-  /** What it is about now, in one line, in English and with the times of the site */
+  /** What it is about now, in one line, in English; `time_zone` says with the times of which zone */
   subject: string;
   /** The one router that it is about */
   router_id: string | null;
@@ -1394,7 +1394,7 @@ export interface NotificationThreadWithItems {
   severity: string;
   /** closed: nothing in it is open */
   state: 'open' | 'closed';
-  /** What it is about now, in one line, in English and with the times of the site */
+  /** What it is about now, in one line, in English; `time_zone` says with the times of which zone */
   subject: string;
   /** The one router that it is about */
   router_id: string | null;
@@ -2211,7 +2211,7 @@ export interface Operations {
   /** Read the recording of a terminal as an asciicast v2 file */
   getTerminalRecording: { input: { path: { terminal_id: string } }; result: string };
   /** Read one thread of notifications with what is in it */
-  getThread: { input: { path: { thread_id: string } }; result: Success<NotificationThreadWithItems> };
+  getThread: { input: { path: { thread_id: string }; query?: { time_zone?: string } }; result: Success<NotificationThreadWithItems> };
   /** Read one topic */
   getTopic: { input: { path: { topic_id: string } }; result: Success<Topic> };
   /** Read one saved filter */
@@ -2269,7 +2269,7 @@ export interface Operations {
   /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List what was told to whom, and what was not and why, newest first */
-  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[] } }; result: {
+  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
       status: 'success';
       data: Notification[];
       /** Records that match, with `total=true` */
@@ -2346,9 +2346,9 @@ export interface Operations {
       total_is_exact?: boolean;
     } };
   /** List the messages of one thread, also those that were not sent, newest first */
-  listThreadMessages: { input: { path: { thread_id: string }; query?: { limit?: number; cursor?: string } }; result: Success<Notification[]> };
+  listThreadMessages: { input: { path: { thread_id: string }; query?: { limit?: number; cursor?: string; time_zone?: string } }; result: Success<Notification[]> };
   /** List the threads of notifications of the team, newest first */
-  listThreads: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'group_id' | 'group' | 'kind' | 'severity' | 'state' | 'subject' | 'router_id' | 'agent_id' | 'site_id' | 'parent_id' | 'open_count' | 'item_count' | 'opened_at' | 'closed_at' | 'told_at' | 'flapping' | 'muted' | 'silenced_until' | 'acknowledged_at' | 'acknowledged_by' | 'acknowledged_until' | 'created_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: 'open' | 'closed'; group_id?: string; site_id?: string; parent_id?: string; kind?: string[] } }; result: {
+  listThreads: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'group_id' | 'group' | 'kind' | 'severity' | 'state' | 'subject' | 'router_id' | 'agent_id' | 'site_id' | 'parent_id' | 'open_count' | 'item_count' | 'opened_at' | 'closed_at' | 'told_at' | 'flapping' | 'muted' | 'silenced_until' | 'acknowledged_at' | 'acknowledged_by' | 'acknowledged_until' | 'created_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; state?: 'open' | 'closed'; group_id?: string; site_id?: string; parent_id?: string; kind?: string[]; time_zone?: string } }; result: {
       status: 'success';
       data: NotificationThread[];
       /** Records that match, with `total=true` */

@@ -134,6 +134,25 @@ describeEachDatabase('the delivery log', (open) => {
     expect(rows[0]!['subject']).toBe('core-1 (Depot): WAN down since 13:00');
   });
 
+  test('has its times in the zone that is asked for, except in what was sent, which stays as it was said', async () => {
+    await happen('wan_down');
+    const tokyo = 'time_zone=Asia%2FTokyo';
+    const there = 'core-1 (Depot): WAN down since 21:00';
+    const [thread] = await list(`/api/threads?${tokyo}`);
+    expect(thread!['subject']).toBe(there);
+    expect((await app.get(mine.teamId, `/api/threads/${thread!.id}?${tokyo}`)).body['data']).toMatchObject({ subject: there });
+    for (const path of [`/api/notifications?${tokyo}`, `/api/threads/${thread!.id}/messages?${tokyo}`]) {
+      const messages = await list(path);
+      expect(messages.find(({ state }) => state === 'withheld')!['subject'], path).toBe(there);
+      expect(messages.find(({ state }) => state === 'sent')!['subject'], path).toBe(bench.server.mails[0]!.subject);
+    }
+    for (const path of ['/api/threads', `/api/threads/${thread!.id}`, '/api/notifications', `/api/threads/${thread!.id}/messages`]) {
+      const refused = await app.get(mine.teamId, `${path}?time_zone=Mars%2FBase`);
+      expect(refused.status, path).toBe(422);
+      expect(refused.body['errors'], path).toEqual({ time_zone: ['is not an IANA time zone'] });
+    }
+  });
+
   test('shows whole addresses to their owners only', async () => {
     await happen('wan_down');
     const seenBy = async (who: string): Promise<string[]> =>

@@ -61,6 +61,13 @@ export function shownZone(): string {
   return formats.hourMinute.resolvedOptions().timeZone;
 }
 
+/** For the interface, where texts hold times: the same zone. Without it, they hold those of the site. */
+export function zoneOfTexts(): { time_zone?: string } {
+  const zone = shownZone();
+  // A system without a zone has a name or an offset that is none.
+  return /^[A-Za-z]/.test(zone) && isTimeZone(zone) ? { time_zone: zone } : {};
+}
+
 /** As short as it can be without a doubt, before or after now: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
 export function shortTime(at: string | null, now = Date.now()): string {
   if (at === null) return '';

@@ -158,4 +158,19 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('taken over by operator@example.org').waitFor();
     expect(await page.locator('main').getByRole('button').count()).toBe(0);
   });
+
+  it('shows the times in titles in the zone of the times beside them', async () => {
+    await visit.end();
+    // No other zone is at this distance from UTC.
+    visit = await Visit.start(browser, world, { timezoneId: 'Asia/Kathmandu' });
+    page = visit.page;
+    await visit.signIn('viewer', '/notifications/threads');
+    const title = page.getByRole('link', { name: /since/ });
+    const thread = page.getByRole('row').filter({ has: title });
+    const since = `since ${await thread.locator('time').first().innerText()}`;
+    expect(await title.innerText()).toContain(since);
+    await title.click();
+    await page.getByRole('heading', { level: 1, name: since }).waitFor();
+    await row('viewer@example.org').getByText(since).first().waitFor();
+  });
 });

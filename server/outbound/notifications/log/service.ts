@@ -42,21 +42,27 @@ export class DeliveryLog {
     this.#deps = deps;
   }
 
-  async findThreads(teamId: string, filter: ThreadFilter, page: ListPage, wantsTotal: boolean): Promise<Found<ListedThread>> {
+  async findThreads(
+    teamId: string,
+    filter: ThreadFilter,
+    page: ListPage,
+    wantsTotal: boolean,
+    timeZone?: string,
+  ): Promise<Found<ListedThread>> {
     const { db } = this.#deps.storage;
     const { rows, total } = await findThreads(db, teamId, filter, page, wantsTotal);
-    return { rows: await this.#listed(teamId, await readFacts(db, teamId, rows)), total };
+    return { rows: await this.#listed(teamId, await readFacts(db, teamId, rows), timeZone), total };
   }
 
   /** With the first of what is in it, at most {@link MOST_ITEMS}. @throws AppError `not_found` */
-  async getThread(teamId: string, threadId: string): Promise<{ thread: ListedThread; items: ListedItem[] }> {
+  async getThread(teamId: string, threadId: string, timeZone?: string): Promise<{ thread: ListedThread; items: ListedItem[] }> {
     const { db } = this.#deps.storage;
     const [row] = await selectThreads(db, teamId, [threadId]);
     if (!row) throw notFound('thread');
     const [facts] = await readFacts(db, teamId, [row], MOST_ITEMS);
-    const [thread] = await this.#listed(teamId, [facts!]);
+    const [thread] = await this.#listed(teamId, [facts!], timeZone);
     const { children, items } = facts!;
-    const subjects = row.kind === DIGEST_KIND ? await this.#subjectsOf(teamId, children) : undefined;
+    const subjects = row.kind === DIGEST_KIND ? await this.#subjectsOf(teamId, children, timeZone) : undefined;
     const listed = listsThreads(row)
       ? children.slice(0, MOST_ITEMS).map((child) => itemOfThread(child, facts!, subjects?.get(child.id)))
       : items.map((item) => itemOfRecord(item, facts!));
@@ -64,26 +70,32 @@ export class DeliveryLog {
   }
 
   /** What there is to say of the threads of a digest, by id: they have nothing in common but their reader. */
-  async #subjectsOf(teamId: string, threads: readonly ThreadRow[]): Promise<Map<string, string>> {
+  async #subjectsOf(teamId: string, threads: readonly ThreadRow[], timeZone: string | undefined): Promise<Map<string, string>> {
     const all = await readFacts(this.#deps.storage.db, teamId, threads.slice(0, MOST_ITEMS));
-    return new Map(all.map((facts) => [facts.thread.id, this.#subjectOf(facts, kindOf(facts.thread))]));
+    return new Map(all.map((facts) => [facts.thread.id, this.#subjectOf(facts, kindOf(facts.thread), timeZone)]));
   }
 
   /** The delivery log, also of what was not sent. */
-  async findMessages(viewer: Viewer, filter: MessageFilter, page: ListPage, wantsTotal: boolean): Promise<Found<LoggedMessage>> {
+  async findMessages(
+    viewer: Viewer,
+    filter: MessageFilter,
+    page: ListPage,
+    wantsTotal: boolean,
+    timeZone?: string,
+  ): Promise<Found<LoggedMessage>> {
     const { rows, total } = await findMessages(this.#deps.storage.db, viewer.teamId, filter, page, wantsTotal);
-    return { rows: await this.#logged(viewer, rows), total };
+    return { rows: await this.#logged(viewer, rows, timeZone), total };
   }
 
   /** Those of one thread, newest first. @throws AppError `not_found` */
-  async messagesOf(viewer: Viewer, threadId: string, page: Page): Promise<LoggedMessage[]> {
+  async messagesOf(viewer: Viewer, threadId: string, page: Page, timeZone?: string): Promise<LoggedMessage[]> {
     const { db } = this.#deps.storage;
     const [thread] = await selectThreads(db, viewer.teamId, [threadId]);
     if (!thread) throw notFound('thread');
-    return this.#logged(viewer, await selectOfThread(db, viewer.teamId, threadId, page));
+    return this.#logged(viewer, await selectOfThread(db, viewer.teamId, threadId, page), timeZone);
   }
 
-  async #listed(teamId: string, all: readonly Facts[]): Promise<ListedThread[]> {
+  async #listed(teamId: string, all: readonly Facts[], timeZone: string | undefined): Promise<ListedThread[]> {
     const groups = await selectGroupNames(
       this.#deps.storage.db,
       teamId,
@@ -91,12 +103,12 @@ export class DeliveryLog {
     );
     return all.map((facts) => {
       const { thread } = facts;
-      const subject = this.#subjectOf(facts, kindOf(thread));
+      const subject = this.#subjectOf(facts, kindOf(thread), timeZone);
       return { ...thread, group: groups.get(thread.group_id) ?? '', subject, taker: facts.taker };
     });
   }
 
-  async #logged(viewer: Viewer, rows: readonly MessageRow[]): Promise<LoggedMessage[]> {
+  async #logged(viewer: Viewer, rows: readonly MessageRow[], timeZone: string | undefined): Promise<LoggedMessage[]> {
     const { db } = this.#deps.storage;
     const { teamId } = viewer;
     const threads = byId(
@@ -129,7 +141,7 @@ export class DeliveryLog {
     const own = await this.#ownAddresses(viewer, present);
     return present.map((row) => ({
       ...row,
-      subject: row.subject ?? this.#subjectOf(facts.get(row.thread_id)!, row.kind as MessageKind),
+      subject: row.subject ?? this.#subjectOf(facts.get(row.thread_id)!, row.kind as MessageKind, timeZone),
       address: own.get(`${row.recipient_id} ${row.channel} ${row.address}`) ?? row.address,
       group: groups.get(row.group_id) ?? '',
       target: row.recipient_type === 'target' ? (targets.get(row.recipient_id) ?? '') : null,
@@ -146,11 +158,12 @@ export class DeliveryLog {
     return new Map(contacts.map(({ contact, address }) => [`${id} ${contact.channel} ${contact.shown}`, wholeAddress(contact, address)]));
   }
 
-  /** In English and with the times of the site: it is for the whole team. */
-  #subjectOf(facts: Facts, kind: MessageKind): string {
+  /** In English, and with the times of the site if the reader asks for no other: it is for the whole team. */
+  #subjectOf(facts: Facts, kind: MessageKind, timeZone: string | undefined): string {
     const { clock, publicUrl } = this.#deps;
     const view = viewOf(facts, { kind, publicUrl, now: clock.now() });
-    return writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }).subject;
+    if (timeZone === undefined) return writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }).subject;
+    return writeText({ ...view, siteTimeZone: null }, { locale: 'en', timeZone }).subject;
   }
 }
 

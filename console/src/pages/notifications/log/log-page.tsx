@@ -3,6 +3,7 @@ import type { Notification } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
+import { zoneOfTexts } from '../../../parts/times.ts';
 import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
@@ -29,6 +30,7 @@ export function LogPage() {
     query: {
       limit: 100,
       total: 'true',
+      ...zoneOfTexts(),
       ...(state === undefined ? {} : { state: [state] }),
       ...(to === undefined ? {} : { recipient: to }),
       ...(group === undefined ? {} : { group_id: group }),

@@ -12,6 +12,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
+import { zoneOfTexts } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { useNames } from '../directory.ts';
 import { eventWords } from '../topics/kinds.ts';
@@ -25,7 +26,7 @@ import { takerWords, untoldWords } from './words.ts';
 /** One thread: what is in it, and everybody who was told of it or not, with the reason. */
 export function ThreadPage() {
   const { threadId } = useParams({ from: '/notifications/threads/$threadId' });
-  const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId } });
+  const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId }, query: zoneOfTexts() });
   const mayTake = useMay('operator');
   const [isTaking, setTaking] = useState(false);
   if (!thread) return error ? <MissingRecord error={error} what="thread" /> : <Reading />;
@@ -85,7 +86,7 @@ function countOf({ open_count: open, item_count: all, items }: NotificationThrea
 }
 
 function Messages({ thread }: { thread: NotificationThreadWithItems }) {
-  const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: thread.id }, query: { limit: 100 } });
+  const list = useList(MESSAGES, 'listThreadMessages', { path: { thread_id: thread.id }, query: { limit: 100, ...zoneOfTexts() } });
   const { names, error } = useNames();
   return (
     <>

@@ -4,6 +4,7 @@ import { useList } from '../../../data/use-list.ts';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
+import { zoneOfTexts } from '../../../parts/times.ts';
 import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
 import { NotificationsArea } from '../area.tsx';
 import { THREADS } from '../../../data/fleet.ts';
@@ -59,7 +60,9 @@ const COLUMNS: readonly Column<NotificationThread>[] = [
 export function ThreadsPage() {
   const { state = 'open' } = useSearch({ from: '/notifications/threads' });
   const navigate = useNavigate({ from: '/notifications/threads' });
-  const list = useList(THREADS, 'listThreads', { query: { limit: 100, total: 'true', ...(state === 'all' ? {} : { state }) } });
+  const list = useList(THREADS, 'listThreads', {
+    query: { limit: 100, total: 'true', ...zoneOfTexts(), ...(state === 'all' ? {} : { state }) },
+  });
   return (
     <NotificationsArea
       name="Threads"

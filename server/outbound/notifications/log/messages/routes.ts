@@ -8,6 +8,7 @@ import { linkNext, pageQuery, readPage } from '../../../../platform/http/paginat
 import { recordListRoute } from '../../../../platform/http/record-list.ts';
 import { MESSAGE_STATES } from '../../messages/types.ts';
 import type { DeliveryLog } from '../service.ts';
+import { shownZone } from '../shown-zone.ts';
 import type { LoggedMessage } from '../types.ts';
 
 const OUTCOMES = ['sent', 'retry', 'never', 'config', 'stopped'] as const;
@@ -87,11 +88,12 @@ export function logRoutes(app: App, { deliveryLog }: LogRoutesDeps): void {
       reason: textsFilter.describe('`muted`, `over_before_told`, `unverified` …'),
       group_id: uuidField.optional().describe('Of this group'),
       channel: textsFilter.describe('`email`, `slack` …'),
+      time_zone: shownZone,
     },
     find: ({ caller, filter, given, page, wantsTotal }) => {
-      const { recipient: recipientId, state, reason, group_id: groupId, channel } = given;
+      const { recipient: recipientId, state, reason, group_id: groupId, channel, time_zone: timeZone } = given;
       const among = { states: readAmong(state), reasons: readAmong(reason), channels: readAmong(channel) };
-      return deliveryLog.findMessages(caller, { ...filter, recipientId, groupId, ...among }, page, wantsTotal);
+      return deliveryLog.findMessages(caller, { ...filter, recipientId, groupId, ...among }, page, wantsTotal, timeZone);
     },
     recordOf: (message) => message,
     present: presentMessage,
@@ -104,13 +106,13 @@ export function logRoutes(app: App, { deliveryLog }: LogRoutesDeps): void {
         operationId: 'listThreadMessages',
         summary: 'List the messages of one thread, also those that were not sent, newest first',
         params: z.object({ thread_id: pathId }),
-        querystring: pageQuery,
+        querystring: pageQuery.extend({ time_zone: shownZone }),
         response: { 200: envelope(z.array(messageSchema)), ...commonErrors },
       },
     },
     async (request, reply) => {
       const page = readPage(request.query);
-      const messages = await deliveryLog.messagesOf(principalOf(request), request.params.thread_id, page);
+      const messages = await deliveryLog.messagesOf(principalOf(request), request.params.thread_id, page, request.query.time_zone);
       linkNext(request, reply, page, messages, (message) => ({ at: message.created_at, id: message.id }));
       return success(messages.map(presentMessage));
     },

@@ -7,6 +7,7 @@ import { readAmong, textsFilter } from '../../../../platform/http/list-query.ts'
 import { recordListRoute } from '../../../../platform/http/record-list.ts';
 import { MOST_ITEMS } from '../service.ts';
 import type { DeliveryLog } from '../service.ts';
+import { shownZone } from '../shown-zone.ts';
 import type { ListedItem, ListedThread } from '../types.ts';
 
 const ROUTER = '01a1fb9c-376e-7279-a064-482cecad7b5b';
@@ -48,7 +49,7 @@ export const threadSchema = z
       ),
     severity: z.string().describe('critical, warning or info'),
     state: z.enum(['open', 'closed']).describe('closed: nothing in it is open'),
-    subject: z.string().describe('What it is about now, in one line, in English and with the times of the site'),
+    subject: z.string().describe('What it is about now, in one line, in English; `time_zone` says with the times of which zone'),
     router_id: z.string().nullable().describe('The one router that it is about'),
     agent_id: z.string().nullable(),
     site_id: z.string().nullable().describe('The one site that it is about'),
@@ -126,10 +127,12 @@ export function threadRoutes(app: App, { deliveryLog }: ThreadRoutesDeps): void 
       site_id: uuidField.optional().describe('Threads that are about this site or one of its routers'),
       parent_id: uuidField.optional().describe('Threads that this one stands for'),
       kind: textsFilter.describe('`fault.wan_down`, `job.failed`, `site`, `storm` …'),
+      time_zone: shownZone,
     },
     find: ({ teamId, filter, given, page, wantsTotal }) => {
-      const { state, group_id: groupId, site_id: siteId, parent_id: parentId, kind } = given;
-      return deliveryLog.findThreads(teamId, { ...filter, state, groupId, siteId, parentId, kinds: readAmong(kind) }, page, wantsTotal);
+      const { state, group_id: groupId, site_id: siteId, parent_id: parentId, kind, time_zone: timeZone } = given;
+      const wanted = { ...filter, state, groupId, siteId, parentId, kinds: readAmong(kind) };
+      return deliveryLog.findThreads(teamId, wanted, page, wantsTotal, timeZone);
     },
     recordOf: (thread) => thread,
     present: presentThread,
@@ -142,11 +145,13 @@ export function threadRoutes(app: App, { deliveryLog }: ThreadRoutesDeps): void 
         operationId: 'getThread',
         summary: 'Read one thread of notifications with what is in it',
         params: z.object({ thread_id: pathId }),
+        querystring: z.object({ time_zone: shownZone }),
         response: { 200: envelope(detailSchema), ...commonErrors },
       },
     },
     async (request) => {
-      const { thread, items } = await deliveryLog.getThread(principalOf(request).teamId, request.params.thread_id);
+      const { teamId } = principalOf(request);
+      const { thread, items } = await deliveryLog.getThread(teamId, request.params.thread_id, request.query.time_zone);
       return success({ ...presentThread(thread), items: items.map(presentItem) });
     },
   );
