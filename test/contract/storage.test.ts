@@ -251,6 +251,36 @@ describe('SQLite', () => {
     await storage.close();
   });
 
+  test('other work gets its turn between many writes that take long together', async () => {
+    const storage = openSqlite(':memory:');
+    await migrate(storage);
+    let turns = 0;
+    let isOver = false;
+    const countTurns = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    const turnsOfWrites: number[] = [];
+    const names = Array.from({ length: 40 }, (_, index) => `team ${index + 10}`);
+    await Promise.all(
+      names.map((name) =>
+        storage.writes.write(async (tx) => {
+          turnsOfWrites.push(turns);
+          const until = performance.now() + 5;
+          while (performance.now() < until);
+          await insertTeam(tx, name);
+        }),
+      ),
+    );
+    isOver = true;
+    // 200 ms of work, of which a transaction takes 20.
+    const perTurn = [...Map.groupBy(turnsOfWrites, (turn) => turn).values()].map((writes) => writes.length);
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(4);
+    expect(await teamNames(storage)).toEqual(names);
+    await storage.close();
+  });
+
   test('the outer database used inside a transaction is refused after a while and does not wait forever', async () => {
     const storage = openSqlite(':memory:', { busyMs: 100, batchMs: 50, lockMs: 20 });
     await migrate(storage);

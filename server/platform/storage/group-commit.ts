@@ -3,7 +3,12 @@ import type { Db, Tx, WriteQueue } from './db.ts';
 import { storageUnavailable } from './storage-errors.ts';
 import type { WriteScope } from './write-scope.ts';
 
-/** Writes in one transaction: about 20 ms of work, during which reads wait. */
+/**
+ * How long one transaction takes further writes, milliseconds: nothing else runs meanwhile, so that a request waits for this and one
+ * commit. A write may store what hundreds of agents report and take longer by itself.
+ */
+const BATCH_MS = 20;
+/** Writes in one transaction, however short they are. */
 const BATCH_LIMIT = 500;
 /** Limit of queued writes; each belongs to a request or an agent message that is itself waiting. */
 const QUEUE_LIMIT = 20_000;
@@ -75,16 +80,17 @@ export class GroupCommit implements WriteQueue {
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      // All writes of one event-loop turn share the transaction.
+      // All writes of one event-loop turn share the transaction. Between two of them other work gets its turn.
       await new Promise(setImmediate);
       const batch = this.#queue.slice(0, BATCH_LIMIT);
-      this.#queue = this.#queue.slice(BATCH_LIMIT);
-      await this.#commit(batch);
+      const done = await this.#commit(batch);
+      this.#queue = this.#queue.slice(done);
     }
     this.#draining = undefined;
   }
 
-  async #commit(writes: PendingWrite[]): Promise<void> {
+  /** @returns how many of them are over; the others wait for the next transaction */
+  async #commit(writes: PendingWrite[]): Promise<number> {
     const batch: Batch = { over: false, deadline: Promise.withResolvers<never>() };
     // Prevents an unhandled rejection while no write is racing against it.
     batch.deadline.promise.catch(() => undefined);
@@ -94,8 +100,10 @@ export class GroupCommit implements WriteQueue {
     try {
       const outcomes = await this.#db.transaction().execute((tx) => this.#runAll(tx, writes, batch));
       for (const [index, outcome] of outcomes.entries()) settle(writes[index]!, outcome);
+      return outcomes.length;
     } catch (error) {
       for (const write of writes) write.reject(storageUnavailable(error));
+      return writes.length;
     } finally {
       batch.over = true;
       clearTimeout(timer);
@@ -104,7 +112,9 @@ export class GroupCommit implements WriteQueue {
 
   async #runAll(tx: Tx, writes: PendingWrite[], batch: Batch): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
+    const until = performance.now() + BATCH_MS;
     for (const { work } of writes) {
+      if (outcomes.length > 0 && performance.now() >= until) break;
       this.#savepoint.set.run();
       outcomes.push(await Promise.race([this.#runOne(tx, work, batch), batch.deadline.promise]));
     }
