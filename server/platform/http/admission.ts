@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
 import { AppError } from '../core/errors.ts';
-import { Arrivals } from './arrivals.ts';
+import { Arrivals } from '../core/arrivals.ts';
 
 export interface AdmissionLimits {
   /** Requests in progress at the same time. */

@@ -84,6 +84,7 @@ export class TunnelEndpoint<C extends ChannelOwner> {
   attach(server: Server): void {
     this.#server = server;
     server.on('upgrade', this.#onUpgrade);
+    this.openings.watch(server);
   }
 
   /**

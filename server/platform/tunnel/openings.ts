@@ -1,5 +1,7 @@
+import type { Server } from 'node:http';
 import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder } from '../../../runtime/fair-shares.ts';
+import { Arrivals } from '../core/arrivals.ts';
 
 /**
  * Tunnels between their dial and the end of their opening: some 2 ms of work each, so that 256 take half a second. One team, alone, may
@@ -11,6 +13,19 @@ export const OPENINGS = { total: 256, perParty: 256, perMember: 8 };
 const WAIT_MS = 10_000;
 /** A waiting dial takes about 10 kB: its socket and its request. One team, alone, may have them all: it makes room for others. */
 export const DIALS_WAITING = 16_000;
+
+/**
+ * Openings that begin in one turn of the event loop, some 0.5 ms each until the agent's next message. When a hundred began together, they
+ * also sent each of their messages together, and a request waited behind all of them, turn after turn.
+ */
+export const OPENINGS_IN_A_TURN = 8;
+
+/**
+ * Node accepts one connection in each turn of the event loop, and a connection of a user waits behind those of all agents that dial. While
+ * connections came in the last 8 turns, one opening begins for each 8 of them: accepting and refusing takes 0.3 ms and an opening 2.5, so
+ * that accepting gets half of the time.
+ */
+export const OPENING_RUSH = { turns: 8, connections: 8 };
 
 interface Waiter {
   holder: Holder;
@@ -29,8 +44,9 @@ interface Line {
 
 /**
  * Lets dials of authenticated agents in a few at a time. Those that are under way are opened within their deadlines, and requests wait for
- * a few of them at most, however many agents dial at once. The others wait in front of their upgrade, where they cost nothing. Teams take
- * turns, and when too many wait, the team with most of them makes room: no team can keep another one out.
+ * a few of them at most, however many agents dial at once. The others wait in front of their upgrade, where they cost nothing. Connections
+ * that have yet to be accepted come first: users' are among them. Teams take turns, and when too many wait, the team with most of them
+ * makes room: no team can keep another one out.
  */
 export class Openings {
   readonly shares = new FairShares(OPENINGS);
@@ -38,6 +54,19 @@ export class Openings {
   readonly #lines = new Map<string, Line>();
   /** Those in the lines that have not given up. */
   #waiting = 0;
+  /** Openings that may still begin in this turn of the event loop, or while connections wait to be accepted. */
+  #places = OPENINGS_IN_A_TURN;
+  #isTurnOver = true;
+  readonly #arrivals = new Arrivals(OPENING_RUSH.connections, {
+    turns: OPENING_RUSH.turns,
+    onStep: () => this.#allow(Math.min(this.#places + 1, OPENINGS_IN_A_TURN)),
+    onOver: () => this.#allow(OPENINGS_IN_A_TURN),
+  });
+
+  /** Counts this server's connections, to detect that more wait. */
+  watch(server: Server): void {
+    this.#arrivals.watch(server);
+  }
 
   get waiting(): number {
     return this.#waiting;
@@ -46,7 +75,8 @@ export class Openings {
   /** Resolves when the opening may begin, and then needs a {@link leave}. @returns false when the dial has to be refused */
   enter(holder: Holder): Promise<boolean> {
     const isFirst = !this.#lines.has(holder.party);
-    if (isFirst && this.shares.limitFor({ party: holder.party }) === undefined) return Promise.resolve(this.shares.take(holder));
+    if (isFirst && this.#places > 0 && this.shares.limitFor({ party: holder.party }) === undefined)
+      return Promise.resolve(this.#take(holder));
     if (this.#waiting >= DIALS_WAITING && !this.#makeRoomFor(holder.party)) return Promise.resolve(false);
     this.#waiting += 1;
     return new Promise((resolve) => {
@@ -64,16 +94,44 @@ export class Openings {
     this.#letIn();
   }
 
+  #allow(places: number): void {
+    this.#places = places;
+    this.#letIn();
+  }
+
+  /** @returns false when the agent has as many as it may */
+  #take(holder: Holder): boolean {
+    if (!this.shares.take(holder)) return false;
+    this.#places -= 1;
+    if (this.#isTurnOver) setImmediate(() => this.#beginTurn());
+    this.#isTurnOver = false;
+    return true;
+  }
+
+  #beginTurn(): void {
+    this.#isTurnOver = true;
+    // The end of a rush lets the next ones in.
+    if (!this.#arrivals.isRush) this.#allow(OPENINGS_IN_A_TURN);
+  }
+
   #letIn(): void {
+    while (this.#places > 0 && this.#letRoundIn());
+  }
+
+  /** One dial of each team. @returns whether any was let in */
+  #letRoundIn(): boolean {
+    const before = this.#places;
+    // Not those that are moved to the end meanwhile.
     const parties = [...this.#lines.keys()];
     for (const party of parties) {
+      if (this.#places === 0) break;
       const line = this.#lines.get(party)!;
       const { waiters } = line;
       while (waiters.length > 0 && this.shares.limitFor({ party }) === undefined) {
         const waiter = waiters.shift()!;
         if (waiter.isOver) continue;
         // Refused: an agent that dials again and again takes no more than it may have, and no place of its team.
-        const isIn = this.shares.take(waiter.holder);
+        const isIn = this.#take(waiter.holder);
         this.#end(waiter, isIn);
         if (!isIn) continue;
         // To the end: all other teams come first.
@@ -83,6 +141,7 @@ export class Openings {
       }
       if (waiters.length === 0) this.#lines.delete(party);
     }
+    return this.#places < before;
   }
 
   /** Refuses the last dial of the team that has most waiting. @returns false when this team itself has as many */

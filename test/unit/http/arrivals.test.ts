@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ADMISSION, Admission } from '../../../server/platform/http/admission.ts';
-import { Arrivals, RUSH_TURNS } from '../../../server/platform/http/arrivals.ts';
+import { Arrivals, RUSH_TURNS } from '../../../server/platform/core/arrivals.ts';
 
 let server: EventEmitter;
 beforeEach(() => {

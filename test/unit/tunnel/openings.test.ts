@@ -1,8 +1,11 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { DIALS_WAITING, Openings, OPENINGS } from '../../../server/platform/tunnel/openings.ts';
+import { DIALS_WAITING, OPENING_RUSH, Openings, OPENINGS, OPENINGS_IN_A_TURN } from '../../../server/platform/tunnel/openings.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -18,17 +21,20 @@ interface Dials {
 }
 
 /** Dials of one team, each of another agent. */
-function dial(openings: Openings, party: string, count: number): Dials {
+function dial(openings: Openings, party: string, count: number, from = 0): Dials {
   const dials: Dials = { granted: [], refused: [], holders: [] };
   for (let index = 0; index < count; index += 1) {
-    const holder = { party, member: `${party} ${index}` };
+    const holder = { party, member: `${party} ${from + index}` };
     dials.holders.push(holder);
     void openings.enter(holder).then((isGranted) => (isGranted ? dials.granted : dials.refused).push(holder.member));
   }
   return dials;
 }
 
-const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+/** As many turns of the event loop as all openings need to begin. */
+async function settled(): Promise<void> {
+  for (let count = 0; count <= OPENINGS.total / OPENINGS_IN_A_TURN; count += 1) await turn();
+}
 
 test('of a team that is alone, half of the openings are under way, and each that ends lets the next one in', async () => {
   const openings = new Openings();
@@ -55,6 +61,7 @@ test('another team does not wait behind it', async () => {
 test('who waits too long is refused, and takes no place of those behind it', async () => {
   const openings = new Openings();
   const { granted, refused, holders } = dial(openings, 'a', HALF + 5);
+  await settled();
   await vi.advanceTimersByTimeAsync(5000);
   const behind = openings.enter({ party: 'a', member: 'late' });
   await vi.advanceTimersByTimeAsync(5000);
@@ -78,6 +85,7 @@ test('an agent that waits more often than it may dial takes no place of its team
   const hog = { party: 'a', member: 'hog' };
   for (let count = 0; count < OPENINGS.perMember; count += 1) await openings.enter(hog);
   const before = dial(openings, 'a', HALF - OPENINGS.perMember);
+  await settled();
   for (let count = 0; count < 50; count += 1) void openings.enter(hog);
   dial(openings, 'a', 200);
   await settled();
@@ -116,7 +124,9 @@ test('teams take turns, also when more of them wait than may open at once', asyn
 
 test('a team that fills the line makes room for the others, and gets it all when it is alone', async () => {
   const openings = new Openings();
-  const hog = dial(openings, 'hog', DIALS_WAITING + HALF + 10);
+  dial(openings, 'hog', HALF);
+  await settled();
+  const hog = dial(openings, 'hog', DIALS_WAITING + 10, HALF);
   await settled();
   expect(openings.waiting).toBe(DIALS_WAITING);
   expect(hog.refused).toHaveLength(10);
@@ -133,7 +143,7 @@ test('a team that fills the line makes room for the others, and gets it all when
   // The last ones, who would have waited longest.
   expect(hog.refused.slice(10)).toEqual(
     hog.holders
-      .slice(HALF + DIALS_WAITING - 500, HALF + DIALS_WAITING)
+      .slice(DIALS_WAITING - 500, DIALS_WAITING)
       .map(({ member }) => member)
       .toReversed(),
   );
@@ -144,9 +154,45 @@ test('a team that fills the line makes room for the others, and gets it all when
 
 test('two teams that fill the line have half of it each', async () => {
   const openings = new Openings();
-  dial(openings, 'one', DIALS_WAITING * 2);
-  const two = dial(openings, 'two', DIALS_WAITING * 2);
+  for (const team of ['one', 'two']) dial(openings, team, OPENINGS.total);
+  await settled();
+  dial(openings, 'one', DIALS_WAITING * 2, OPENINGS.total);
+  const two = dial(openings, 'two', DIALS_WAITING * 2, OPENINGS.total);
   await settled();
   expect(openings.waiting).toBe(DIALS_WAITING);
-  expect(two.holders.length - two.granted.length - two.refused.length).toBe(DIALS_WAITING / 2);
+  const ofTwo = two.holders.length - two.granted.length - two.refused.length;
+  expect(Math.abs(ofTwo - DIALS_WAITING / 2)).toBeLessThanOrEqual(OPENINGS.total);
+});
+
+test('a few openings at most begin in one turn of the event loop', async () => {
+  const openings = new Openings();
+  const { granted } = dial(openings, 'a', 100);
+  await Promise.resolve();
+  const begun = [granted.length];
+  for (let count = 0; count < 20; count += 1) {
+    const before = granted.length;
+    await turn();
+    begun.push(granted.length - before);
+  }
+  expect(Math.max(...begun)).toBeLessThanOrEqual(OPENINGS_IN_A_TURN);
+  expect(granted).toHaveLength(100);
+});
+
+test('while connections wait to be accepted, one opening begins for each eight of them, and all as usual when none waits', async () => {
+  const openings = new Openings();
+  const server = new EventEmitter();
+  openings.watch(server as Server);
+  // One in each turn of the event loop, as Node accepts them.
+  const arrive = async (connections: number): Promise<void> => {
+    for (let count = 0; count < connections; count += 1) {
+      server.emit('connection');
+      await turn();
+    }
+  };
+  await arrive(OPENING_RUSH.turns);
+  const { granted } = dial(openings, 'a', 100);
+  await arrive(OPENING_RUSH.connections * 10);
+  expect(granted).toHaveLength(OPENINGS_IN_A_TURN + 10);
+  await settled();
+  expect(granted).toHaveLength(100);
 });

@@ -4,6 +4,8 @@ import type { Server } from 'node:http';
 export const RUSH_TURNS = 64;
 
 export interface ArrivalsListener {
+  /** Turns in a row that are a rush, instead of {@link RUSH_TURNS}. */
+  turns?: number;
   /**
    * Connections wait to be accepted, and another `step` has been accepted since the last call.
    * @param accepted all connections since the rush was noticed
@@ -20,17 +22,19 @@ export interface ArrivalsListener {
 export class Arrivals {
   readonly #listener: ArrivalsListener;
   readonly #step: number;
+  readonly #turns: number;
   #inRow = 0;
   #isWatching = false;
 
   /** @param step connections after which the listener is called */
   constructor(step: number, listener: ArrivalsListener) {
     this.#step = step;
+    this.#turns = listener.turns ?? RUSH_TURNS;
     this.#listener = listener;
   }
 
   get isRush(): boolean {
-    return this.#inRow >= RUSH_TURNS;
+    return this.#inRow >= this.#turns;
   }
 
   watch(server: Server): void {
@@ -39,7 +43,7 @@ export class Arrivals {
 
   #accepted(): void {
     this.#inRow += 1;
-    const accepted = this.#inRow - RUSH_TURNS;
+    const accepted = this.#inRow - this.#turns;
     if (accepted > 0 && accepted % this.#step === 0) this.#listener.onStep(accepted);
     if (this.#isWatching) return;
     this.#isWatching = true;
