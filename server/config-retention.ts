@@ -16,12 +16,17 @@ const LEAST_STEP_DAYS = 2;
 /** A forward is open for at most a day, and an agent that was away for so long is told that it has ended. */
 const LEAST_FORWARD_DAYS = 2;
 
+/** A backup waits 14 days for a router that is away. */
+const LEAST_BACKUP_DAYS = 15;
+/** A message waits a day for a digest, which waits for the end of quiet hours and is then tried for a day. */
+const LEAST_NOTIFICATION_DAYS = 3;
+
 const days = (usual: number, least = 1) => wholeNumber(usual, least, LONGEST_DAYS);
 
 export const retentionSettings = {
   SIGNALBOX_JOB_RETENTION_DAYS: days(A_YEAR, LEAST_JOB_DAYS),
   SIGNALBOX_CAMPAIGN_RETENTION_DAYS: days(A_YEAR),
-  SIGNALBOX_BACKUP_RETENTION_DAYS: days(180),
+  SIGNALBOX_BACKUP_RETENTION_DAYS: days(180, LEAST_BACKUP_DAYS),
   SIGNALBOX_FORWARD_RETENTION_DAYS: days(A_YEAR, LEAST_FORWARD_DAYS),
   SIGNALBOX_CONNECTION_RETENTION_DAYS: days(30),
   SIGNALBOX_TERMINAL_RETENTION_DAYS: days(A_YEAR),
@@ -33,7 +38,7 @@ export const retentionSettings = {
   SIGNALBOX_FINE_STEPS_RETENTION_DAYS: days(30, LEAST_STEP_DAYS),
   SIGNALBOX_HOURLY_STEPS_RETENTION_DAYS: days(366, LEAST_STEP_DAYS),
   SIGNALBOX_WEBHOOK_RETENTION_DAYS: days(30),
-  SIGNALBOX_NOTIFICATION_RETENTION_DAYS: days(30),
+  SIGNALBOX_NOTIFICATION_RETENTION_DAYS: days(30, LEAST_NOTIFICATION_DAYS),
 };
 
 const checked = z.object(retentionSettings);

@@ -4,6 +4,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { KEPT_PER_TEAM, RetentionService } from '../../server/operations/retention/service.ts';
 import { KEPT_TABLES } from '../../server/operations/retention/store.ts';
 import type { KeptTable } from '../../server/operations/retention/store.ts';
+import { NotificationRetention } from '../../server/outbound/notifications/retention/service.ts';
 import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -222,5 +223,46 @@ describeEachDatabase('records that a team makes without end', (open) => {
       { kind: 'open', revision: 6 },
       { kind: 'reminder', revision: 7 },
     ]);
+  });
+
+  test.each<[string, (storage: Storage) => Promise<void>]>([
+    [
+      'too many',
+      (storage) =>
+        new RetentionService({ storage, clock: new ManualClock(), kept: { ...kept, threads: 1, messages: 1 }, keepMs: NO_AGE }).sweep(),
+    ],
+    ['too old', (storage) => new NotificationRetention({ storage, clock: new ManualClock(), keepMs: 1 }).sweep()],
+  ])('closed threads that are %s stay while one of their messages waits', async (_why, sweep) => {
+    const storage = await open();
+    const team = await seedRouter(storage);
+    await seedGroup(storage, team);
+    const waits = {
+      sent: {},
+      due: { due_at: 1, state: 'pending', settled_at: null },
+      'for a digest': { digest_at: 1, state: 'pending', settled_at: null },
+      'in a digest': { digest_id: 'm digest', state: 'digest' },
+      digest: { due_at: 1, state: 'pending', settled_at: null },
+      // The newest of each is within the number that is kept.
+      last: { due_at: 1, state: 'pending', settled_at: null },
+    };
+    for (const [index, [name, wait]] of Object.entries(waits).entries()) {
+      const own = { team_id: team.teamId, created_at: index + 1 };
+      await storage.db
+        .insertInto('threads')
+        .values({ ...threadOf(team), ...own, id: name, key: name, closed_at: 1 } as never)
+        .execute();
+      await storage.db
+        .insertInto('messages')
+        .values({ ...messageOf(team, 'closed'), ...own, id: `m ${name}`, thread_id: name, ...wait } as never)
+        .execute();
+    }
+    const left = async (): Promise<string[]> =>
+      (await storage.db.selectFrom('messages').select('thread_id').orderBy('created_at').execute()).map(({ thread_id: id }) => id);
+    await sweep(storage);
+    expect(await left()).toEqual(['due', 'for a digest', 'in a digest', 'digest', 'last']);
+    await storage.db.updateTable('messages').set({ due_at: null, digest_at: null }).where('id', '<>', 'm last').execute();
+    await sweep(storage);
+    expect(await left()).toEqual(['last']);
+    expect(await storage.db.selectFrom('threads').select('id').execute()).toEqual([{ id: 'last' }]);
   });
 });

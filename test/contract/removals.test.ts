@@ -11,7 +11,7 @@ import { SitesService } from '../../server/fleet/sites/service.ts';
 import { deleteStates } from '../../server/fleet/states/store.ts';
 import { KEPT_TABLES, selectAged, selectBeyond } from '../../server/operations/retention/store.ts';
 import type { AgedTable, KeptTable } from '../../server/operations/retention/store.ts';
-import { selectThreadsBefore } from '../../server/outbound/notifications/threads/telling/store.ts';
+import { selectThreadsBefore } from '../../server/outbound/notifications/retention/store.ts';
 import { deleteSettledBefore } from '../../server/outbound/webhooks/store.ts';
 import { deleteNoticesBefore } from '../../server/platform/notices/store.ts';
 import * as backups from '../../server/work/backups/store.ts';

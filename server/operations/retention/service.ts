@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { NEVER } from '../../platform/core/removal-batches.ts';
-import { KEPT_TABLES, keptOf, removeRecords, selectAged, selectBeyond, selectNth, selectTeamIds } from './store.ts';
+import { KEPT_TABLES, keptOf, mayGo, removeRecords, selectAged, selectBeyond, selectNth, selectTeamIds } from './store.ts';
 import type { AgedTable, Cursor, KeptTable } from './store.ts';
 
 /**
@@ -106,8 +106,8 @@ export class RetentionService {
 
   async #remove(table: KeptTable, ids: readonly string[], signal: AbortSignal): Promise<void> {
     if (ids.length === 0) return;
-    const { isOver, children = [] } = keptOf(table);
-    await removeRecords(this.#deps.storage, { table, ids, children, isStill: isOver(this.#deps.clock.now()) }, { signal });
+    const { children = [] } = keptOf(table);
+    await removeRecords(this.#deps.storage, { table, ids, children, isStill: mayGo(table, this.#deps.clock.now()) }, { signal });
   }
 
   /** The oldest record to keep; undefined below the limit. */

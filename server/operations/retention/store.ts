@@ -3,6 +3,7 @@ import type { RawBuilder } from 'kysely';
 import { idFloor } from '../../platform/core/ids.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Children } from '../../platform/storage/removal.ts';
+import { NO_MESSAGE_WAITS } from '../../platform/storage/waiting-messages.ts';
 
 export { removeRecords } from '../../platform/storage/removal.ts';
 
@@ -13,6 +14,8 @@ interface Kept {
   at: 'at' | 'created_at' | 'opened_at' | 'since' | 'stored_at';
   /** Condition of the records that may be deleted: never a record that still has an effect. */
   isOver: (now: number) => RawBuilder<unknown>;
+  /** Condition of those that are over and may go now. They count towards the number that is kept, so that only those beyond it are looked at. */
+  isFree?: () => RawBuilder<unknown>;
   /** Time from which the record's age counts; of records that are deleted by age. It is never before the time in their id. */
   endedAt?: 'at' | 'resolved_at' | 'closed_at' | 'ended_at' | 'finished_at';
   /** What goes with a record: in batches of their own, because there may be thousands. */
@@ -53,6 +56,7 @@ export const KEPT_TABLES = {
   threads: {
     at: 'created_at',
     isOver: () => sql`closed_at is not null`,
+    isFree: () => NO_MESSAGE_WAITS,
     children: [
       { table: 'messages', column: 'thread_id' },
       { table: 'thread_items', column: 'thread_id' },
@@ -67,6 +71,8 @@ export const KEPT_TABLES = {
       or exists (select 1 from messages as newer where newer.thread_id = messages.thread_id and newer.recipient_id = messages.recipient_id
         and newer.channel = messages.channel and newer.revision > messages.revision and newer.kind = messages.kind
         and newer.state = messages.state and coalesce(newer.reason, '') = coalesce(messages.reason, '')))`,
+    // It says what stands in the digest.
+    isFree: () => sql`not exists (select 1 from messages as digest where digest.id = messages.digest_id and digest.due_at is not null)`,
   },
   router_state_changes: { at: 'since', isOver: () => sql`until is not null` },
   agents: {
@@ -87,6 +93,12 @@ export type AgedTable = { [T in KeptTable]: (typeof KEPT_TABLES)[T] extends { en
 /** How a table is kept, with what only some have. */
 export function keptOf(table: KeptTable): Kept {
   return KEPT_TABLES[table];
+}
+
+/** Condition of the records that may be deleted at a time. */
+export function mayGo(table: KeptTable, now: number): RawBuilder<unknown> {
+  const { isOver, isFree } = keptOf(table);
+  return isFree ? sql`${isOver(now)} and ${isFree()}` : isOver(now);
 }
 
 /** A position in a table, newest first. */
@@ -121,10 +133,9 @@ export async function selectBeyond(
   table: KeptTable,
   { teamId, beyond, limit, now }: { teamId: string; beyond: Cursor; limit: number; now: number },
 ): Promise<string[]> {
-  const { isOver } = KEPT_TABLES[table];
   const at = sql.ref(KEPT_TABLES[table].at);
   const { rows } = await sql<{ id: string }>`
-    select id from ${sql.table(table)} where team_id = ${teamId} and ${isOver(now)} and (${at}, id) < (${beyond.at}, ${beyond.id})
+    select id from ${sql.table(table)} where team_id = ${teamId} and ${mayGo(table, now)} and (${at}, id) < (${beyond.at}, ${beyond.id})
     order by ${at}, id limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -138,9 +149,9 @@ export async function selectAged(
   table: AgedTable,
   { before, after, limit, now }: { before: number; after: string; limit: number; now: number },
 ): Promise<string[]> {
-  const { isOver, endedAt } = KEPT_TABLES[table];
+  const { endedAt } = KEPT_TABLES[table];
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where id > ${after} and id < ${idFloor(Math.max(0, before))} and ${sql.ref(endedAt)} < ${before}
-    and ${(isOver as Kept['isOver'])(now)} order by id limit ${limit}`.execute(db);
+    and ${mayGo(table, now)} order by id limit ${limit}`.execute(db);
   return rows.map(({ id }) => id);
 }

@@ -267,9 +267,16 @@ export async function selectContent(db: DbOrTx, teamId: string, backupId: string
   return row?.content;
 }
 
-/** Backups (at most `limit`, of all teams) that are too old. */
+/** Backups (at most `limit`, of all teams) that are too old, except those that are still to be fetched or removed from their router. */
 export async function selectAged(db: DbOrTx, before: number, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom('backups').select('id').where('created_at', '<', before).orderBy('created_at').limit(limit).execute();
+  const rows = await db
+    .selectFrom('backups')
+    .select('id')
+    .where('created_at', '<', before)
+    .where('due_at', 'is', null)
+    .orderBy('created_at')
+    .limit(limit)
+    .execute();
   return rows.map(({ id }) => id);
 }
 
@@ -327,9 +334,9 @@ export async function selectBeyond(
   return beyond;
 }
 
-/** Deletes the files of some backups: they have megabytes. */
-export function removeFiles(storage: Storage, ids: readonly string[]): Promise<void> {
-  return removeChildren(storage, { table: 'backup_parts', column: 'backup_id', large: true }, ids);
+/** Deletes the files of some backups, one after the other: they have megabytes. Ends early when `signal` aborts. */
+export function removeFiles(storage: Storage, ids: readonly string[], signal: AbortSignal): Promise<void> {
+  return removeChildren(storage, { table: 'backup_parts', column: 'backup_id', large: true }, ids, signal);
 }
 
 /** Call {@link removeFiles} first. */

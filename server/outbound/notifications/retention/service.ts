@@ -3,7 +3,7 @@ import { deleteNoticesBefore } from '../../../platform/notices/store.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { NEVER, removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteBucketsBefore } from '../messages/buckets/store.ts';
-import { removeThreads, selectThreadsBefore } from '../threads/telling/store.ts';
+import { removeThreads, selectThreadsBefore } from './store.ts';
 
 /** Threads that are found, and then deleted, at a time. */
 const AT_ONCE = 100;

@@ -1,7 +1,6 @@
 import type { ExpressionBuilder } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
-import type { DbOrTx, Storage } from '../../../../platform/storage/db.ts';
-import { removeRecords } from '../../../../platform/storage/removal.ts';
+import type { DbOrTx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import type { ThreadRow } from '../types.ts';
 import { STAND_INS } from '../gather.ts';
@@ -268,19 +267,4 @@ export async function hasLongSilenced(db: DbOrTx, now: number): Promise<boolean>
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/** Threads of all teams (at most `limit`) that were closed before a time. */
-export async function selectThreadsBefore(db: DbOrTx, before: number, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom('threads').select('id').where('closed_at', '<', before).orderBy('closed_at').limit(limit).execute();
-  return rows.map(({ id }) => id);
-}
-
-/** Deletes threads with what is in them: a storm has thousands of records and messages. Attempts go with their message, which has a handful. */
-export function removeThreads(storage: Storage, ids: readonly string[], signal: AbortSignal): Promise<void> {
-  const children = [
-    { table: 'messages', column: 'thread_id' },
-    { table: 'thread_items', column: 'thread_id' },
-  ] as const;
-  return removeRecords(storage, { table: 'threads', ids, children }, { signal });
 }
