@@ -94,10 +94,10 @@ describeEachDatabase('backups', (open) => {
     await rm(keyFile, { force: true });
   });
 
-  async function create(given = rules, counters = new Counters()): Promise<BackupsService> {
+  async function create(given = rules, counters = new Counters(), database = storage): Promise<BackupsService> {
     return new BackupsService({
       counters,
-      storage,
+      storage: database,
       clock,
       rules: given,
       log: silentLog,
@@ -275,6 +275,23 @@ describeEachDatabase('backups', (open) => {
     await settled('stored');
   });
 
+  test('is not deleted for its age while it waits for its router', async () => {
+    await service.stop();
+    service = await create({ ...rules, keepMs: 60_000 });
+    service.start();
+    routers.isThere = false;
+    const job = await endedJob();
+    changes.publish(job);
+    await waitUntil('it is put off', async () => ((await list())[0]?.record.due_at ?? 0) > clock.now() + rules.retryMs);
+    await sweepAgain();
+    expect((await list()).map(({ record }) => record.job_id)).toEqual([job.id]);
+    routers.isThere = true;
+    service.onReady({ ...place, epoch: 1, address: '', reset: false });
+    await settled('stored');
+    await sweepAgain();
+    expect(await list()).toEqual([]);
+  });
+
   test('that does not come is tried again, and given up after all attempts', async () => {
     routers.failure = new AppError('outcome_unknown', 'the tunnel broke');
     changes.publish(await endedJob());
@@ -436,10 +453,38 @@ describeEachDatabase('backups', (open) => {
     expect(shown).toEqual({ backup_id: null });
     clock.advance(rules.keepMs);
     // The next sweep counts from the end of the one before, which may still be under way.
-    await waitUntil('all are gone', async () => {
+    await waitUntil('all are gone, also those of the neighbours', async () => {
       clock.advance(11 * 60_000);
-      return (await list()).length === 0;
+      return (await storage.db.selectFrom('backups').select('id').execute()).length === 0;
     });
     expect(await storage.db.selectFrom('backup_parts').select('part').execute()).toEqual([]);
+  });
+
+  test('stay after the one whose files are being deleted when the control plane stops', async () => {
+    const old = Array.from({ length: 30 }, (_, index) => `old ${index}`);
+    const own = { team_id: place.teamId, router_id: place.routerId, job_id: null, wanted: null, due_at: null, error: null, attempts: 0 };
+    const times = { created_at: clock.now() - rules.keepMs - 1, stored_at: 1 };
+    const part = { team_id: place.teamId, part: 'export', size: 1, sha256: '', content: '', stored_at: 1 };
+    const backups = old.map((id) => ({ id, ...own, ...times, state: 'stored' }));
+    await storage.db.insertInto('backups').values(backups).execute();
+    const parts = old.map((id) => ({ backup_id: id, ...part }));
+    await storage.db.insertInto('backup_parts').values(parts).execute();
+    await service.stop();
+    const left = async (): Promise<number> => (await storage.db.selectFrom('backup_parts').select('part').execute()).length;
+    let stopped: Promise<void> | undefined;
+    const write: Storage['writes']['write'] = async (work) => {
+      const result = await storage.writes.write(work);
+      if ((await left()) < old.length) stopped ??= service.stop();
+      return result;
+    };
+    service = await create(rules, new Counters(), { ...storage, writes: { ...storage.writes, write } });
+    service.start();
+    await waitUntil('it stops', async () => {
+      clock.advance(11 * 60_000);
+      return stopped !== undefined;
+    });
+    await stopped;
+    expect(await left()).toBeGreaterThan(old.length - 3);
+    expect(await storage.db.selectFrom('backups').select('id').execute()).toHaveLength(old.length);
   });
 });

@@ -85,7 +85,7 @@ export class BackupsService {
   readonly #stored = new Map<string, number>();
   #unsubscribe: (() => void) | undefined;
   readonly #sweeps: Periodic;
-  #stopped = false;
+  readonly #stopping = new AbortController();
   /** Agents that have connected since their waiting backups were last looked for. */
   readonly #returned = new Set<string>();
   /** Writes that no caller awaits. They never reject. */
@@ -132,7 +132,7 @@ export class BackupsService {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     this.#unsubscribe?.();
     await this.#sweeps.stop();
     await this.#configChanges.stop();
@@ -284,7 +284,7 @@ export class BackupsService {
     await this.#recordMissed();
     const { keepMs, keepPerRouter } = this.#rules;
     await this.#deleteAll(() => selectAged(storage.db, clock.now() - keepMs, SWEEP_AT_ONCE));
-    for (let after: string | undefined = ''; after !== undefined && !this.#stopped;) {
+    for (let after: string | undefined = ''; after !== undefined && !this.#stopping.signal.aborted;) {
       const routerIds: string[] = await selectRouterIds(storage.db, after, ROUTERS_AT_ONCE);
       if (routerIds.length > 0) await this.#deleteAll(() => selectSurplus(storage.db, { routerIds, keepPerRouter, limit: SWEEP_AT_ONCE }));
       await setImmediate();
@@ -297,18 +297,19 @@ export class BackupsService {
   }
 
   async #deleteAll(select: () => Promise<string[]>): Promise<void> {
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopping.signal.aborted;) {
       const ids = await select();
       if (ids.length > 0) await this.#delete(ids);
       count = ids.length;
     }
   }
 
-  /** Their files first, one after the other: they have megabytes. */
+  /** Their files first. When it stops in between, the next sweep goes on. */
   async #delete(ids: readonly string[]): Promise<void> {
     const { storage } = this.#deps;
-    await removeFiles(storage, ids);
-    await storage.writes.write((tx) => deleteBackups(tx, ids));
+    const { signal } = this.#stopping;
+    await removeFiles(storage, ids, signal);
+    if (!signal.aborted) await storage.writes.write((tx) => deleteBackups(tx, ids));
   }
 
   /** Checks a team that stores very much before the next sweep. */
@@ -321,7 +322,7 @@ export class BackupsService {
 
   async #makeRoom(teamId: string): Promise<void> {
     const { storage, counters } = this.#deps;
-    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopped;) {
+    for (let count = SWEEP_AT_ONCE; count === SWEEP_AT_ONCE && !this.#stopping.signal.aborted;) {
       const beyond = await selectBeyond(storage.db, { teamId, most: this.#rules.keepBytesPerTeam, limit: SWEEP_AT_ONCE });
       if (beyond.length > 0) counters.add('backup_bytes_per_team');
       await this.#delete(beyond);
