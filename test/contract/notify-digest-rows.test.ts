@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
+import { releaseDigested } from '../../server/outbound/notifications/groups/store.ts';
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
+import { selectDigestReaders, selectWaiting } from '../../server/outbound/notifications/messages/digests/store.ts';
+import { selectDigestedThreads } from '../../server/outbound/notifications/messages/view/store.ts';
+import type { Text } from '../../server/outbound/notifications/texts/types.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import type { Storage } from '../../server/platform/storage/db.ts';
+import type { Db, Storage, Tx } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultFacts } from '../harness/fault-facts.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -11,6 +15,7 @@ import { makeAddresses } from '../harness/notification-addresses.ts';
 import type { Addresses } from '../harness/notification-addresses.ts';
 import { followKinds } from '../harness/notifications.ts';
 import { NotifyBench } from '../harness/notify-bench.ts';
+import { learnSizes, plansOf } from '../harness/plans.ts';
 import { seedRouter } from '../harness/seed.ts';
 
 const MINUTE = 60_000;
@@ -115,6 +120,64 @@ describeEachDatabase('what waits for digests', (open) => {
       await bench.pass(MINUTE);
       expect(digests(address)).toEqual([expect.stringContaining('1 event')]);
     }
+  });
+
+  describe('of 300 threads', () => {
+    beforeEach(async () => {
+      await groupOf(['*']);
+      await happen('rebooted');
+      const thread = await storage.db.selectFrom('threads').selectAll().executeTakeFirstOrThrow();
+      const [message] = await bench.log();
+      const ids = Array.from({ length: 299 }, (_, n) => newId(START + n));
+      const threads = ids.map((id, n) => ({ ...thread, id, key: `router:${n}:rebooted`, first_at: thread.first_at + n }));
+      await storage.db.insertInto('threads').values(threads).execute();
+      await storage.db
+        .insertInto('messages')
+        .values(ids.map((id, n) => ({ ...message!, id: newId(START + n), thread_id: id })))
+        .execute();
+    });
+
+    test('only those that it lists are read, and the others are counted', async () => {
+      const texts: Text[] = [];
+      bench.server.answer = ({ text }) => {
+        texts.push(text);
+        return { outcome: 'sent' };
+      };
+      let threads = 0;
+      const counting = storage.db.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: async ({ result }) => {
+          threads += result.rows.filter((row) => 'flush_at' in row).length;
+          return result;
+        },
+      });
+      bench.restart({ ...storage, db: counting });
+      await bench.pass(HOUR);
+      expect(digests()).toEqual([expect.stringContaining('300 events')]);
+      expect(texts[0]!.rows).toHaveLength(10);
+      expect(texts[0]!.rowCount).toBe(300);
+      expect(threads).toBeLessThan(30);
+    });
+
+    test('each statement finds by an index what it needs', async () => {
+      const before = { now: clock.now() + HOUR, since: START };
+      await learnSizes(storage);
+      const indexesOf = async (run: Parameters<typeof plansOf>[1]): Promise<unknown[]> =>
+        (await plansOf(storage, run)).flatMap(({ reads }) => reads.filter(({ table }) => table === 'messages').map(({ index }) => index));
+      const byDigest = expect.stringMatching(/^messages_(for|next)_digest$/) as unknown;
+      const ofPeople = await indexesOf((db) => selectDigestReaders(db, teamId, before));
+      expect(ofPeople).toContainEqual(byDigest);
+      expect(ofPeople).not.toContain(null);
+      expect(await indexesOf((db) => selectWaiting(db, teamId, ada, before.now))).toEqual([byDigest]);
+      bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
+      await bench.pass(HOUR);
+      await learnSizes(storage);
+      const [digest] = (await bench.log()).filter(({ kind }) => kind === 'digest');
+      expect(await indexesOf((db) => selectDigestedThreads(db, teamId, [digest!.thread_id], 10))).toEqual(['messages_in_digest']);
+      const released = await indexesOf((db) => releaseDigested(db as Tx, teamId, digest!.group_id, before.now));
+      expect(released.at(-1)).toBe('messages_in_digest');
+      expect(released).not.toContain(null);
+    });
   });
 
   describe('of a group that is deleted', () => {

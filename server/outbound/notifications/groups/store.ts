@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
-import { fromJson } from '../../../platform/storage/columns.ts';
+import { fromJson, inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { NotificationGroupsTable } from '../../../platform/storage/schema-notifications.ts';
@@ -67,35 +67,41 @@ export async function updateGroup(
  * one of them.
  */
 export async function releaseDigested(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
-  await tx
-    .updateTable('messages')
-    .set({ digest_at: now, digest_id: null })
-    .where('team_id', '=', teamId)
-    .where('digest_id', 'in', (eb) =>
-      eb
-        .selectFrom('messages as digest')
-        .innerJoin('threads', 'threads.id', 'digest.thread_id')
-        .select('threads.id')
-        .where('digest.team_id', '=', teamId)
-        .where('digest.due_at', 'is not', null)
-        .where('threads.team_id', '=', teamId)
-        .where('threads.group_id', '=', groupId)
-        .where('threads.kind', '=', DIGEST_KIND)
-        .where((digest) =>
-          // By another way, or in another browser.
-          digest.not(
-            digest.exists(
-              digest
-                .selectFrom('messages as sent')
-                .select('sent.id')
-                .whereRef('sent.thread_id', '=', 'threads.id')
-                .where('sent.team_id', '=', teamId)
-                .where('sent.state', '=', 'sent'),
-            ),
-          ),
+  for (const digests of inChunks(await selectUnsentDigests(tx, teamId, groupId)))
+    await tx
+      .updateTable('messages')
+      .set({ digest_at: now, digest_id: null })
+      .where('team_id', '=', teamId)
+      .where('digest_id', 'in', digests)
+      .execute();
+}
+
+async function selectUnsentDigests(db: DbOrTx, teamId: string, groupId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('messages')
+    .innerJoin('threads', 'threads.id', 'messages.thread_id')
+    .select('threads.id')
+    .distinct()
+    .where('messages.team_id', '=', teamId)
+    .where('messages.due_at', 'is not', null)
+    .where('threads.team_id', '=', teamId)
+    .where('threads.group_id', '=', groupId)
+    .where('threads.kind', '=', DIGEST_KIND)
+    .where((message) =>
+      // By another way, or in another browser.
+      message.not(
+        message.exists(
+          message
+            .selectFrom('messages as sent')
+            .select('sent.id')
+            .whereRef('sent.thread_id', '=', 'threads.id')
+            .where('sent.team_id', '=', teamId)
+            .where('sent.state', '=', 'sent'),
         ),
+      ),
     )
     .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** False when the team has no such group. */

@@ -47,31 +47,31 @@ export async function selectDigestReaders(db: DbOrTx, teamId: string, { now, sin
   return rows.map(({ recipient_id: id }) => id);
 }
 
-/** What waits for the digest of a person: in how many threads, since when, and a group of theirs. Undefined for nothing. */
+/** What waits for the digest of a person: in how many threads, since when, and the oldest group of theirs. Undefined for nothing. */
 export async function selectWaiting(
   db: DbOrTx,
   teamId: string,
   userId: string,
   now: number,
 ): Promise<{ groupId: string; firstAt: number; threads: number } | undefined> {
-  const waiting = db
+  const {
+    group_id: groupId,
+    first_at: firstAt,
+    threads,
+  } = await db
     .selectFrom('messages')
     .innerJoin('threads', (join) => join.onRef('threads.id', '=', 'messages.thread_id').onRef('threads.team_id', '=', 'messages.team_id'))
+    .select((eb) => [
+      // A message names the group that told it, which may be gone: the thread of another one was escalated to it.
+      eb.fn.min<string | null>('threads.group_id').as('group_id'),
+      eb.fn.min<number | null>('messages.created_at').as('first_at'),
+      eb.fn.count<number>('messages.thread_id').distinct().as('threads'),
+    ])
     .where('messages.team_id', '=', teamId)
     .where('messages.recipient_id', '=', userId)
-    .where('messages.digest_at', '<=', now);
-  // A message names the group that told it, which may be gone: the thread of another one was escalated to it.
-  const first = await waiting
-    .select(['threads.group_id', 'messages.created_at'])
-    .orderBy('messages.created_at')
-    .orderBy('messages.id')
-    .limit(1)
-    .executeTakeFirst();
-  if (!first) return undefined;
-  const { threads } = await waiting
-    .select((eb) => eb.fn.count<number>('messages.thread_id').distinct().as('threads'))
+    .where('messages.digest_at', '<=', now)
     .executeTakeFirstOrThrow();
-  return { groupId: first.group_id, firstAt: first.created_at, threads };
+  return groupId === null || firstAt === null ? undefined : { groupId, firstAt, threads };
 }
 
 /** What waits for the digest of a person stands in this one. */

@@ -17,12 +17,12 @@ import type { Facts } from './subject.ts';
 
 /**
  * What there is to say of threads of one team, in their order. The number of queries does not grow with that of the threads.
- * @param mostItems of each thread, what is open first
+ * @param mostItems of each thread, what is open first; also the most threads of a digest
  */
 export async function readFacts(db: DbOrTx, teamId: string, threads: readonly ThreadRow[], mostItems = MAX_ITEMS): Promise<Facts[]> {
-  const digested = await selectDigestedThreads(db, teamId, idsOf(threads.filter(({ kind }) => kind === DIGEST_KIND)));
+  const digested = await selectDigestedThreads(db, teamId, idsOf(threads.filter(({ kind }) => kind === DIGEST_KIND)), mostItems);
   const inStandIns = await selectChildThreads(db, teamId, idsOf(threads.filter(isStandIn)));
-  const direct = [...inStandIns, ...[...digested.values()].flat()];
+  const direct = [...inStandIns, ...[...digested.values()].flatMap((digest) => digest.threads)];
   const nested = await selectChildThreads(db, teamId, idsOf(direct.filter(isStandIn)));
   const items = await selectFirstItems(db, teamId, idsOf(threads), mostItems);
   const all = [...threads, ...direct, ...nested];
@@ -38,14 +38,16 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
   const ofAgents = await countRouters(db, teamId, 'agent_id', distinct([...threads, ...direct].map(agentOf)));
   const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
   const agents = threads.some(({ kind }) => kind === 'contact_lost') ? await countAgents(db, teamId) : 0;
-  const children = new Map([...Map.groupBy(inStandIns, parentOf), ...digested]);
+  const children = Map.groupBy(inStandIns, parentOf);
   const inSites = Map.groupBy(nested, parentOf);
   return threads.map((thread) => {
-    const own = children.get(thread.id) ?? [];
+    const digest = digested.get(thread.id);
+    const own = digest?.threads ?? children.get(thread.id) ?? [];
     return {
       thread,
       items: items.get(thread.id) ?? [],
       children: own,
+      childCount: digest?.count ?? own.length,
       names,
       taker: takers.get(thread.acknowledged_by ?? '') ?? null,
       kinds: kinds.get(thread.id) ?? summed(own.map(({ id }) => kinds.get(id))),

@@ -88,7 +88,7 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted, lines?: R
       ? facts.children.slice(0, MAX_ITEMS).map((child) => rowOfThread(facts, child, lines?.get(child.id)))
       : rowsOf(facts),
     // Of a digest, what was deleted meanwhile is not counted.
-    itemCount: thread.kind === DIGEST_KIND ? facts.children.length : Math.max(thread.item_count, facts.children.length),
+    itemCount: thread.kind === DIGEST_KIND ? facts.childCount : Math.max(thread.item_count, facts.childCount),
     openCount: thread.open_count,
     firstAt: thread.first_at,
     endedAt: thread.ended_at,

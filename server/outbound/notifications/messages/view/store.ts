@@ -73,33 +73,47 @@ export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: 
   return children;
 }
 
-/** Threads in digests, in the order in which they began. */
-export async function selectDigestedThreads(db: DbOrTx, teamId: string, digestIds: readonly string[]): Promise<Map<string, ThreadRow[]>> {
-  const threads = new Map<string, ThreadRow[]>();
+/** The first threads of each digest, in the order in which they began, and how many there are. */
+export async function selectDigestedThreads(
+  db: DbOrTx,
+  teamId: string,
+  digestIds: readonly string[],
+  limit: number,
+): Promise<Map<string, { threads: ThreadRow[]; count: number }>> {
+  const digests = new Map<string, { threads: ThreadRow[]; count: number }>();
   for (const chunk of inChunks(digestIds)) {
-    const rows = await db
-      .selectFrom('messages')
-      .select(['digest_id', 'thread_id'])
-      .distinct()
-      .where('team_id', '=', teamId)
-      .where('digest_id', 'in', chunk)
+    const ranked = await db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom((messages) =>
+            messages
+              .selectFrom('messages')
+              .innerJoin('threads', 'threads.id', 'messages.thread_id')
+              .select(['messages.digest_id', 'messages.thread_id', 'threads.first_at'])
+              .distinct()
+              .where('messages.team_id', '=', teamId)
+              .where('messages.digest_id', 'in', chunk)
+              .where('threads.team_id', '=', teamId)
+              .as('told'),
+          )
+          .select(['digest_id', 'thread_id'])
+          .select([
+            sql<number>`row_number() over (partition by digest_id order by first_at, thread_id)`.as('place'),
+            sql<number>`count(*) over (partition by digest_id)`.as('count'),
+          ])
+          .as('ranked'),
+      )
+      .selectAll()
+      .where('place', '<=', limit)
+      .orderBy('digest_id')
+      .orderBy('place')
       .execute();
-    const found = new Map(
-      (
-        await selectThreads(
-          db,
-          teamId,
-          rows.map(({ thread_id: id }) => id),
-        )
-      ).map((thread) => [thread.id, thread]),
-    );
-    for (const [id, own] of Map.groupBy(rows, ({ digest_id: digest }) => digest!))
-      threads.set(
-        id,
-        own.flatMap(({ thread_id: threadId }) => found.get(threadId) ?? []).toSorted((one, other) => one.first_at - other.first_at),
-      );
+    const ids = ranked.map(({ thread_id: id }) => id);
+    const found = new Map((await selectThreads(db, teamId, ids)).map((thread) => [thread.id, thread]));
+    for (const [id, own] of Map.groupBy(ranked, ({ digest_id: digest }) => digest!))
+      digests.set(id, { threads: own.flatMap(({ thread_id: threadId }) => found.get(threadId) ?? []), count: own[0]!.count });
   }
-  return threads;
+  return digests;
 }
 
 /** Routers of agents or sites, also those that answer. */

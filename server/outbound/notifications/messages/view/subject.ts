@@ -10,7 +10,9 @@ export interface Facts {
   thread: ThreadRow;
   /** The first ones; of a thread that stands for others, those of its threads. */
   items: readonly ItemRow[];
+  /** All of a thread that stands for others; the first ones of a digest. */
   children: readonly ThreadRow[];
+  childCount: number;
   names: Names;
   /** Who has taken it over; null for nobody, or somebody who is gone. */
   taker: string | null;
