@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** A date of a calendar: days since 1970-01-01, which was a Thursday. */
 export type LocalDate = number;
 
@@ -6,23 +8,34 @@ const DAY_MS = 24 * HOUR_MS;
 /** No zone is further than 14 hours from UTC, and none jumps by more than a day. */
 const WIDEST_MS = 48 * HOUR_MS;
 
+/** Making a format takes 50 µs, a hundred times its use. There are about 600 zones; a fleet and its people have a few. */
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    era: 'short',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
 /** Where days begin in one time zone. A day in which the clocks change has 23 or 25 hours; one that a zone left out has none. */
 export class LocalDays {
   readonly #format: Intl.DateTimeFormat;
 
   /** @param timeZone IANA name */
   constructor(timeZone: string) {
-    this.#format = new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
+    this.#format = formatOf(timeZone);
   }
 
   /** How far the zone's clocks are ahead of UTC at that moment, milliseconds. */

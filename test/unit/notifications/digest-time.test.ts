@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { nextDigestAt } from '../../../server/outbound/notifications/contacts/digest-time.ts';
 import { LocalDays } from '../../../server/platform/core/local-days.ts';
 
@@ -87,5 +87,13 @@ describe('the next digest', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it('a team in one time zone needs one format of it', () => {
+    const formats = vi.spyOn(Intl, 'DateTimeFormat');
+    const at = Date.parse('2026-01-05T12:00:00Z');
+    for (let n = 0; n < 100; n += 1) nextDigestAt({ every: 'daily', at: 480, timeZone: 'Pacific/Fakaofo' }, at + n);
+    expect(formats.mock.calls.length).toBeLessThanOrEqual(1);
+    formats.mockRestore();
   });
 });
