@@ -7,7 +7,7 @@ import { selectDigestReaders, selectWaiting } from '../../server/outbound/notifi
 import { selectDigestedThreads } from '../../server/outbound/notifications/messages/view/store.ts';
 import type { Text } from '../../server/outbound/notifications/texts/types.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import type { Db, Storage, Tx } from '../../server/platform/storage/db.ts';
+import type { Storage, Tx } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultFacts } from '../harness/fault-facts.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
