@@ -1,14 +1,25 @@
-import { ProblemError } from '../../../client/browser.ts';
+import { isGone } from '../data/gone.ts';
+import { AppLink } from './app-link.tsx';
 import { TryAgain, sentenceOf } from './reading.tsx';
 
-/** A page whose record cannot be read. @param what the record: `job` */
-export function MissingRecord({ error, what }: { error: Error; what: string }) {
-  const isGone = error instanceof ProblemError && error.status === 404;
+interface Props {
+  error: Error;
+  /** The record: `job`. */
+  what: string;
+  /** Where the others are: the list that leads here. */
+  list: { href: string; name: string };
+}
+
+/** A page whose record cannot be read, or was removed while it was shown. */
+export function MissingRecord({ error, what, list }: Props) {
   return (
     <div className="head">
       <div>
-        <h1>{isGone ? `Your team has no such ${what}` : `The ${what} cannot be read`}</h1>
-        {isGone ? (
+        <p className="crumb">
+          <AppLink href={list.href}>{list.name}</AppLink>
+        </p>
+        <h1>{isGone(error) ? `Your team has no such ${what}` : `The ${what} cannot be read`}</h1>
+        {isGone(error) ? (
           <p>It may have been removed, or the address is mistyped.</p>
         ) : (
           <p role="alert">

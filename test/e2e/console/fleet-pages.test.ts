@@ -85,6 +85,18 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('link', { name: 'Ventspils' }).waitFor({ state: 'detached' });
   });
 
+  it('leaves nothing of a record that somebody else removes, and leads back to the others', async () => {
+    const made = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'Kuldiga' });
+    await visit.signIn('viewer', `/sites/${made.body.data.id}`);
+    await page.getByRole('heading', { name: 'Kuldiga' }).waitFor();
+    await world.caller.call('DELETE', `/api/sites/${made.body.data.id}`);
+    await page.getByRole('heading', { name: 'Your team has no such site' }).waitFor();
+    expect(await page.getByRole('main').getByText('Kuldiga').count()).toBe(0);
+    await page.getByRole('main').getByRole('link', { name: 'Sites' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor();
+    visit.forgiveFailedRequests();
+  });
+
   it.each(['/sites', '/devices', '/agents'])(
     'writes a filter to the address when the typing pauses, not at each letter (%s)',
     async (path) => {

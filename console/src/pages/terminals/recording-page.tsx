@@ -24,7 +24,7 @@ export function RecordingPage() {
   const { data: terminal, error } = useRecord('terminals', 'getTerminal', { path: { terminal_id: terminalId } });
   const openerOf = useOpeners();
   const isAdmin = useMay('admin');
-  if (error && !terminal) return <MissingRecord error={error} what="terminal" />;
+  if (error && !terminal) return <MissingRecord error={error} what="terminal" list={{ href: '/terminals', name: 'Terminals' }} />;
   if (!terminal) return <Reading />;
   return (
     <>

@@ -38,7 +38,7 @@ export function TerminalPage() {
       </>
     );
   if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
-  if (error && !own) return <MissingRecord error={error} what="terminal" />;
+  if (error && !own) return <MissingRecord error={error} what="terminal" list={{ href: '/terminals', name: 'Terminals' }} />;
   if (!own) return <Reading />;
   return (
     <>

@@ -27,7 +27,7 @@ export function AgentPage() {
   const { data: agent, error } = useRecord('agents', 'getAgent', { path: { agent_id: agentId } });
   const [isRevoking, setRevoking] = useState(false);
   const mayRevoke = useMay('admin');
-  if (!agent) return error ? <MissingRecord error={error} what="agent" /> : <Reading />;
+  if (!agent) return error ? <MissingRecord error={error} what="agent" list={{ href: '/agents', name: 'Agents' }} /> : <Reading />;
   return (
     <>
       <PageHead

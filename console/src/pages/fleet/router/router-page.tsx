@@ -20,7 +20,7 @@ import { routerSentence } from './sentence.ts';
 export function RouterPage() {
   const { routerId } = useParams({ from: '/routers/$routerId' });
   const { router, error } = useRouter(routerId);
-  if (!router && error) return <MissingRecord error={error} what="router" />;
+  if (!router && error) return <MissingRecord error={error} what="router" list={{ href: '/routers', name: 'Routers' }} />;
   if (!router) return <Reading />;
   return (
     <>

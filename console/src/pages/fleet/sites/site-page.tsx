@@ -42,7 +42,7 @@ export function SitePage() {
   const mayChange = useMay('admin');
   const maySilence = useMay('operator');
   const navigate = useNavigate();
-  if (!site) return error ? <MissingRecord error={error} what="site" /> : <Reading />;
+  if (!site) return error ? <MissingRecord error={error} what="site" list={{ href: '/sites', name: 'Sites' }} /> : <Reading />;
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
     <>

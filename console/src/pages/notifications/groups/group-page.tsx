@@ -27,7 +27,8 @@ export function GroupPage() {
   const { groupId } = useParams({ from: '/notifications/groups/$groupId' });
   const { data: group, error } = useGroup(groupId);
   const { names, error: namesError } = useNames();
-  if (!group) return error ? <MissingRecord error={error} what="group" /> : <Reading />;
+  if (!group)
+    return error ? <MissingRecord error={error} what="group" list={{ href: '/notifications/groups', name: 'Groups' }} /> : <Reading />;
   if (!names) return namesError ? <ReadingFailed error={namesError} what="What the group names" /> : <Reading />;
   return <Group group={group} names={names} />;
 }

@@ -29,7 +29,8 @@ export function ThreadPage() {
   const { data: thread, error } = useRecord(THREADS, 'getThread', { path: { thread_id: threadId }, query: zoneOfTexts() });
   const mayTake = useMay('operator');
   const [isTaking, setTaking] = useState(false);
-  if (!thread) return error ? <MissingRecord error={error} what="thread" /> : <Reading />;
+  if (!thread)
+    return error ? <MissingRecord error={error} what="thread" list={{ href: '/notifications/threads', name: 'Threads' }} /> : <Reading />;
   return (
     <>
       <PageHead

@@ -43,7 +43,8 @@ function Compared({ routerId, from, to }: { routerId: string; from: string; to: 
       </span>
     );
   };
-  if (diff.error && !diff.data) return <MissingRecord error={diff.error} what="comparison" />;
+  if (diff.error && !diff.data)
+    return <MissingRecord error={diff.error} what="comparison" list={{ href: `/routers/${routerId}/backups`, name: 'Backups' }} />;
   return (
     <>
       <PageHead

@@ -30,7 +30,8 @@ import '../work.css';
 export function CampaignPage() {
   const { campaignId } = useParams({ from: '/campaigns/$campaignId' });
   const campaign = useRecord('campaigns', 'getCampaign', { path: { campaign_id: campaignId } });
-  if (campaign.error && !campaign.data) return <MissingRecord error={campaign.error} what="campaign" />;
+  if (campaign.error && !campaign.data)
+    return <MissingRecord error={campaign.error} what="campaign" list={{ href: '/campaigns', name: 'Campaigns' }} />;
   if (!campaign.data) return <Reading />;
   return <Found campaign={campaign.data} />;
 }

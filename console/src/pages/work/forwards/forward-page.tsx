@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import type { TransientForward } from '../../../../../client/browser.ts';
+import { withoutGone } from '../../../data/gone.ts';
 import { useFleet, useTraffic } from '../../../data/use-fleet.ts';
 import { CopyLine } from '../../../parts/copy.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
@@ -26,12 +27,14 @@ const READ_MS = 30_000;
 export function ForwardPage() {
   const { routerId, forwardId } = useParams({ from: '/forwards/$routerId/$forwardId' });
   const { api } = useFleet();
-  const { data, error } = useQuery({
-    queryKey: ['forwards', 'getForward', forwardId],
-    queryFn: ({ signal }) => api.call('getForward', { path: { router_id: routerId, id: forwardId } }, { signal }),
-    refetchInterval: ({ state }) => (state.data && stateOfForward(state.data, Date.now()).isOpen ? READ_MS : false),
-  });
-  if (error && !data) return <MissingRecord error={error} what="forward" />;
+  const { data, error } = withoutGone(
+    useQuery({
+      queryKey: ['forwards', 'getForward', forwardId],
+      queryFn: ({ signal }) => api.call('getForward', { path: { router_id: routerId, id: forwardId } }, { signal }),
+      refetchInterval: ({ state }) => (state.data && stateOfForward(state.data, Date.now()).isOpen ? READ_MS : false),
+    }),
+  );
+  if (error && !data) return <MissingRecord error={error} what="forward" list={{ href: '/forwards', name: 'Forwards' }} />;
   if (!data) return <Reading />;
   return <Found forward={data} />;
 }

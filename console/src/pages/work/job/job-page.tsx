@@ -29,7 +29,7 @@ export function JobPage() {
   const { routerId, jobId } = useParams({ from: '/jobs/$routerId/$jobId' });
   const path = { router_id: routerId, job_id: jobId };
   const job = useRecord('jobs', 'getJob', { path });
-  if (job.error && !job.data) return <MissingRecord error={job.error} what="job" />;
+  if (job.error && !job.data) return <MissingRecord error={job.error} what="job" list={{ href: '/jobs', name: 'Jobs' }} />;
   if (!job.data) return <Reading />;
   return <Found job={job.data} readAt={job.dataUpdatedAt} />;
 }

@@ -38,7 +38,7 @@ export function ScriptPanel({ from, ...props }: Props) {
 function Again({ from, ...props }: Props & { from: string }) {
   const [routerId = '', jobId = ''] = from.split('/');
   const job = useRecord('jobs', 'getJob', { path: { router_id: routerId, job_id: jobId } });
-  if (job.error && !job.data) return <MissingRecord error={job.error} what="job to run again" />;
+  if (job.error && !job.data) return <MissingRecord error={job.error} what="job to run again" list={{ href: '/jobs', name: 'Jobs' }} />;
   if (!job.data) return <Reading />;
   return <ScriptForm {...props} first={draftOf(job.data)} />;
 }
