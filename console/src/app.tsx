@@ -39,11 +39,10 @@ export function App({ session }: { session: Session }) {
   );
 }
 
-/** Everything is drawn anew when its times are shown in another zone, and when the person may do less than before: no question stays open. */
-function Pages({ fleet: { preferences, who }, router }: Opened) {
+/** Everything is drawn anew when its times are shown in another zone. */
+function Pages({ fleet: { preferences }, router }: Opened) {
   const zone = useSyncExternalStore(preferences.subscribe, () => preferences.chosen.timeZone);
-  const lowered = useSyncExternalStore(who.subscribe, () => who.lowered);
-  return <RouterProvider key={`${lowered} ${zone ?? ''}`} router={router} />;
+  return <RouterProvider key={zone ?? ''} router={router} />;
 }
 
 async function open(session: Session): Promise<Opened | undefined> {

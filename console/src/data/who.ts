@@ -1,12 +1,26 @@
 import type { ApiClient, Me, StreamEvent } from '../../../client/browser.ts';
 import { hasRole } from '../session/roles.ts';
 
+/** A reading that failed is tried again after this time, and after twice as long each time, milliseconds. */
+const AGAIN_MS = 2000;
+/** As often as a page without a stream reads. */
+const LONGEST_AGAIN_MS = 30_000;
+
+/** What became of the role while the page was open. */
+export interface RoleChange {
+  role: Me['role'];
+  isLower: boolean;
+}
+
 /** Who is signed in. Their role may change while the page is open: what it no longer allows is then gone from the page. */
 export class Who {
   #me: Me;
   #lowered = 0;
+  #change: RoleChange | undefined;
   /** Number of the newest reading: an older answer that comes late says nothing. */
   #readings = 0;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  #againMs = AGAIN_MS;
   readonly #api: Pick<ApiClient, 'call'>;
   readonly #listeners = new Set<() => void>();
 
@@ -19,9 +33,14 @@ export class Who {
     return this.#me;
   }
 
-  /** How often the role has become a lower one: what was opened or typed under the former one is of no use any more. */
+  /** How often the role has become a lower one: what was asked under the former one is of no use any more. */
   get lowered(): number {
     return this.#lowered;
+  }
+
+  /** The last change, until the person has noted it. */
+  get change(): RoleChange | undefined {
+    return this.#change;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -29,19 +48,46 @@ export class Who {
     return () => this.#listeners.delete(listener);
   };
 
+  noteChange(): void {
+    this.#change = undefined;
+    this.#tell();
+  }
+
   /** Whether an event says something about this person, or anything may have happened since the last one. */
   isConcerned({ type, data }: StreamEvent): boolean {
     return type === 'resync' || (type.startsWith('member.') && data['user_id'] === this.#me.id);
   }
 
-  /** Never rejects: without an answer the person stays who they were, and the control plane refuses what they may not do. */
+  /** Never rejects: without an answer the person stays who they were until a later reading, and the control plane refuses what they may not do. */
   async readAgain(): Promise<void> {
     this.#readings += 1;
     const reading = this.#readings;
-    const { data: now } = await this.#api.call('whoAmI', {}).catch(() => ({ data: this.#me }));
-    if (reading !== this.#readings || now.role === this.#me.role) return;
-    if (!hasRole(now.role, this.#me.role)) this.#lowered += 1;
+    clearTimeout(this.#again);
+    const now = await this.#api.call('whoAmI', {}).then(
+      ({ data }) => data,
+      () => undefined,
+    );
+    if (reading !== this.#readings) return;
+    if (now === undefined) this.#readLater();
+    else this.#take(now);
+  }
+
+  #readLater(): void {
+    this.#again = setTimeout(() => void this.readAgain(), this.#againMs);
+    this.#againMs = Math.min(2 * this.#againMs, LONGEST_AGAIN_MS);
+  }
+
+  #take(now: Me): void {
+    this.#againMs = AGAIN_MS;
+    if (now.role === this.#me.role) return;
+    const isLower = !hasRole(now.role, this.#me.role);
+    if (isLower) this.#lowered += 1;
+    this.#change = { role: now.role, isLower };
     this.#me = now;
+    this.#tell();
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener();
   }
 }

@@ -7,6 +7,7 @@ import { useCurrentInSight } from '../parts/use-current-in-sight.ts';
 import { useSession } from '../session/use-session.ts';
 import { GoTo } from './go-to.tsx';
 import { PLACES } from './places.ts';
+import { RoleChanged } from './role-changed.tsx';
 import { Shelf } from './shelf.tsx';
 import { LiveMark } from './live-mark.tsx';
 import { Mark } from './mark.tsx';
@@ -62,6 +63,7 @@ export function Frame() {
       </nav>
       <main className="main" id="page" tabIndex={-1} ref={page}>
         <Updated />
+        <RoleChanged />
         <Outlet />
       </main>
     </div>

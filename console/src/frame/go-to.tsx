@@ -35,7 +35,7 @@ export function GoTo() {
       </button>
       <Suspense>{open === 'palette' ? <Palette onClose={() => setOpen(undefined)} /> : null}</Suspense>
       {open === 'keys' ? (
-        <Dialog title="Keys" onClose={() => setOpen(undefined)}>
+        <Dialog title="Keys" isForAll onClose={() => setOpen(undefined)}>
           <dl>
             {KEYS.map(([key, what]) => (
               <div className="line fact" key={key}>

@@ -48,6 +48,24 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await dialog().waitFor({ state: 'detached' });
     expect(await button('Add a site').count()).toBe(0);
     await page.getByRole('heading', { name: 'Sites' }).waitFor();
+    const notice = page.getByRole('status').filter({ hasText: 'Your role is now viewer. What it does not allow is gone' });
+    await notice.getByRole('button', { name: 'Close' }).click();
+    await notice.waitFor({ state: 'detached' });
+  });
+
+  it('keeps what is typed under a lower role that allows it still, and takes it away under one that does not', async () => {
+    const id = await addUser(world, 'mary@example.org', 'admin');
+    const give = async (role: string) => expect((await world.caller.call('PATCH', `/api/members/${id}`, { role })).status).toBe(200);
+    await visit.signInAs('mary@example.org', '/run?q=router&mode=script');
+    const script = page.getByRole('textbox', { name: 'Script' });
+    await script.fill(':put "half a thought"');
+    await give('operator');
+    await page.getByText('Your role is now operator.').waitFor();
+    expect(await script.inputValue()).toBe(':put "half a thought"');
+    await give('viewer');
+    await page.getByText('Your role is now viewer.').waitFor();
+    await page.getByText('People with the role operator run').waitFor();
+    expect(await script.count()).toBe(0);
   });
 
   describe('API keys', () => {

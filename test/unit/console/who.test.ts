@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ApiClient, Me, StreamEvent } from '../../../client/index.ts';
 import { Who } from '../../../console/src/data/who.ts';
 
@@ -31,16 +31,47 @@ it('has the new role when it was read again, and counts those that allow less', 
   expect(who.lowered).toBe(1);
 });
 
-it('does not believe an old answer that comes after a newer one, nor that a missing answer is another role', async () => {
+it('does not believe an old answer that comes after a newer one', async () => {
   const { who, answers, told } = start('viewer');
   const readings = [who.readAgain(), who.readAgain()];
   answers[1]!.resolve({ data: me('operator') });
   answers[0]!.resolve({ data: me('admin') });
   await Promise.all(readings);
-  const failing = who.readAgain();
-  answers[2]!.reject(new Error('the network is down'));
-  await failing;
   expect(told).toEqual(['operator']);
+});
+
+it('takes a missing answer for no other role, and reads again until it has one, less often each time', async () => {
+  vi.useFakeTimers();
+  try {
+    const { who, answers, told } = start('operator');
+    void who.readAgain();
+    for (const [tries, waitMs] of [2000, 4000, 8000, 16_000, 30_000, 30_000].entries()) {
+      answers[tries]!.reject(new Error('the network is down'));
+      await vi.advanceTimersByTimeAsync(waitMs - 1);
+      expect(answers).toHaveLength(tries + 1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(answers).toHaveLength(tries + 2);
+    }
+    expect(told).toEqual([]);
+    answers.at(-1)!.resolve({ data: me('viewer') });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(told).toEqual(['viewer']);
+    expect(answers).toHaveLength(7);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('says what became of the role until the person has noted it', async () => {
+  const { who, answers } = start('admin');
+  for (const role of ['viewer', 'operator'] as const) {
+    const reading = who.readAgain();
+    answers.at(-1)!.resolve({ data: me(role) });
+    await reading;
+    expect(who.change).toEqual({ role, isLower: role === 'viewer' });
+  }
+  who.noteChange();
+  expect(who.change).toBeUndefined();
 });
 
 it('is concerned by what is said of its own membership, and by lost events', () => {

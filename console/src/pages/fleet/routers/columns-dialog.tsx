@@ -15,7 +15,7 @@ export function ColumnsDialog({ search, onChange, onClose }: Props) {
   const toggle = (key: string, isShown: boolean): void =>
     onChange({ cols: colsOf(isShown ? [...shown, key] : shown.filter((name) => name !== key)) });
   return (
-    <Dialog title="Columns" onClose={onClose}>
+    <Dialog title="Columns" isForAll onClose={onClose}>
       {OPTIONAL.map(({ key, title }) => (
         <CheckField key={key} label={title} isChecked={shown.includes(key)} onChange={(isShown) => toggle(key, isShown)} />
       ))}

@@ -92,7 +92,7 @@ export function SaveView({ search, onClose }: { search: RoutersSearch; onClose: 
     if ((await result) !== undefined) onClose();
   }
   return (
-    <Dialog title="Save this view" onClose={onClose}>
+    <Dialog title="Save this view" isForAll onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

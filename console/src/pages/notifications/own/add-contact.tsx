@@ -22,7 +22,7 @@ export function AddContact({ onClose, onAdded }: { onClose: () => void; onAdded:
   const write = useWrite('createContact', [CONTACTS, GROUPS]);
   const { label, hint } = KINDS.find(({ value }) => value === kind)!;
   return (
-    <Dialog title="Add an address" onClose={onClose}>
+    <Dialog title="Add an address" isForAll onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ body: { channel: kind, address: address.trim() } })}
