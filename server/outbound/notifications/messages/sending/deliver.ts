@@ -39,15 +39,23 @@ export interface DeliverDeps {
   random: () => number;
 }
 
+/** A claimed message that may be sent. */
+export interface Granted {
+  id: string;
+  message: ClaimedMessage;
+  /** Not null: of a refused account, it is the one message that tries it. See `leaveProbe`. */
+  probe: number | null;
+}
+
 /** One attempt at a claimed message, with its record. The text is written now: it says what is true now. @throws a storage error */
-export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
+export async function deliver({ message, probe }: Granted, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
   const { storage, clock } = deps;
   const now = clock.now();
   const settle = (settlement: Settlement) =>
     storage.writes.write(async (tx) => {
       await settleMessage(tx, message, settlement);
       // No request was made.
-      await leaveProbe(tx, message.bucket, message.probe);
+      await leaveProbe(tx, message.bucket, probe);
     });
   const { attempts } = message;
   if (message.expires_at !== null && message.expires_at <= now) {
@@ -78,7 +86,7 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   const outgoing = await write({ message, heldBack }, found, deps, now);
   if (!outgoing) {
     // The thread went with its group, and this message with it.
-    await storage.writes.write((tx) => leaveProbe(tx, message.bucket, message.probe));
+    await storage.writes.write((tx) => leaveProbe(tx, message.bucket, probe));
     return;
   }
   if (message.kind === DIGEST && outgoing.thread.itemCount === 0) {
@@ -107,10 +115,15 @@ export async function deliver(message: ClaimedMessage, deps: DeliverDeps, stop: 
   if (result.outcome === 'stopped' && stop.aborted) {
     await storage.writes.write(async (tx) => {
       await releaseMessage(tx, message);
-      await leaveProbe(tx, message.bucket, message.probe);
+      await leaveProbe(tx, message.bucket, probe);
     });
   } else {
-    await record(message, { subject: outgoing.text.subject, result, addressId: found.addressId, by }, { at: now, durationMs }, deps);
+    await record(
+      { message, probe },
+      { subject: outgoing.text.subject, result, addressId: found.addressId, by },
+      { at: now, durationMs },
+      deps,
+    );
     if (result.outcome === 'sent' && result.movedTo !== undefined)
       await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
   }
@@ -178,7 +191,7 @@ interface Asked {
 }
 
 async function record(
-  message: ClaimedMessage,
+  { message, probe }: Pick<Granted, 'message' | 'probe'>,
   { subject, result, addressId, by }: Asked,
   time: { at: number; durationMs: number },
   deps: DeliverDeps,
@@ -192,7 +205,7 @@ async function record(
     const isRefused = result.outcome === 'config';
     if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs, isRefused);
     if (result.outcome === 'sent' || result.outcome === 'never') await acceptAccount(tx, message.bucket);
-    else await leaveProbe(tx, message.bucket, message.probe);
+    else await leaveProbe(tx, message.bucket, probe);
     const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
     const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
     const { attempts } = settlement;

@@ -5,9 +5,9 @@ import type { Tx } from '../../../../platform/storage/db.ts';
 import { limitsOf } from '../channel-use.ts';
 import { takeFrom } from '../buckets/store.ts';
 import { deliver } from './deliver.ts';
-import type { DeliverDeps } from './deliver.ts';
+import type { DeliverDeps, Granted } from './deliver.ts';
 import { claimMessages, holdFree, postpone, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
-import type { ClaimedMessage, DueMessage } from './store.ts';
+import type { DueMessage } from './store.ts';
 
 /** Candidates of one team: slightly more than it may send at once. */
 const CANDIDATES = 20;
@@ -22,7 +22,7 @@ export interface SenderDeps extends DeliverDeps {
 /** Sends due messages, as `DueWork` says, at the rates of their buckets. */
 export class MessageSender {
   readonly #deps: SenderDeps;
-  readonly #work: DueWork<DueMessage, ClaimedMessage>;
+  readonly #work: DueWork<DueMessage, Granted>;
   /** Monotonic. */
   #lookedAt: number | undefined;
   /** Passes so far. */
@@ -41,7 +41,7 @@ export class MessageSender {
       selectDue: (now, shares) => this.#selectDue(now, shares),
       holderOf: (message) => ({ party: message.team_id, member: message.bucket }),
       claim: (messages, now) => storage.writes.write((tx) => this.#claim(tx, messages, now)),
-      run: (message, stop) => this.#send(message, stop),
+      run: (granted, stop) => this.#send(granted, stop),
       selectNextDue: async (now) => {
         const next = await selectNextMessage(storage.db, now);
         this.#lookedAt = clock.monotonic();
@@ -87,7 +87,7 @@ export class MessageSender {
   }
 
   /** Claims as many messages of each bucket as it has tokens; the others are due when it has the next. */
-  async #claim(tx: Tx, messages: readonly DueMessage[], now: number): Promise<ClaimedMessage[]> {
+  async #claim(tx: Tx, messages: readonly DueMessage[], now: number): Promise<Granted[]> {
     const { channels, rules, storage } = this.#deps;
     const ids = messages.map(({ id }) => id);
     const free = await holdFree(tx, storage.engine, ids, now);
@@ -116,16 +116,17 @@ export class MessageSender {
       await postpone(tx, inTurn.slice(tokens.granted), tokens.nextAt);
     }
     const claimed = await claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
-    return claimed.map((message) => ({ ...message, probe: probes.get(message.id) ?? null }));
+    return claimed.map((message) => ({ id: message.id, message, probe: probes.get(message.id) ?? null }));
   }
 
   /** Never rejects: a message that cannot be recorded is sent again when its claim expires. */
-  async #send(message: ClaimedMessage, stop: AbortSignal): Promise<void> {
+  async #send(granted: Granted, stop: AbortSignal): Promise<void> {
+    const { team_id: teamId } = granted.message;
     try {
-      await deliver(message, this.#deps, stop);
-      this.#deps.onAttempt(message.team_id);
+      await deliver(granted, this.#deps, stop);
+      this.#deps.onAttempt(teamId);
     } catch (error) {
-      this.#deps.log.error({ err: error, team_id: message.team_id }, 'the delivery of a notification could not be recorded');
+      this.#deps.log.error({ err: error, team_id: teamId }, 'the delivery of a notification could not be recorded');
     }
   }
 }

@@ -22,8 +22,6 @@ export interface DueMessage {
 /** A message with the claim under which it is sent. */
 export interface ClaimedMessage extends MessageRow {
   claim: string;
-  /** Not null: of a refused account, it is the one message that tries it. See `leaveProbe`. */
-  probe: number | null;
 }
 
 type Where = ExpressionBuilder<Schema, 'messages'>;
@@ -96,7 +94,7 @@ export async function holdFree(tx: Tx, engine: Storage['engine'], ids: readonly 
 export async function claimMessages(
   db: DbOrTx,
   take: { ids: readonly string[]; claim: string; now: number; until: number },
-): Promise<Omit<ClaimedMessage, 'probe'>[]> {
+): Promise<ClaimedMessage[]> {
   if (take.ids.length === 0) return [];
   const rows = await db
     .updateTable('messages')
