@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import * as agents from '../../server/fleet/agents/store.ts';
 import * as devices from '../../server/fleet/devices/store.ts';
+import { selectUnchanged } from '../../server/fleet/devices/whole-report/store.ts';
 import { storeNewcomers } from '../../server/fleet/routers/moves/newcomers/store.ts';
 import * as moves from '../../server/fleet/routers/moves/store.ts';
 import * as routers from '../../server/fleet/routers/store.ts';
@@ -110,6 +112,15 @@ const OPENING: Record<string, Hot> = {
       ),
     by: new RegExp(`${ONE_RECORD.source}|router_moves_open`),
   },
+  'what their routers see, compared with what is stored': {
+    run: (tx, { teamId, routers: all }) =>
+      selectUnchanged(
+        tx,
+        teamId,
+        all.slice(0, 50).map((routerId) => ({ teamId, routerId, sighted: [] })),
+        5000,
+      ),
+  },
   'ends of tunnels': {
     run: (tx, fleet) =>
       agents.recordDisconnects(
@@ -143,6 +154,15 @@ const WORK: Record<string, Hot> = {
   'claims on routers that wait': { run: (tx) => moves.selectOpenMoves(tx, 500), by: /router_moves_open/ },
 };
 
+/** One behind each router: of an empty table PostgreSQL reads all. */
+async function addDevices({ db }: Storage): Promise<void> {
+  await sql`insert into devices (id, team_id, place, mac, first_seen_at) select id, team_id, id, 'AA:00:00:00:00:01', ${NOW} from routers`.execute(
+    db,
+  );
+  await sql`insert into device_sightings (device_id, router_id, ip_first_seen_at, last_seen_at, present)
+    select id, id, ${NOW}, ${NOW}, 1 from routers`.execute(db);
+}
+
 describeEachDatabase('what runs for each agent, job and report', (open) => {
   let storage: Storage;
   let fleet: LargeFleet;
@@ -150,6 +170,7 @@ describeEachDatabase('what runs for each agent, job and report', (open) => {
   beforeAll(async () => {
     storage = await open();
     fleet = await seedLargeFleet(storage, { agents: 3000, jobs: 12_000, held: 3000, now: NOW });
+    await addDevices(storage);
     await learnSizes(storage);
   });
 

@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest';
+import type { Devices, SeenDevice } from '../../protocol/index.ts';
+import { DevicesService } from '../../server/fleet/devices/service.ts';
 import { confirmReports, upsertSighted } from '../../server/fleet/devices/store.ts';
 import type { SightedDevice } from '../../server/fleet/devices/store.ts';
 import { compareWithStored, markUnreported } from '../../server/fleet/devices/whole-report/store.ts';
+import { PresenceTracker } from '../../server/fleet/routers/presence.ts';
 import { newId } from '../../server/platform/core/ids.ts';
+import type { Storage, WriteQueue } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
-import { seedRouter } from '../harness/seed.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedAgent, seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
 
 const NOW = 1_700_000_000_000;
 
@@ -83,5 +90,96 @@ describeEachDatabase('a report of all devices', (open) => {
     const { changed, gone } = await compareWithStored(storage.db, { ...scope, siteId }, [sighted(ONE)]);
     expect(changed.map(({ mac }) => mac)).toEqual([ONE]);
     expect(gone).toHaveLength(2);
+  });
+});
+
+describeEachDatabase('whole reports of many routers at once', (open) => {
+  const ROUTERS = 30;
+
+  async function fleet() {
+    const stored = await open();
+    const first = await seedRouter(stored);
+    const { teamId } = first;
+    const routers = [first];
+    for (let count = 1; count < ROUTERS; count += 1)
+      routers.push(await seedRouter(stored, { teamId, agentId: await seedAgent(stored, teamId) }));
+    let writes = 0;
+    const counting: WriteQueue = {
+      write: (work) => {
+        writes += 1;
+        return stored.writes.write(work);
+      },
+    };
+    const storage: Storage = { ...stored, writes: counting };
+    const clock = new ManualClock(NOW);
+    const start = () =>
+      new DevicesService({
+        storage,
+        clock,
+        log: silentLog,
+        // Each agent has one router, and calls it by its id.
+        routers: { routerIdOf: (_agentId, name) => name, presence: new PresenceTracker({ offlineAfterMs: 75_000 }, clock) },
+        manufacturers: { lookup: async () => () => null },
+      });
+    let devices = start();
+    const report = ({ agentId, routerId }: SeededRouter, seen: SeenDevice[]) => {
+      const message: Devices = { type: 'devices', router: routerId, kind: 'full', first: true, last: true, devices: seen, gone: [] };
+      return devices.onDevices({ agentId, teamId, epoch: 1, address: '', reset: false }, message);
+    };
+    const seenBy = (router: SeededRouter): SeenDevice[] => [ONE, TWO].map((mac) => ({ mac, ip: `10.0.0.${routers.indexOf(router) + 1}` }));
+    await Promise.all(routers.map((router) => report(router, seenBy(router))));
+    // As after a restart: what was counted is forgotten.
+    await devices.stop();
+    devices = start();
+    clock.advance(60_000);
+    writes = 0;
+    return { storage, clock, teamId, routers, report, seenBy, writes: () => writes };
+  }
+
+  const confirmedAt = async ({ db }: Storage): Promise<Map<string, number>> =>
+    new Map((await db.selectFrom('device_reports').selectAll().execute()).map((row) => [row.router_id, row.confirmed_at]));
+
+  test('that say what is stored take one write together, and are all confirmed', async () => {
+    const { storage, clock, routers, report, seenBy, writes } = await fleet();
+    await Promise.all(routers.map((router) => report(router, seenBy(router))));
+    expect(writes()).toBe(1);
+    expect([...(await confirmedAt(storage)).values()]).toEqual(Array.from({ length: ROUTERS }, () => clock.now()));
+  });
+
+  test('of which some say something new store that, and confirm the others', async () => {
+    const { storage, clock, routers, report, seenBy, writes } = await fleet();
+    const [moved, lost] = routers as [SeededRouter, SeededRouter];
+    const say = (router: SeededRouter): SeenDevice[] => {
+      if (router === moved) return [{ mac: ONE, ip: '10.9.9.9' }, ...seenBy(router).slice(1)];
+      return router === lost ? seenBy(router).slice(0, 1) : seenBy(router);
+    };
+    await Promise.all(routers.map((router) => report(router, say(router))));
+    expect(writes()).toBe(3);
+    expect([...(await confirmedAt(storage)).values()]).toEqual(Array.from({ length: ROUTERS }, () => clock.now()));
+    const gone = await storage.db.selectFrom('device_sightings').select('router_id').where('present', '=', 0).execute();
+    expect(gone).toEqual([{ router_id: lost.routerId }]);
+    const addressed = await storage.db.selectFrom('device_sightings').select('router_id').where('ip_address', '=', '10.9.9.9').execute();
+    expect(addressed).toEqual([{ router_id: moved.routerId }]);
+  });
+
+  test('bring the devices of a router along that stands at a site now', async () => {
+    const { storage, teamId, routers, report, seenBy } = await fleet();
+    const [moved] = routers as [SeededRouter];
+    const siteId = newId(NOW);
+    await storage.db.insertInto('sites').values({ id: siteId, team_id: teamId, name: 'depot', created_at: NOW }).execute();
+    await storage.db.updateTable('routers').set({ site_id: siteId }).where('id', '=', moved.routerId).execute();
+    await Promise.all(routers.map((router) => report(router, seenBy(router))));
+    const there = await storage.db.selectFrom('devices').select('mac').where('place', '=', siteId).orderBy('mac').execute();
+    expect(there).toEqual([{ mac: ONE }, { mac: TWO }]);
+  });
+
+  test('are rejected for a router that was removed, and for no other', async () => {
+    const { storage, clock, routers, report, seenBy } = await fleet();
+    const [removed, ...others] = routers as [SeededRouter, ...SeededRouter[]];
+    await storage.db.updateTable('routers').set({ removed_at: NOW }).where('id', '=', removed.routerId).execute();
+    const outcomes = await Promise.allSettled(routers.map((router) => report(router, seenBy(router))));
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
+    const confirmed = await confirmedAt(storage);
+    expect(others.map(({ routerId }) => confirmed.get(routerId))).toEqual(others.map(() => clock.now()));
   });
 });

@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import type { FaultsService } from '../faults/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import { Manufacturers } from './manufacturers.ts';
@@ -23,6 +24,7 @@ export const devices = feature({
       onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', describeTruncation(total)),
       counters,
       keepMs: config.keepDevicesMs,
+      agentsApartMs: AGENTS_APART_MS,
     }),
   }),
   start: (own) => own.devices.start(),

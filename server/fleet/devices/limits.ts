@@ -58,6 +58,7 @@ export class DeviceLimits {
 
   /** The devices of a report that may be stored: all known ones, and new ones up to the limit. */
   async admit(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
+    if (sighted.length === 0) return sighted;
     const ofRouter =
       MAX_DEVICES_PER_ROUTER - (await this.#count(scope.routerId, () => store.countSightings(db, scope.routerId, MAX_DEVICES_PER_ROUTER)));
     const ofTeam =

@@ -19,6 +19,7 @@ import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
 import type { Device, DeviceFilter, DeviceScope, ListedDevice } from './types.ts';
 import { compareWithStored, markUnreported } from './whole-report/store.ts';
+import { UnchangedReports } from './whole-report/unchanged.ts';
 
 /** How often the last-seen times are stored; memory holds the exact ones. */
 const CONFIRM_EVERY_MS = 10 * 60_000;
@@ -35,6 +36,8 @@ export interface DevicesDeps {
   counters?: Counters;
   /** How long a device without an alias is kept after it was seen last, milliseconds. */
   keepMs?: number;
+  /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
+  agentsApartMs?: number;
   /** Called with every report: the router's total when it has more devices than its agent reports, else null. Must not throw. */
   onTotal?: (routerId: string, total: number | null) => void;
 }
@@ -46,6 +49,7 @@ export { macFragment } from './mac.ts';
 export class DevicesService {
   readonly #deps: DevicesDeps;
   readonly #limits: DeviceLimits;
+  readonly #unchanged: UnchangedReports;
   readonly #followed = new FollowedRouters();
   /** Routers whose running report has lost a part. */
   readonly #damaged = new Set<string>();
@@ -59,6 +63,7 @@ export class DevicesService {
   constructor(deps: DevicesDeps) {
     this.#deps = deps;
     this.#limits = new DeviceLimits(deps.counters);
+    this.#unchanged = new UnchangedReports(deps.storage, deps.clock, deps.agentsApartMs ?? 0);
     this.#sweeps = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -74,6 +79,7 @@ export class DevicesService {
 
   async stop(): Promise<void> {
     await this.#sweeps.stop();
+    await this.#unchanged.stop();
     await this.#confirming;
     await this.#confirmAll();
   }
@@ -93,26 +99,32 @@ export class DevicesService {
 
   /** @throws AppError when it cannot be stored: the rest of the report is then stored, but marks no device as gone */
   async onDevices(connection: AgentConnection, report: Devices): Promise<void> {
-    const { routers, storage } = this.#deps;
+    const { routers } = this.#deps;
     const routerId = routers.routerIdOf(connection.agentId, report.router);
     if (routerId === undefined) return;
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
-      const sighted = await this.#toSighted(report.devices);
-      await this.#limits.prepare(storage.db, connection.teamId);
-      const { scope, added } = await storage.writes.write(async (tx) => {
-        // Read inside the transaction: the router may move to another site at any time.
-        const here = await store.selectDeviceScope(tx, connection.teamId, routerId);
-        const isWhole = report.kind === 'full' && report.first && report.last;
-        return { scope: here, added: await (isWhole ? this.#storeWhole(tx, here, sighted) : this.#storeReport(tx, here, report, sighted)) };
-      });
-      this.#limits.added(scope, added);
+      await this.#store(connection.teamId, routerId, report);
     } catch (error) {
       this.#damaged.add(routerId);
       throw error;
     }
     if (report.last) this.#followed.add(connection.agentId, routerId);
     if (report.last || report.kind === 'delta') this.#recordTotal(routerId, report.total ?? null);
+  }
+
+  async #store(teamId: string, routerId: string, report: Devices): Promise<void> {
+    const sighted = await this.#toSighted(report.devices);
+    const isWhole = report.kind === 'full' && report.first && report.last;
+    if (isWhole && (await this.#unchanged.confirm({ teamId, routerId, sighted }))) return;
+    const { storage } = this.#deps;
+    await this.#limits.prepare(storage.db, teamId);
+    const { scope, added } = await storage.writes.write(async (tx) => {
+      // Read inside the transaction: the router may move to another site at any time.
+      const here = await store.selectDeviceScope(tx, teamId, routerId);
+      return { scope: here, added: await (isWhole ? this.#storeWhole(tx, here, sighted) : this.#storeReport(tx, here, report, sighted)) };
+    });
+    this.#limits.added(scope, added);
   }
 
   /** Routers with more devices than the limit, as agents have reported since the start. */

@@ -190,6 +190,8 @@ export class FaultsService {
 
   /** Converts the monotonic times of a {@link RouterWatch} into wall time. */
   #record(watched: Watched, changes: readonly FaultChange[]): void {
+    // As nearly always: every heartbeat and every reading comes by here.
+    if (changes.length === 0) return;
     const { clock } = this.#deps;
     const ahead = clock.now() - clock.monotonic();
     this.#changes.add(

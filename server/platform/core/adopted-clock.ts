@@ -89,8 +89,11 @@ export class AdoptedClock implements Clock {
 
   /** The step that is not adopted yet, whole milliseconds; adopts differences too small for a step. */
   get #step(): number {
-    if (Math.abs(this.#difference) >= LEAST_STEP_MS) this.#noticeSuspend();
-    const step = this.#difference;
+    let step = this.#difference;
+    if (Math.abs(step) >= LEAST_STEP_MS) {
+      this.#noticeSuspend();
+      step = this.#difference;
+    }
     if (Math.abs(step) >= LEAST_STEP_MS) return Math.round(step);
     this.#offset += step;
     return 0;
