@@ -67,7 +67,7 @@ export class Fleet {
 
   private constructor(api: ApiClient, { me, preferences }: { me: Me; preferences: Preferences }, session: Session) {
     this.api = api;
-    this.rails = new RailsStore(api, this.routers);
+    this.rails = new RailsStore(api, this.routers, isInSight);
     this.who = new Who(api, me);
     this.preferences = preferences;
     this.live = new Live({
@@ -77,6 +77,7 @@ export class Fleet {
       onOpen: () => void this.queries.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
     });
     setInterval(() => this.#poll(), POLL_MS);
+    document.addEventListener('visibilitychange', () => this.#onSight());
   }
 
   /** Reads who is signed in and all routers, then follows the events from before that reading. */
@@ -116,10 +117,18 @@ export class Fleet {
 
   /** Without a stream, everything may have changed. */
   #poll(): void {
-    if (this.live.state.kind !== 'refused') return;
+    if (this.live.state.kind !== 'refused' || !isInSight()) return;
     void this.who.readAgain();
     for (const key of [ROUTERS, ...EVERY_KEY]) this.#stale.add(key);
     this.#readAgainSoon();
+  }
+
+  /** What was told while nobody could see the page. */
+  #onSight(): void {
+    if (!isInSight()) return;
+    this.rails.show();
+    this.#poll();
+    if (this.#stale.size > 0) this.#readAgainSoon();
   }
 
   #readAgainSoon(): void {
@@ -130,15 +139,21 @@ export class Fleet {
     const stale = this.#stale;
     this.#stale = new Set();
     try {
-      if (stale.has(ROUTERS)) await this.routers.reload(async () => (await readRouters(this.api)).routers);
+      if (stale.has(ROUTERS) && !isInSight()) this.#stale.add(ROUTERS);
+      else if (stale.has(ROUTERS)) await this.routers.reload(async () => (await readRouters(this.api)).routers);
     } catch {
       // The control plane does not answer, which the mark of the stream shows. What was stale still is.
       for (const key of stale) this.#stale.add(key);
     }
-    await readAgain(this.queries, ({ queryKey }) => stale.has(String(queryKey[0])));
+    await readAgain(this.queries, ({ queryKey }) => stale.has(String(queryKey[0])), isInSight());
     this.#reread = undefined;
-    if (this.#stale.size > 0) this.#readAgainSoon();
+    if (this.#stale.size > 0 && isInSight()) this.#readAgainSoon();
   }
+}
+
+/** Whether anybody can see this page. Hidden tabs take events, and read nothing because of them. */
+function isInSight(): boolean {
+  return !document.hidden;
 }
 
 /** All routers of the team, and where the stream of events stood before the first was read. */

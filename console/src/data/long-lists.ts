@@ -14,10 +14,17 @@ export function isLong({ state }: Pick<Read, 'state'>): boolean {
   return (pages?.length ?? 0) > MOST_PAGES_READ_AGAIN;
 }
 
-/** Reads what is shown and has become stale again; a long list only becomes stale. */
-export async function readAgain(queries: Pick<QueryClient, 'invalidateQueries'>, isStale: (query: Read) => boolean): Promise<void> {
+/**
+ * Reads what is shown and has become stale again; a long list only becomes stale.
+ * @param isInSight false: everything only becomes stale, and is read when the page comes into sight (TanStack Query does)
+ */
+export async function readAgain(
+  queries: Pick<QueryClient, 'invalidateQueries'>,
+  isStale: (query: Read) => boolean,
+  isInSight: boolean,
+): Promise<void> {
   await Promise.all([
-    queries.invalidateQueries({ predicate: (query) => isStale(query) && !isLong(query) }),
+    queries.invalidateQueries({ predicate: (query) => isStale(query) && !isLong(query), refetchType: isInSight ? 'active' : 'none' }),
     queries.invalidateQueries({ predicate: (query) => isStale(query) && isLong(query), refetchType: 'none' }),
   ]);
 }

@@ -32,6 +32,7 @@ interface Kept {
 export class RailsStore {
   readonly #api: Pick<ApiClient, 'call'>;
   readonly #routers: RouterStore;
+  readonly #isInSight: () => boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #listeners = new Map<string, Set<() => void>>();
   /** Those that somebody looks at and that have no hours yet. */
@@ -45,9 +46,11 @@ export class RailsStore {
   /** After a failure nothing is asked before this time, milliseconds since 1970. */
   #notBefore = 0;
 
-  constructor(api: Pick<ApiClient, 'call'>, routers: RouterStore) {
+  /** @param isInSight whether anybody can see the page: nothing is read for others */
+  constructor(api: Pick<ApiClient, 'call'>, routers: RouterStore, isInSight: () => boolean) {
     this.#api = api;
     this.#routers = routers;
+    this.#isInSight = isInSight;
   }
 
   /** Changes with every answer; for those who look at many routers together. */
@@ -90,6 +93,11 @@ export class RailsStore {
     };
   }
 
+  /** The page came into sight. */
+  show(): void {
+    if (this.#listeners.size > 0) this.#readSoon();
+  }
+
   #readSoon(): void {
     this.#readIn(this.#unread.size > 0 ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now()));
   }
@@ -106,6 +114,7 @@ export class RailsStore {
 
   async #read(): Promise<void> {
     this.#dueAt = Infinity;
+    if (!this.#isInSight()) return;
     this.#isReading = true;
     const hasFailed = await this.#readOld().then(
       () => false,

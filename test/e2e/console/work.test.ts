@@ -224,6 +224,29 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     });
   });
 
+  it('reads nothing in a tab that nobody sees, and reads once when somebody sees it again', async () => {
+    await visit.signIn('viewer', '/jobs');
+    await page.locator('main:not(:has(.reading))').waitFor();
+    const reads: string[] = [];
+    page.on('request', (request) => reads.push(new URL(request.url()).pathname));
+    // A browser without a window shows every tab; this is what a page can know of it.
+    const showTab = (isShown: boolean): Promise<unknown> =>
+      page.evaluate(`Object.defineProperties(document, {
+        hidden: { value: ${!isShown}, configurable: true },
+        visibilityState: { value: '${isShown ? 'visible' : 'hidden'}', configurable: true },
+      });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+    await showTab(false);
+    const other = await visit.newTab('/jobs');
+    reads.length = 0;
+    await submit(19, ':put done', { description: 'Not seen yet' });
+    await other.getByRole('row').filter({ hasText: 'Not seen yet' }).getByText('done', { exact: true }).waitFor();
+    expect(reads).toEqual([]);
+    await showTab(true);
+    await page.getByRole('row').filter({ hasText: 'Not seen yet' }).getByText('done', { exact: true }).waitFor();
+    expect(reads.filter((path) => path === '/api/jobs')).toHaveLength(1);
+  });
+
   describe('a campaign', () => {
     it('whose answer was lost is not started twice, also when the question was closed meanwhile', async () => {
       await visit.signIn('operator', '/campaigns/new?q=router');

@@ -13,11 +13,13 @@ describe('the rails of many routers', () => {
   let routers: RouterStore;
   let rails: RailsStore;
   let isBroken: boolean;
+  let isInSight: boolean;
 
   beforeEach(() => {
     vi.useFakeTimers({ now: NOW });
     asked = [];
     isBroken = false;
+    isInSight = true;
     routers = new RouterStore();
     const all = Array.from({ length: 450 }, (_none, index) => ({ id: `r${index}`, created_at: '2026-01-01T00:00:00Z', ...STATE }));
     routers.load(all as unknown as Router[]);
@@ -28,7 +30,7 @@ describe('the rails of many routers', () => {
       const buckets = [{ ...bucket, not_answering: 0, agent_away: 0, unknown: 0 }];
       return { data: query.router_ids.map((id) => ({ router_id: id, buckets })) };
     };
-    rails = new RailsStore({ call } as unknown as Pick<ApiClient, 'call'>, routers);
+    rails = new RailsStore({ call } as unknown as Pick<ApiClient, 'call'>, routers, () => isInSight);
   });
   afterEach(() => vi.useRealTimers());
 
@@ -37,6 +39,22 @@ describe('the rails of many routers', () => {
     await vi.advanceTimersByTimeAsync(150);
     expect(asked.map(({ length }) => length)).toEqual([200, 200, 50]);
     expect(new Set(asked.flat()).size).toBe(450);
+  });
+
+  it('are not read while nobody can see the page, and once when somebody can', async () => {
+    rails.subscribe('r1', () => undefined);
+    await vi.advanceTimersByTimeAsync(150);
+    isInSight = false;
+    for (let changes = 0; changes < 5; changes += 1) {
+      const data = { router_id: 'r1', ...STATE, state: 'agent_away', state_since: new Date(Date.now()).toISOString() };
+      routers.apply([{ id: String(changes), type: 'router.changed', data }]);
+      await vi.advanceTimersByTimeAsync(400_000);
+    }
+    expect(asked).toEqual([['r1']]);
+    isInSight = true;
+    rails.show();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked).toEqual([['r1'], ['r1']]);
   });
 
   it('are not read again while nothing changes, and soon after the state of one has changed', async () => {

@@ -32,7 +32,8 @@ function useReadingAgain(campaignId: string, afterMs: number): void {
     if (type !== 'campaign.progress' || data['campaign_id'] !== campaignId) return;
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
-      void queries.invalidateQueries({ queryKey: [TARGETS] });
+      // Those of a hidden page are read when it comes into sight.
+      void queries.invalidateQueries({ queryKey: [TARGETS], refetchType: document.hidden ? 'none' : 'active' });
     }, afterMs);
   });
 }
