@@ -87,7 +87,9 @@ test('a forward emits events when it is created, opened and closed', async () =>
   expect((await listener.hears('forward.authorized')).data).toMatchObject({ forward_id: body['id'], port: body['port'] });
   await world.caller.call('DELETE', `${path}/${String(body['id'])}`);
   expect((await listener.hears('forward.closed')).data).toMatchObject({ forward_id: body['id'], revoked_early: true });
-  expect(listener.types).toEqual(['forward.created', 'forward.authorized', 'forward.closed']);
+  // A campaign of an earlier test may still report its last job.
+  const ofForward = listener.types.filter((type) => type.startsWith('forward.'));
+  expect(ofForward).toEqual(['forward.created', 'forward.authorized', 'forward.closed']);
   target.close();
   await listener.stop();
 });
