@@ -99,6 +99,67 @@ describe('what comes and goes together', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
+  /** Eight bad lines whose storm comes and goes. */
+  function badLines(group: ThreadSimulation): string[] {
+    const routers = routersAt(group, 8, null);
+    comeAndGo(group, routers, 4);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: 'storm:group', flapping: true });
+    return routers;
+  }
+
+  it('what opens while a storm comes and goes for hours is told by itself, again while it is critical, and to its end', () => {
+    const group = new ThreadSimulation();
+    const routers = badLines(group);
+    const before = group.told.length;
+    group.away('a1');
+    comeAndGo(group, routers, 75);
+    expect(group.told.slice(before)).toEqual(['open agent:a1', 'reminder agent:a1']);
+    group.back('a1');
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 2)).toEqual(['resolve agent:a1', 'resolve storm:group']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('many that open while a storm comes and goes are another storm, with updates, reminders and an end', () => {
+    const group = new ThreadSimulation();
+    const routers = badLines(group);
+    const before = group.told.length;
+    for (let n = 0; n < 10; n += 1) group.away(`a${n}`);
+    comeAndGo(group, routers, 2);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ open: 10, flapping: false });
+    for (let n = 10; n < 15; n += 1) group.away(`a${n}`);
+    comeAndGo(group, routers, 75);
+    expect(group.told.slice(before)).toEqual(['open storm:group:2', 'update storm:group:2', 'reminder storm:group:2']);
+    for (let n = 0; n < 15; n += 1) group.back(`a${n}`);
+    comeAndGo(group, routers, 1);
+    expect(group.told.slice(before + 3)).toEqual(['resolve storm:group:2']);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 4)).toEqual(['resolve storm:group']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('many that open while two storms come and go are told, and not one by one', () => {
+    const group = new ThreadSimulation();
+    const routers = badLines(group);
+    // Others each time: only their storm comes and goes.
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (let n = 0; n < 8; n += 1) group.open(`other${turn} ${n}`);
+      comeAndGo(group, routers, 1);
+      for (let n = 0; n < 8; n += 1) group.resolve(`other${turn} ${n}`);
+      comeAndGo(group, routers, 1);
+    }
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: 'storm:group:2', flapping: true });
+    const before = group.told.length;
+    for (let n = 0; n < 10; n += 1) group.away(`a${n}`);
+    comeAndGo(group, routers, 3);
+    expect(group.told.slice(before)).toEqual(['open storm:group:2']);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)!.open).toBeGreaterThanOrEqual(10);
+    for (let n = 0; n < 10; n += 1) group.back(`a${n}`);
+    group.pass(4 * HOUR);
+    expect(group.told.slice(before + 1).toSorted()).toEqual(['resolve storm:group', 'resolve storm:group:2']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
   it('the end of what comes and goes is told during a mute, and what stays open when the mute ends', () => {
     for (const staysOpen of [false, true]) {
       const group = new ThreadSimulation();

@@ -39,8 +39,15 @@ export function agentKey(agentId: string): string {
   return `agent:${agentId}`;
 }
 
-export function stormKey(groupId: string): string {
-  return `storm:${groupId}`;
+/** A storm that comes and goes tells little for as long as it does: what opens meanwhile may need another one. */
+export function stormKeys(groupId: string): string[] {
+  return [`storm:${groupId}`, `storm:${groupId}:2`];
+}
+
+/** The key of the next storm. When both come and go, the second one is told anew with what is added to it. */
+export function freeStormKey(groupId: string, find: (key: string) => ThreadRow | undefined): string {
+  const keys = stormKeys(groupId);
+  return keys.find((key) => find(key)?.state !== 'open') ?? keys.at(-1)!;
 }
 
 /** More threads at once than a person reads. */
@@ -62,9 +69,12 @@ export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | u
   const keys = [
     ...(isOfRouter && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []),
     ...(isOfRouter && thread.site_id !== null && !isSilenced ? [siteKey(thread.site_id, thread.kind)] : []),
-    ...(isSilenced ? [] : [stormKey(thread.group_id)]),
   ];
-  return keys.map(find).find((parent) => parent?.state === 'open');
+  const causes = keys.map(find);
+  // A storm that comes and goes says nothing of what joins it, and reminds of nothing: it stands only for what comes and goes as well.
+  const storms = isSilenced ? [] : stormKeys(thread.group_id).map(find);
+  const standing = storms.filter((storm) => storm?.flapping_since === null || thread.pending === 'flapping');
+  return [...causes, ...standing].find((parent) => parent?.state === 'open');
 }
 
 /** Have no records of their own: a site, a storm, agents that were lost all at once, things of one kind that happened at once. */

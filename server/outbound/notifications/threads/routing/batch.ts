@@ -1,7 +1,7 @@
 import { applyNotice, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
-import { agentKey, isStandIn, parentOf, siteKey, stormKey } from '../gather.ts';
+import { agentKey, isStandIn, parentOf, siteKey, stormKeys } from '../gather.ts';
 import { JOBS, OPENING } from '../timing.ts';
 import type { Settling } from '../timing.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
@@ -55,7 +55,7 @@ export function keysOf(notice: NoticeRow, place: Place, listeners: readonly List
 
 /** Keys of the threads that stand for all others of a group. */
 export function stormKeysOf(listeners: readonly Listener[]): string[] {
-  return listeners.map(({ id }) => stormKey(id));
+  return listeners.flatMap(({ id }) => stormKeys(id));
 }
 
 export function routeNotices(notices: readonly NoticeRow[], known: Known): Routed {

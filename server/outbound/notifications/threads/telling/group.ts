@@ -1,4 +1,4 @@
-import { comesAndGoes, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
+import { comesAndGoes, freeStormKey, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup } from '../gather.ts';
 import { openingsOf, stir, withKindsOf, worst } from '../apply.ts';
 import { FRESH, newThread } from '../new-thread.ts';
 import { FLAP_WINDOW_MS, SUSPECT_MS } from '../timing.ts';
@@ -49,7 +49,8 @@ function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: Gr
   const stormy = isStorm(all);
   if (stormy) {
     const kind = isLostAtOnce && held.length === 0 && all.length === agents.length ? 'contact_lost' : 'storm';
-    announce(standFor(state, { key: stormKey(state.groupId), kind, siteId: null }, all, result), all, state, result);
+    const key = freeStormKey(state.groupId, (wanted) => state.parents.find((one) => one.key === wanted));
+    announce(standFor(state, { key, kind, siteId: null }, all, result), all, state, result);
   } else for (const site of siteThreads) announce(site, sites.get(site.key)!, state, result);
   const joined = due.filter((thread) => !openings.includes(thread));
   return new Set([...joined, ...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
@@ -92,6 +93,8 @@ function standFor(
   const known = parents.find((thread) => thread.key === key);
   const openings = known ? openingsOf(known).filter((time) => time > now - FLAP_WINDOW_MS) : [];
   const isOpen = threads.filter(({ state }) => state === 'open');
+  // One that comes and goes, and is told anew, keeps what is in it.
+  const before = known?.state === 'open' ? known : { open_count: 0, item_count: 0 };
   const parent: ThreadRow = {
     ...withKindsOf({ ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })), kinds: '[]' }, threads),
     kind,
@@ -100,8 +103,8 @@ function standFor(
     state: 'open',
     ended_at: null,
     first_at: Math.min(...threads.map(({ first_at: at }) => at)),
-    open_count: isOpen.length,
-    item_count: threads.length,
+    open_count: before.open_count + isOpen.length,
+    item_count: before.item_count + threads.length,
     openings: JSON.stringify([...openings, now]),
     flapping_since: null,
     pending: null,
