@@ -125,4 +125,65 @@ describeEachDatabase('many of one kind', (open) => {
     await bench.pass(3 * MINUTE);
     expect(subjects()).toEqual([expect.stringMatching(/^open .*(?:agent|contact)/i)]);
   });
+
+  test('what opens while a storm comes and goes is told by itself, and to its end', async () => {
+    const { routerId: other } = await seedRouter(storage, { teamId, agentId });
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    const all = async (phase: 'open' | 'resolve', ids: readonly string[]): Promise<void> => {
+      await facts.happen(...ids.map((id) => facts.fault(phase, id)));
+      await bench.pass(2 * MINUTE);
+    };
+    const comeAndGo = async (): Promise<void> => {
+      await all('open', routers);
+      await all('resolve', routers);
+    };
+    for (let n = 0; n < 3; n += 1) await comeAndGo();
+    expect(bench.server.mails.at(-1)!.subject).toContain('Comes and goes');
+    const before = subjects().length;
+    await all('open', [other]);
+    await comeAndGo();
+    await all('resolve', [other]);
+    expect(bench.server.mails.slice(before).map(({ kind }) => kind)).toEqual(['open', 'resolve']);
+    // Many of them are another storm, though this one is open.
+    const more: string[] = [];
+    for (let n = 0; n < 7; n += 1) more.push((await seedRouter(storage, { teamId, agentId })).routerId);
+    await all('open', more);
+    await comeAndGo();
+    await all('resolve', more);
+    expect(bench.server.mails.slice(before + 2).map(({ kind }) => kind)).toEqual(['open', 'resolve']);
+    const storms = await storage.db.selectFrom('threads').select(['key', 'state']).where('kind', '=', 'storm').orderBy('key').execute();
+    expect(storms).toEqual([
+      { key: `storm:${groupId}`, state: 'open' },
+      { key: `storm:${groupId}:2`, state: 'ended' },
+    ]);
+  });
+
+  test('many that were not sent before the next ones come are told as well', async () => {
+    const isDown = clock.now() + 30 * MINUTE;
+    bench.server.answer = () =>
+      clock.now() < isDown ? { outcome: 'retry', error: 'network', detail: 'no connection' } : { outcome: 'sent' };
+    const reboot = (routerId: string): NewNotice => ({
+      ...job(routerId, 'job.failed'),
+      kind: 'fault.rebooted',
+      key: `router:${routerId}:rebooted`,
+    });
+    await bench.facts(routers.flatMap((id) => [job(id, 'job.failed'), reboot(id)]));
+    await bench.pass(10 * MINUTE);
+    await bench.facts(routers.slice(1).flatMap((id) => [job(id, 'job.expired'), reboot(id)]));
+    await bench.pass(10 * MINUTE);
+    await bench.facts(routers.slice(2).flatMap((id) => [job(id, 'job.failed'), reboot(id)]));
+    await bench.pass(60 * MINUTE);
+    expect(subjects().toSorted()).toEqual([
+      'open 6 routers rebooted',
+      'open 6 routers: 6 jobs failed',
+      'open 7 routers rebooted',
+      'open 7 routers: 7 jobs expired',
+      'open 8 routers rebooted',
+      'open 8 routers: 8 jobs failed',
+    ]);
+    const several = await storage.db.selectFrom('threads').select('item_count').where('kind', '=', 'several').orderBy('id').execute();
+    expect(several.map(({ item_count: count }) => count)).toEqual([8, 8, 7, 7, 6, 6]);
+    await bench.pass(120 * MINUTE);
+    expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
+  });
 });

@@ -175,7 +175,7 @@ export class ThreadSimulation {
     if (due.length === 0) return;
     const all = [...this.threads.values()];
     const children = new Map(
-      due.filter(isStandIn).map(({ id }) => {
+      all.filter(isStandIn).map(({ id }) => {
         const own = all.filter(({ parent_id: parent }) => parent === id);
         const open = own.filter(({ state }) => state === 'open').length;
         const moves = own.map(({ updated_at: at }) => at).toSorted((one, other) => other - one);

@@ -138,10 +138,9 @@ describe('what comes and goes together', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
-  it('many that open while two storms come and go are told, and not one by one', () => {
-    const group = new ThreadSimulation();
+  /** The bad lines, and a second storm that comes and goes: of others each time. */
+  function twoStorms(group: ThreadSimulation): string[] {
     const routers = badLines(group);
-    // Others each time: only their storm comes and goes.
     for (let turn = 0; turn < 3; turn += 1) {
       for (let n = 0; n < 8; n += 1) group.open(`other${turn} ${n}`);
       comeAndGo(group, routers, 1);
@@ -149,14 +148,51 @@ describe('what comes and goes together', () => {
       comeAndGo(group, routers, 1);
     }
     expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: 'storm:group:2', flapping: true });
+    return routers;
+  }
+
+  it('many that open while two storms come and go are told, and not one by one', () => {
+    const group = new ThreadSimulation();
+    const routers = twoStorms(group);
     const before = group.told.length;
     for (let n = 0; n < 10; n += 1) group.away(`a${n}`);
     comeAndGo(group, routers, 3);
     expect(group.told.slice(before)).toEqual(['open storm:group:2']);
-    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)!.open).toBeGreaterThanOrEqual(10);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ open: 10 });
     for (let n = 0; n < 10; n += 1) group.back(`a${n}`);
     group.pass(4 * HOUR);
     expect(group.told.slice(before + 1).toSorted()).toEqual(['resolve storm:group', 'resolve storm:group:2']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('what was in a storm and is steady meanwhile is told by itself when it opens again while the storm comes and goes', () => {
+    const group = new ThreadSimulation();
+    const routers = badLines(group);
+    const [steady, ...others] = routers;
+    comeAndGo(group, others, 75);
+    const before = group.told.length;
+    group.open(steady!);
+    comeAndGo(group, others, 75);
+    expect(group.told.slice(before)).toEqual([`open router:${steady}:router_offline`, `reminder router:${steady}:router_offline`]);
+    group.resolve(steady!);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 2)).toEqual([`resolve router:${steady}:router_offline`, 'resolve storm:group']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('what is critical and joins two storms that come and go is told again, and to its end, while they do', () => {
+    const group = new ThreadSimulation();
+    const routers = twoStorms(group);
+    const before = group.told.length;
+    for (let n = 0; n < 10; n += 1) group.away(`a${n}`);
+    comeAndGo(group, routers, 75);
+    expect(group.told.slice(before)).toEqual(['open storm:group:2', 'reminder storm:group:2']);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ open: 10, flapping: false });
+    for (let n = 0; n < 10; n += 1) group.back(`a${n}`);
+    comeAndGo(group, routers, 2);
+    expect(group.told.slice(before + 2)).toEqual(['resolve storm:group:2']);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 3)).toEqual(['resolve storm:group']);
     expect(group.isAllClosed).toBe(true);
   });
 

@@ -134,6 +134,12 @@ export function stir(parent: ThreadRow, child: ThreadRow, now: number): ThreadRo
   return parent.flapping_since === null ? wait(told, parent.pending ?? 'update', ENDING, now) : told;
 }
 
+/** A thread that opens leaves the one that stood for it. */
+export function standAlone(thread: ThreadRow, now: number): ThreadRow {
+  const alone: ThreadRow = { ...thread, parent_id: null, told_in: null, flapping_since: null };
+  return alone.pending === 'open' ? alone : wait(alone, 'open', OPENING, now);
+}
+
 /** Waits for quiet; the longest wait counts from the first change that was not told. */
 export function wait(thread: ThreadRow, pending: string, settling: Settling, now: number): ThreadRow {
   const since = thread.pending === pending ? (thread.pending_since ?? now) : now;

@@ -44,7 +44,7 @@ export function stormKeys(groupId: string): string[] {
   return [`storm:${groupId}`, `storm:${groupId}:2`];
 }
 
-/** The key of the next storm. When both come and go, the second one is told anew with what is added to it. */
+/** The key of the next storm. When both come and go, the second one is told anew with what is added to it, as one that stays. */
 export function freeStormKey(groupId: string, find: (key: string) => ThreadRow | undefined): string {
   const keys = stormKeys(groupId);
   return keys.find((key) => find(key)?.state !== 'open') ?? keys.at(-1)!;
@@ -71,10 +71,15 @@ export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | u
     ...(isOfRouter && thread.site_id !== null && !isSilenced ? [siteKey(thread.site_id, thread.kind)] : []),
   ];
   const causes = keys.map(find);
-  // A storm that comes and goes says nothing of what joins it, and reminds of nothing: it stands only for what comes and goes as well.
   const storms = isSilenced ? [] : stormKeys(thread.group_id).map(find);
-  const standing = storms.filter((storm) => storm?.flapping_since === null || thread.pending === 'flapping');
-  return [...causes, ...standing].find((parent) => parent?.state === 'open');
+  return [...causes, ...storms.filter((storm) => storm && !isTooRestless(storm, thread))].find((parent) => parent?.state === 'open');
+}
+
+/** A storm that comes and goes says nothing of what is in it, and reminds of nothing: it stands only for what comes and goes as well. */
+export function isTooRestless(storm: ThreadRow, thread: ThreadRow): boolean {
+  if (storm.flapping_since === null || !stormKeys(storm.group_id).includes(storm.key)) return false;
+  // 'steady': it has stayed open for so long that it is to be told.
+  return openingsOf(thread).length < FLAP_OPENINGS || (thread.parent_id === null && thread.pending === 'steady');
 }
 
 /** Have no records of their own: a site, a storm, agents that were lost all at once, things of one kind that happened at once. */

@@ -1,7 +1,7 @@
-import { applyNotice, stir } from '../apply.ts';
+import { applyNotice, standAlone, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
-import { agentKey, isStandIn, parentOf, siteKey, stormKeys } from '../gather.ts';
+import { agentKey, isStandIn, isTooRestless, parentOf, siteKey, stormKeys } from '../gather.ts';
 import { JOBS, OPENING } from '../timing.ts';
 import type { Settling } from '../timing.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
@@ -126,8 +126,11 @@ class Batch {
   #underParent(thread: ThreadRow, before: ThreadRow, isSilenced: boolean): ThreadRow {
     const { now } = this.#known;
     // What was told is told to its end by itself.
-    const isNew = thread.state === 'open' && before.state !== 'open' && before.told_open === 0 && before.flapping_since === null;
-    const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : this.#byId(thread.parent_id);
+    const opens = thread.state === 'open' && before.state !== 'open';
+    const known = this.#byId(thread.parent_id);
+    if (opens && known && isTooRestless(known, thread)) return this.#underParent(standAlone(thread, now), before, isSilenced);
+    const isNew = opens && before.told_open === 0 && (before.flapping_since === null || thread.flapping_since === null);
+    const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : known;
     if (!parent || parent.state !== 'open') return thread;
     if (isStandIn(parent)) this.#put(stir(parent, thread, now));
     return { ...thread, parent_id: parent.id, told_in: null, pending: null, pending_since: null, flush_at: null };

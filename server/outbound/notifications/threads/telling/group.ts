@@ -85,7 +85,7 @@ function heldUntil(thread: ThreadRow, now: number): number {
 
 /** Puts threads under one that stands for them. */
 function standFor(
-  { teamId, groupId, parents, newId, now }: GroupState,
+  { teamId, groupId, parents, children, newId, now }: GroupState,
   { key, kind, siteId }: { key: string; kind: string; siteId: string | null },
   threads: readonly ThreadRow[],
   result: GroupResult,
@@ -94,7 +94,8 @@ function standFor(
   const openings = known ? openingsOf(known).filter((time) => time > now - FLAP_WINDOW_MS) : [];
   const isOpen = threads.filter(({ state }) => state === 'open');
   // One that comes and goes, and is told anew, keeps what is in it.
-  const before = known?.state === 'open' ? known : { open_count: 0, item_count: 0 };
+  const isAnew = known?.state === 'open';
+  const before = (isAnew ? children.get(known.id) : undefined) ?? { open: 0, all: 0 };
   const parent: ThreadRow = {
     ...withKindsOf({ ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })), kinds: '[]' }, threads),
     kind,
@@ -103,9 +104,10 @@ function standFor(
     state: 'open',
     ended_at: null,
     first_at: Math.min(...threads.map(({ first_at: at }) => at)),
-    open_count: before.open_count + isOpen.length,
-    item_count: before.item_count + threads.length,
-    openings: JSON.stringify([...openings, now]),
+    open_count: before.open + isOpen.length,
+    item_count: before.all + threads.length,
+    // What joins it stays for now: it is told as open, with reminders and an end.
+    openings: JSON.stringify(isAnew ? [] : [...openings, now]),
     flapping_since: null,
     pending: null,
     pending_since: null,

@@ -41,7 +41,10 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
     ...new Set(due.flatMap((thread) => (isOpening(thread) && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []))),
   ];
   const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
-  const children = await selectChildren(tx, teamId, due.filter(isStandIn), MOVES);
+  // One that comes and goes may be told anew with what is due.
+  const restless = parents.filter((parent) => isStandIn(parent) && parent.state === 'open' && parent.flapping_since !== null);
+  const counted = new Map([...due.filter(isStandIn), ...restless].map((thread) => [thread.id, thread]));
+  const children = await selectChildren(tx, teamId, [...counted.values()], MOVES);
   const agents = await countAgents(tx, teamId);
   const escalations = await selectEscalations(tx, teamId);
   const silenced = await selectSilenced(tx, teamId, due.map(factOf), now);
