@@ -86,7 +86,7 @@ export class ThreadSimulation {
 
   /** The threads that a thread with this key has told. */
   severalOf(key: string): ThreadRow[] {
-    const parent = [...this.threads.values()].find((thread) => thread.key === key);
+    const parent = [...this.threads.values()].findLast((thread) => thread.key === key);
     return [...this.threads.values()].filter(({ told_in: toldIn }) => parent !== undefined && toldIn === parent.id);
   }
 
@@ -193,6 +193,7 @@ export class ThreadSimulation {
       agents: this.agents,
       newId: () => this.#nextId(),
     });
+    for (const id of result.replaced) this.threads.set(id, { ...this.threads.get(id)!, flush_at: null, closed_at: this.now });
     for (const thread of [...result.added, ...result.changed]) this.threads.set(thread.id, thread);
     this.#inherit(result.released);
     for (const { id, flapping_since: since } of result.released)

@@ -248,8 +248,8 @@ describe('what happens and is over at once', () => {
     const several = group.said.filter(({ withheld }) => withheld === null);
     expect(several.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
       'open several:group:job',
-      'update several:group:job',
-      'update several:group:job',
+      'open several:group:job',
+      'open several:group:job',
     ]);
     for (const [index, { at }] of several.entries()) if (index > 0) expect(at - several[index - 1]!.at).toBeGreaterThanOrEqual(5 * MINUTE);
     expect(several.reduce((sum, { items }) => sum + items, 0)).toBe(600);

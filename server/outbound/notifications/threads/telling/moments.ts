@@ -28,7 +28,10 @@ export function gatherMoments(state: GroupState, due: readonly ThreadRow[], resu
   return gathered;
 }
 
-/** They are told by a thread that has no end, and are done with it. */
+/**
+ * They are told by a thread that has no end, and are done with it. What follows is another thread: a message is written when it is sent, and one
+ * that waits for a mail server still says what it was to say.
+ */
 function tellSeveral(
   { teamId, groupId, newId, now }: GroupState,
   { likeness, known }: { likeness: Likeness; known: ThreadRow | undefined },
@@ -36,15 +39,14 @@ function tellSeveral(
   result: GroupResult,
 ): void {
   const parent: ThreadRow = {
-    ...(known ?? newThread({ id: newId(), teamId, groupId, key: severalKey(groupId, likeness), kind: 'several', now })),
+    ...newThread({ id: newId(), teamId, groupId, key: severalKey(groupId, likeness), kind: 'several', now }),
     state: 'ended',
-    kinds: '[]',
     severity: worst(threads),
     first_at: Math.min(...threads.map(({ pending_since: since }) => since ?? now)),
     item_count: threads.length,
   };
-  if (known) result.reopened.push(parent.id);
-  else result.add(parent);
-  for (const thread of threads) result.put({ ...rest(thread, now), told_in: parent.id });
-  result.tell(tell(rest(withKindsOf(parent, threads), now), known ? 'update' : 'open', now));
+  if (known) result.replaced.push(known.id);
+  result.add(parent);
+  for (const thread of threads) result.put({ ...rest(thread, now), told_in: parent.id, flush_at: null, closed_at: now });
+  result.tell(tell(rest(withKindsOf(parent, threads), now), 'open', now));
 }

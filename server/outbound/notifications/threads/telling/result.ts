@@ -34,6 +34,9 @@ export class GroupResult {
   /** Parents that begin anew: what was in them before is forgotten. */
   readonly reopened: string[] = [];
 
+  /** What has no end, and was told: the next of the kind takes their place. */
+  readonly replaced: string[] = [];
+
   has({ id }: ThreadRow): boolean {
     return this.#threads.has(id);
   }

@@ -220,6 +220,17 @@ export async function forgetMembers(db: DbOrTx, teamId: string, parentIds: reado
     await db.updateTable('threads').set({ told_in: null }).where('team_id', '=', teamId).where('told_in', 'in', chunk).execute();
 }
 
+/** Nothing joins them any more. */
+export async function closeThreads(db: DbOrTx, teamId: string, ids: readonly string[], now: number): Promise<void> {
+  for (const chunk of inChunks(ids))
+    await db
+      .updateTable('threads')
+      .set({ flush_at: null, closed_at: now })
+      .where('team_id', '=', teamId)
+      .where('id', 'in', chunk)
+      .execute();
+}
+
 /** Groups whose threads wait for the end of a mute. */
 export async function selectMutedGroups(db: DbOrTx): Promise<{ teamId: string; groupId: string }[]> {
   const rows = await db.selectFrom('threads').select(['team_id', 'group_id']).distinct().where('muted', '=', 1).execute();

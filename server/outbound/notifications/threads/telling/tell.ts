@@ -8,6 +8,7 @@ import { MOVES } from './flapping.ts';
 import { tellGroup } from './group.ts';
 import { chainOf, factOf, momentOf } from './moment.ts';
 import {
+  closeThreads,
   countAgents,
   forgetMembers,
   releaseAsTold,
@@ -62,6 +63,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
       newId: () => newId(now),
     });
     await forgetMembers(tx, teamId, result.reopened);
+    await closeThreads(tx, teamId, result.replaced, now);
     await insertThreads(tx, result.added);
     await updateThreads(tx, result.changed);
     await releaseAsTold(tx, teamId, result.released, { now, closeAt: now + FLAP_WINDOW_MS });
