@@ -1,12 +1,7 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
-import {
-  isSettling,
-  keysOf,
-  routeNotices,
-  settleTogether,
-  stormKeysOf,
-} from '../../server/outbound/notifications/threads/routing/batch.ts';
+import { keysOf, routeNotices, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
+import { isSettling, settleTogether } from '../../server/outbound/notifications/threads/routing/settle.ts';
 import { inheritedFrom } from '../../server/outbound/notifications/threads/telling/care.ts';
 import { MOVES } from '../../server/outbound/notifications/threads/telling/flapping.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
@@ -136,8 +131,8 @@ export class ThreadSimulation {
     );
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
     if (![...routed.added, ...routed.changed].some(isSettling)) return;
-    const waiting = [...this.threads.values()].filter(({ flush_at: at, closed_at: end }) => at !== null && end === null);
-    for (const thread of settleTogether(waiting, this.now)) this.threads.set(thread.id, thread);
+    const open = [...this.threads.values()].filter(({ closed_at: end }) => end === null);
+    for (const thread of settleTogether(open, this.now)) this.threads.set(thread.id, thread);
   }
 
   open(router: string, kind = 'fault.router_offline', severity = 'critical'): void {

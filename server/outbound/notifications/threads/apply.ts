@@ -7,6 +7,7 @@ import {
   ENDING,
   FLAP_OPENINGS,
   FLAP_WINDOW_MS,
+  GATHERING,
   JOBS,
   OPENING,
   STAYS_OPEN_MS,
@@ -131,7 +132,7 @@ export function withKindsOf(parent: ThreadRow, children: readonly Pick<ThreadRow
 /** A thread that stands for others waits for quiet before it says how many they are. While it comes and goes it is looked at anyway. */
 export function stir(parent: ThreadRow, child: ThreadRow, now: number): ThreadRow {
   const told = withKindsOf(parent, [child]);
-  return parent.flapping_since === null ? wait(told, parent.pending ?? 'update', ENDING, now) : told;
+  return parent.flapping_since === null ? wait(told, parent.pending ?? 'update', GATHERING, now) : told;
 }
 
 /** A thread that opens leaves the one that stood for it. */

@@ -11,8 +11,21 @@ export interface Settling {
 
 /** An outage of several routers is noticed within seconds. With the hint, the decision and the sending, the first message comes within 15 s. */
 export const OPENING: Settling = { quietMs: 3 * SECOND, mostMs: 14 * SECOND };
+/**
+ * What follows an opening of its site and kind that was just told: by how often it was told. The first message has said that there is trouble,
+ * and each further one should be worth reading. Grows as the group_interval of other services does, and ends far below their five minutes.
+ */
+export const FOLLOWING: readonly Settling[] = [
+  { quietMs: 15 * SECOND, mostMs: MINUTE },
+  { quietMs: 30 * SECOND, mostMs: 90 * SECOND },
+  { quietMs: MINUTE, mostMs: 2 * MINUTE },
+];
+/** An opening is news for so long. */
+export const STILL_NEW_MS = 10 * MINUTE;
 /** Good news may wait a little longer, so that what comes back step by step is told once. */
 export const ENDING: Settling = { quietMs: 10 * SECOND, mostMs: 30 * SECOND };
+/** What stands for others is looked at when nothing of it has moved for a moment: its end is that of the last one. */
+export const GATHERING: Settling = { quietMs: 10 * SECOND, mostMs: MINUTE };
 /** Jobs of a router end one after the other. */
 export const JOBS: Settling = { quietMs: MINUTE, mostMs: MINUTE };
 /** Jobs of a campaign, for a group that follows jobs and not campaigns. */

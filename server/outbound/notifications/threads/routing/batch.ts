@@ -2,8 +2,6 @@ import { applyNotice, standAlone, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
 import { agentKey, isStandIn, isTooRestless, parentOf, siteKey, stormKeys } from '../gather.ts';
-import { JOBS, OPENING } from '../timing.ts';
-import type { Settling } from '../timing.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
@@ -171,39 +169,6 @@ class Batch {
       state: 'ended',
     };
   }
-}
-
-/**
- * What a group hears together waits for each other: openings, and what happens and is over at once. Until nothing new has come for a moment,
- * and not longer than the first of them may wait. Others of the group that wait already are moved with them.
- */
-export function settleTogether(waiting: readonly ThreadRow[], now: number): ThreadRow[] {
-  return [...Map.groupBy(waiting, poolOf)].flatMap(([pool, threads]) => (pool === undefined ? [] : settlePool(threads, now)));
-}
-
-function poolOf({ group_id: groupId, pending, key }: ThreadRow): string | undefined {
-  if (pending === 'open' || pending === 'flapping') return `${groupId} opening`;
-  return pending === 'info' && !key.startsWith('campaign:') ? `${groupId} ${key.endsWith(':jobs') ? 'jobs' : 'moments'}` : undefined;
-}
-
-function settlePool(threads: readonly ThreadRow[], now: number): ThreadRow[] {
-  const { quietMs, mostMs } = settlingOfPool(threads[0]!);
-  // One that opens again, or that is held back, waits longer and on its own; it must not end the wait of the others in its last seconds.
-  const waiting = threads.filter(
-    ({ flush_at: at, pending_since: since }) => at !== null && at <= now + mostMs && since !== null && since >= now - mostMs,
-  );
-  const first = Math.min(...waiting.map(({ pending_since: since }) => since ?? now));
-  const flushAt = Math.min(now + quietMs, first + mostMs);
-  return waiting.filter(({ flush_at: at }) => at !== flushAt).map((thread) => ({ ...thread, flush_at: flushAt }));
-}
-
-function settlingOfPool({ key }: ThreadRow): Settling {
-  return key.endsWith(':jobs') ? JOBS : OPENING;
-}
-
-/** Waits with others of its group. */
-export function isSettling(thread: ThreadRow): boolean {
-  return poolOf(thread) !== undefined;
 }
 
 function nameOf({ group_id: groupId, key }: Pick<ThreadRow, 'group_id' | 'key'>): string {

@@ -3,8 +3,9 @@ import type { Tx } from '../../../../platform/storage/db.ts';
 import type { CampaignOf } from '../match.ts';
 import type { ThreadRow } from '../types.ts';
 import { releaseToOpen } from '../telling/store.ts';
-import { FLAP_WINDOW_MS } from '../timing.ts';
-import { hearing, isSettling, keysOf, routeNotices, settleTogether, stormKeysOf, takeFew } from './batch.ts';
+import { FLAP_WINDOW_MS, STILL_NEW_MS } from '../timing.ts';
+import { hearing, keysOf, routeNotices, stormKeysOf, takeFew } from './batch.ts';
+import { isSettling, settleTogether } from './settle.ts';
 import {
   insertThreads,
   lockTeam,
@@ -85,5 +86,5 @@ function endedAgents(threads: readonly ThreadRow[]): string[] {
 async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now: number): Promise<void> {
   const groups = [...new Set(threads.filter(isSettling).map(({ group_id: id }) => id))];
   if (groups.length === 0) return;
-  await updateThreads(tx, settleTogether(await selectSettling(tx, teamId, groups), now));
+  await updateThreads(tx, settleTogether(await selectSettling(tx, teamId, groups, now - STILL_NEW_MS), now));
 }
