@@ -4,7 +4,7 @@ import { findThreads, selectGroupNames } from '../../server/outbound/notificatio
 import type { MessageFilter, ThreadFilter } from '../../server/outbound/notifications/log/types.ts';
 import { readFacts } from '../../server/outbound/notifications/messages/view/facts.ts';
 import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
-import { selectOpenThreads } from '../../server/outbound/notifications/threads/routing/store.ts';
+import { selectOpenThreads, selectToldAfter } from '../../server/outbound/notifications/threads/routing/store.ts';
 import { selectStandIns } from '../../server/outbound/notifications/threads/telling/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -150,5 +150,9 @@ describeEachDatabase('the plans of the delivery log', (open) => {
     expect(byKey!.reads, byKey!.text).toMatchObject([{ index: 'threads_by_key' }]);
     const [byKind] = await plansOf(storage, (db) => selectStandIns(db, teamId, [groupId]));
     expect(byKind!.reads, byKind!.text).toMatchObject([{ index: 'threads_by_kind' }]);
+    const [told] = await plansOf(storage, (db) =>
+      selectToldAfter(db, teamId, { groupIds: [groupId], kinds: ['fault.router_offline'] }, 1000),
+    );
+    expect(told!.reads, told!.text).toMatchObject([{ index: 'threads_by_kind' }]);
   });
 });

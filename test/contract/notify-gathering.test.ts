@@ -65,13 +65,15 @@ describeEachDatabase('many of one kind', (open) => {
     expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
   });
 
+  /** All routers. */
+  async function standAtOneSite(): Promise<void> {
+    const site = { id: newId(START), team_id: teamId, name: 'Madrid', time_zone: 'Europe/Madrid', created_at: 1 };
+    await storage.db.insertInto('sites').values(site).execute();
+    await storage.db.updateTable('routers').set({ site_id: site.id }).execute();
+  }
+
   test('a site that comes and goes says so once, and when it is quiet, also with restarts in between', async () => {
-    const site = newId(START);
-    await storage.db
-      .insertInto('sites')
-      .values({ id: site, team_id: teamId, name: 'Madrid', time_zone: 'Europe/Madrid', created_at: 1 })
-      .execute();
-    await storage.db.updateTable('routers').set({ site_id: site }).execute();
+    await standAtOneSite();
     const facts = new FaultFacts(storage, clock, bench, teamId);
     for (let n = 0; n < 20; n += 1) {
       await facts.happen(...routers.map((id) => facts.fault('open', id)));
@@ -188,5 +190,29 @@ describeEachDatabase('many of one kind', (open) => {
     expect(several.map(({ item_count: count }) => count)).toEqual([8, 8, 7, 7, 6, 6]);
     await bench.pass(120 * MINUTE);
     expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
+  });
+
+  test('routers of a site that go away one every 4 s are told in two messages and two ends, also with a restart in between', async () => {
+    await standAtOneSite();
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    const oneByOne = async (phase: 'open' | 'resolve'): Promise<void> => {
+      for (const id of routers) {
+        await facts.happen(facts.fault(phase, id));
+        await bench.pass(4000);
+        bench.restart();
+      }
+    };
+    await oneByOne('open');
+    await bench.pass(5 * MINUTE);
+    const back = clock.now();
+    await oneByOne('resolve');
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.mails.map(({ kind, at }) => [kind, at])).toEqual([
+      ['open', START + 3000],
+      ['open', START + 28_000 + 15_000],
+      ['resolve', back + 10_000],
+      ['resolve', back + 28_000 + 10_000],
+    ]);
+    expect(subjects()[1]).toBe('open Madrid: 7 of 8 routers offline since 13:00');
   });
 });

@@ -270,3 +270,148 @@ describe('what happens and is over at once', () => {
     expect(group.said.map(({ withheld }) => withheld)).toEqual(Array.from({ length: 10 }, () => 'muted'));
   });
 });
+
+describe('what follows at a site that the group was just told of', () => {
+  const times = (group: ThreadSimulation, start: number) =>
+    group.said.flatMap(({ at, kind, key, withheld }) => (withheld === null ? [`${kind} ${key} ${(at - start) / SECOND} s`] : []));
+
+  it('12 routers that go away one every 4 s are told in two messages, the first after 3 s, and in two ends', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 12);
+    const start = group.now;
+    for (const router of routers) {
+      group.open(router);
+      group.pass(4 * SECOND);
+    }
+    group.pass(7 * MINUTE);
+    expect(times(group, start)).toEqual(['open router:r0:router_offline 3 s', `open ${SITE} 59 s`]);
+    expect(group.said.at(-1)).toMatchObject({ open: 11 });
+    const back = group.now;
+    for (const router of routers) {
+      group.resolve(router);
+      group.pass(4 * SECOND);
+    }
+    group.pass(3 * HOUR);
+    // The last one is back after 44 s.
+    expect(times(group, back).slice(2)).toEqual(['resolve router:r0:router_offline 10 s', `resolve ${SITE} 54 s`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('12 agents that go away one every 4 s likewise', () => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < 12; n += 1) group.at(`a${n}`, 'madrid');
+    const start = group.now;
+    for (let n = 0; n < 12; n += 1) {
+      group.away(`a${n}`);
+      group.pass(4 * SECOND);
+    }
+    group.pass(7 * MINUTE);
+    const back = group.now;
+    for (let n = 0; n < 12; n += 1) {
+      group.back(`a${n}`);
+      group.pass(4 * SECOND);
+    }
+    group.pass(3 * HOUR);
+    expect(times(group, start).slice(0, 2)).toEqual(['open agent:a0 3 s', 'open storm:group 59 s']);
+    expect(times(group, back).slice(2)).toEqual(['resolve agent:a0 10 s', 'resolve storm:group 54 s']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('waits for quiet, longer each time, and never longer than two minutes', () => {
+    const group = new ThreadSimulation();
+    const start = group.now;
+    for (const router of routersAt(group, 5)) {
+      group.open(router);
+      group.pass(2 * MINUTE);
+    }
+    expect(group.said.map(({ at }) => (at - start) / SECOND)).toEqual([3, 135, 270, 420, 540]);
+    const many = new ThreadSimulation();
+    const routers = routersAt(many, 40);
+    const opened = many.now;
+    many.open(routers[0]!);
+    many.pass(10 * SECOND);
+    many.open(routers[1]!);
+    many.pass(MINUTE);
+    many.open(routers[2]!);
+    many.pass(2 * MINUTE);
+    const since = (many.now - opened) / SECOND;
+    for (const router of routers.slice(3)) {
+      many.open(router);
+      many.pass(5 * SECOND);
+    }
+    expect(times(many, opened).at(-1)).toBe(`open ${SITE} ${since + 120} s`);
+  });
+
+  it.each([
+    ['at another site', (group: ThreadSimulation) => group.open('elsewhere')],
+    ['at no site', (group: ThreadSimulation) => group.open('nowhere')],
+    ['of another kind', (group: ThreadSimulation) => group.open('r1', 'fault.wan_down')],
+    ['of its agent', (group: ThreadSimulation) => group.away('a1')],
+  ])('what opens %s meanwhile is told after 3 s', (_where, happen) => {
+    const group = new ThreadSimulation();
+    routersAt(group, 3);
+    group.at('elsewhere', 'lisbon');
+    group.at('a1', 'madrid');
+    group.open('r0');
+    group.pass(10 * SECOND);
+    group.open('r1');
+    group.pass(5 * SECOND);
+    const at = group.now;
+    happen(group);
+    group.pass(4 * SECOND);
+    expect(group.said).toHaveLength(2);
+    expect(group.said[1]!.at - at).toBe(3 * SECOND);
+  });
+
+  it.each([
+    ['over', (group: ThreadSimulation) => group.resolve('r0')],
+    ['ten minutes old', (group: ThreadSimulation) => group.pass(10 * MINUTE)],
+    ['old, and was only reminded of', (group: ThreadSimulation) => group.pass(4 * HOUR)],
+  ])('what opens when the first one is %s is told after 3 s', (_when, happen) => {
+    const group = new ThreadSimulation();
+    routersAt(group, 2);
+    group.open('r0');
+    group.pass(MINUTE);
+    happen(group);
+    group.pass(15 * SECOND);
+    const at = group.now;
+    group.open('r1');
+    group.pass(MINUTE);
+    expect(group.said.at(-1)).toMatchObject({ kind: 'open', key: 'router:r1:router_offline', at: at + 3 * SECOND });
+  });
+
+  it('what opens again waits its own time, also when others follow', () => {
+    const group = new ThreadSimulation();
+    routersAt(group, 4);
+    group.open('r0');
+    group.open('r1');
+    group.pass(MINUTE);
+    group.resolve('r1');
+    group.pass(MINUTE);
+    const again = group.now;
+    group.open('r1');
+    group.pass(110 * SECOND);
+    group.open('r2');
+    group.pass(HOUR);
+    const openings = group.said.filter(({ kind }) => kind === 'open').map(({ key, at }) => [key, (at - again) / SECOND]);
+    expect(openings.slice(2)).toEqual([
+      ['router:r2:router_offline', 125],
+      ['router:r1:router_offline', 180],
+    ]);
+  });
+
+  it('what is over before it is told is not told', () => {
+    const group = new ThreadSimulation();
+    routersAt(group, 2);
+    group.open('r0');
+    group.pass(10 * SECOND);
+    group.open('r1');
+    group.pass(14 * SECOND);
+    group.resolve('r1');
+    group.pass(HOUR);
+    expect(group.said.map(({ key, withheld }) => [key, withheld])).toEqual([
+      ['router:r0:router_offline', null],
+      ['router:r1:router_offline', 'over_before_told'],
+    ]);
+  });
+});

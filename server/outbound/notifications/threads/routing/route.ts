@@ -5,7 +5,7 @@ import type { ThreadRow } from '../types.ts';
 import { releaseToOpen } from '../telling/store.ts';
 import { FLAP_WINDOW_MS, STILL_NEW_MS } from '../timing.ts';
 import { hearing, keysOf, routeNotices, stormKeysOf, takeFew } from './batch.ts';
-import { isSettling, settleTogether } from './settle.ts';
+import { isSettling, settleTogether, troubleOf } from './settle.ts';
 import {
   insertThreads,
   lockTeam,
@@ -16,6 +16,7 @@ import {
   selectOpenThreads,
   selectPlaces,
   selectSilenced,
+  selectToldAfter,
   selectUnrouted,
   updateThreads,
   upsertItems,
@@ -86,5 +87,10 @@ function endedAgents(threads: readonly ThreadRow[]): string[] {
 async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now: number): Promise<void> {
   const groups = [...new Set(threads.filter(isSettling).map(({ group_id: id }) => id))];
   if (groups.length === 0) return;
-  await updateThreads(tx, settleTogether(await selectSettling(tx, teamId, groups, now - STILL_NEW_MS), now));
+  const waiting = await selectSettling(tx, teamId, groups);
+  const kinds = [...new Set(waiting.flatMap((thread) => (troubleOf(thread) === undefined ? [] : [thread.kind])))];
+  const told = kinds.length === 0 ? [] : await selectToldAfter(tx, teamId, { groupIds: groups, kinds }, now - STILL_NEW_MS);
+  // Some wait, and were told before.
+  const known = new Map([...waiting, ...told].map((thread) => [thread.id, thread]));
+  await updateThreads(tx, settleTogether([...known.values()], now));
 }

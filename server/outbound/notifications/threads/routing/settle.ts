@@ -48,7 +48,7 @@ function poolOf(thread: ThreadRow, troubles: ReadonlyMap<string, number>): Pool 
 }
 
 /** A kind of fault at a site, for a group. Undefined for what lies at no site, or at several: it may be anywhere. */
-function troubleOf({ group_id: groupId, site_id: siteId, kind }: ThreadRow): string | undefined {
+export function troubleOf({ group_id: groupId, site_id: siteId, kind }: ThreadRow): string | undefined {
   return siteId === null ? undefined : `${groupId} ${siteId} ${kind}`;
 }
 

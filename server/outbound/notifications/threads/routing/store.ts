@@ -179,19 +179,35 @@ export async function selectItems(
   return items;
 }
 
-/** Threads of these groups that may wait for quiet together, and open ones at sites that were told after a time. */
-export async function selectSettling(db: DbOrTx, teamId: string, groupIds: readonly string[], toldAfter: number): Promise<ThreadRow[]> {
+/** Threads of these groups that may wait for quiet together. */
+export async function selectSettling(db: DbOrTx, teamId: string, groupIds: readonly string[]): Promise<ThreadRow[]> {
   return db
     .selectFrom('threads')
     .selectAll()
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
-    .where((eb) =>
-      eb.or([
-        eb.and([eb('pending', 'in', ['open', 'flapping', 'info']), eb('flush_at', 'is not', null)]),
-        eb.and([eb('told_open', '=', 1), eb('told_at', '>', toldAfter), eb('site_id', 'is not', null)]),
-      ]),
-    )
+    .where('pending', 'in', ['open', 'flapping', 'info'])
+    .where('flush_at', 'is not', null)
+    .where('closed_at', 'is', null)
+    .execute();
+}
+
+/** Threads of these groups and kinds at sites that are open, and were told after a time. */
+export async function selectToldAfter(
+  db: DbOrTx,
+  teamId: string,
+  { groupIds, kinds }: { groupIds: readonly string[]; kinds: readonly string[] },
+  after: number,
+): Promise<ThreadRow[]> {
+  return db
+    .selectFrom('threads')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('group_id', 'in', groupIds)
+    .where('kind', 'in', kinds)
+    .where('told_open', '=', 1)
+    .where('told_at', '>', after)
+    .where('site_id', 'is not', null)
     .where('closed_at', 'is', null)
     .execute();
 }
