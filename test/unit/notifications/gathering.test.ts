@@ -196,6 +196,23 @@ describe('what comes and goes together', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
+  it('a storm of sites that comes and goes is told as open when they stay open, though it is looked at meanwhile', () => {
+    const group = new ThreadSimulation();
+    const routers = Array.from({ length: 48 }, (_, n) => `r${n}`);
+    for (const [n, router] of routers.entries()) group.at(router, `site${n % 8}`);
+    comeAndGo(group, routers, 2);
+    const start = group.now;
+    for (const router of routers) group.open(router);
+    group.pass(MINUTE);
+    expect(group.said.at(-1)).toMatchObject({ key: 'storm:group', kind: 'open', flapping: true });
+    const updated = () => [...group.threads.values()].flatMap(({ kind, updated_at: at }) => (kind === 'site' ? [at] : []));
+    const before = updated();
+    group.pass(29 * MINUTE);
+    expect(updated()).toEqual(before);
+    expect(group.said.at(-1)).toMatchObject({ key: 'storm:group', kind: 'open', flapping: false, open: 8 });
+    expect(group.said.at(-1)!.at - start).toBeLessThan(16 * MINUTE);
+  });
+
   it('the end of what comes and goes is told during a mute, and what stays open when the mute ends', () => {
     for (const staysOpen of [false, true]) {
       const group = new ThreadSimulation();

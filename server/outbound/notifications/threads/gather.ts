@@ -50,6 +50,11 @@ export function freeStormKey(groupId: string, find: (key: string) => ThreadRow |
   return keys.find((key) => find(key)?.state !== 'open') ?? keys.at(-1)!;
 }
 
+/** The last of the storms comes and goes: the next one is told with it. */
+export function mayBeToldAnew(thread: ThreadRow): boolean {
+  return thread.state === 'open' && thread.flapping_since !== null && thread.key === stormKeys(thread.group_id).at(-1);
+}
+
 /** More threads at once than a person reads. */
 export function isStorm(opening: readonly ThreadRow[]): boolean {
   return opening.length > STORM_THREADS;

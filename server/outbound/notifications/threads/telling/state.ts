@@ -21,7 +21,7 @@ export interface GroupState extends Moment {
   due: readonly ThreadRow[];
   /** All threads of the group that stand for others, also ended ones that can open again, and the agents of the due ones. */
   parents: readonly ThreadRow[];
-  /** For those of them that are due, or come and go: threads in them. */
+  /** For those of them that are due, or may be told anew: threads in them. */
   children: ReadonlyMap<string, Children>;
   /** Due threads that a silence covers, with its end. */
   silenced: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
-import { agentKey, isOpening, isStandIn } from '../gather.ts';
+import { agentKey, isOpening, isStandIn, mayBeToldAnew } from '../gather.ts';
 import { insertThreads, lockTeam, selectListeners, updateThreads } from '../routing/store.ts';
 import { FLAP_WINDOW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
@@ -42,9 +42,8 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
     ...new Set(due.flatMap((thread) => (isOpening(thread) && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []))),
   ];
   const parents = [...(await selectStandIns(tx, teamId, groupIds)), ...(await selectAgentThreads(tx, teamId, groupIds, agentKeys))];
-  // One that comes and goes may be told anew with what is due.
-  const restless = parents.filter((parent) => isStandIn(parent) && parent.state === 'open' && parent.flapping_since !== null);
-  const counted = new Map([...due.filter(isStandIn), ...restless].map((thread) => [thread.id, thread]));
+  const anew = due.some(isOpening) ? parents.filter(mayBeToldAnew) : [];
+  const counted = new Map([...due.filter(isStandIn), ...anew].map((thread) => [thread.id, thread]));
   const children = await selectChildren(tx, teamId, [...counted.values()], MOVES);
   const agents = await countAgents(tx, teamId);
   const escalations = await selectEscalations(tx, teamId);
