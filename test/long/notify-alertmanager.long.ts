@@ -33,6 +33,9 @@ interface Case {
   more?: number;
 }
 
+/** The routers of all cases are stored by then: what is stored meanwhile would come in bursts. */
+const SEEDED_MS = 15 * SECOND;
+
 /** One after the other, `everyMs` apart. */
 async function each<Item>(items: readonly Item[], everyMs: number, act: (item: Item) => Promise<void>): Promise<void> {
   const began = Date.now();
@@ -82,6 +85,7 @@ const CASES: Case[] = [
     more: 1,
     play: async (facts) => {
       const routers = await facts.addRouters(12, { site: await facts.addSite() });
+      await wait(SEEDED_MS);
       await each(routers, 4 * SECOND, (router) => facts.open(router));
       await wait(OUTAGE_MS);
       await each(routers, 4 * SECOND, (router) => facts.resolve(router));
@@ -97,6 +101,7 @@ const CASES: Case[] = [
       for (let n = 0; n < 20; n += 1) await facts.addAgent();
       const agents = [];
       for (let n = 0; n < 12; n += 1) agents.push(await facts.addRouters(1, { site, agentId: await facts.addAgent() }));
+      await wait(SEEDED_MS);
       await each(agents, 4 * SECOND, (routers) => facts.away(routers));
       await wait(OUTAGE_MS);
       await each(agents, 4 * SECOND, (routers) => facts.back(routers));
