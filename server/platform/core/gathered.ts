@@ -7,6 +7,12 @@ import { Pace } from './pace.ts';
  */
 export const AGENTS_APART_MS = 25;
 
+/**
+ * Parties for which no batch waits when all of them are back: 8 agents with 500 routers each have them stored in about 4 s. More of them make
+ * batches that are worth a wait, such as those of a fleet that connects at once.
+ */
+const FEW = 8;
+
 interface Waiting<Item, Result> {
   item: Item;
   resolve: (result: Result) => void;
@@ -20,7 +26,10 @@ export interface GatheredOptions<Item, Result> {
   run: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Items with the same key are never in one batch. */
   keyOf?: (item: Item) => string;
-  /** How far batches are apart when calls keep coming, milliseconds; 0 unless given. A call by itself never waits for it. */
+  /**
+   * How far batches are apart when calls keep coming, milliseconds; 0 unless given. A call by itself never waits for it; with keys, nor does a
+   * batch when the last one was of few parties and all of them are back.
+   */
   apartMs?: number;
 }
 
@@ -33,6 +42,10 @@ export class Gathered<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #running: Promise<void> | undefined;
   readonly #pace: Pace;
+  /** Keys of the last batch that have not called again. */
+  readonly #away = new Set<string>();
+  /** Items of the last batch. */
+  #last = 0;
   #isStopped = false;
 
   constructor(options: GatheredOptions<Item, Result>) {
@@ -45,8 +58,8 @@ export class Gathered<Item, Result> {
     if (this.#isStopped) return Promise.reject(new AppError('unavailable', 'the control plane is stopping'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      // A batch that is full gains nothing from more.
-      if (this.#waiting.length >= this.#options.most) this.#pace.hurry();
+      if (this.#options.keyOf) this.#away.delete(this.#options.keyOf(item));
+      if (this.#isWhole()) this.#pace.hurry();
       this.#running ??= this.#runAll();
     });
   }
@@ -62,10 +75,20 @@ export class Gathered<Item, Result> {
   async #runAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await new Promise(setImmediate);
+      if (this.#isWhole()) this.#pace.hurry();
       await this.#pace.next();
       await this.#runBatch(this.#take());
     }
     this.#running = undefined;
+  }
+
+  /**
+   * Whether the next batch gains nothing from a wait: it is full, or everybody of the last one is back. An agent reports its hundreds of routers
+   * one by one, and one was stored in each interval. The next batch is no smaller than the last one.
+   */
+  #isWhole(): boolean {
+    const { most, keyOf } = this.#options;
+    return this.#waiting.length >= most || (keyOf !== undefined && this.#last <= FEW && this.#away.size === 0);
   }
 
   #take(): Waiting<Item, Result>[] {
@@ -81,6 +104,10 @@ export class Gathered<Item, Result> {
       (fits ? batch : left).push(waiting);
     }
     this.#waiting = left;
+    this.#last = batch.length;
+    this.#away.clear();
+    for (const { item } of batch) this.#away.add(keyOf(item));
+    for (const { item } of left) this.#away.delete(keyOf(item));
     return batch;
   }
 

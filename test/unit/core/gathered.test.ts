@@ -104,6 +104,64 @@ test('a batch that is full does not wait for the next one’s time', async () =>
   ]);
 });
 
+test.each([
+  ['one after the other', false],
+  ['all at once', true],
+])('calls of one party, %s, wait for nobody', async (_how, areAtOnce) => {
+  const { gathered, batches, begun, end } = controlled({ keyOf: (item) => item[0]!, apartMs: 60_000 });
+  const items = ['a1', 'a2', 'a3', 'a4'];
+  const calls = areAtOnce ? items.map((item) => gathered.call(item)) : [];
+  for (const [index, item] of items.entries()) {
+    if (!areAtOnce) calls.push(gathered.call(item));
+    await begun(index + 1);
+    end(index);
+    await calls[index];
+  }
+  expect(batches.map((batch) => batch.items)).toEqual(items.map((item) => [item]));
+});
+
+test('a batch begins when everybody of the last one is back, and no batch gets smaller by that', async () => {
+  const APART_MS = 300;
+  const { gathered, batches, begun, end } = controlled({ keyOf: (item) => item[0]!, apartMs: APART_MS });
+  const calls = ['a1', 'b1'].map((item) => gathered.call(item));
+  await begun(1);
+  const begunAt = performance.now();
+  end(0);
+  calls.push(gathered.call('a2'), gathered.call('c2'));
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  expect(batches).toHaveLength(1);
+  calls.push(gathered.call('b2'));
+  await begun(2);
+  expect(performance.now() - begunAt).toBeLessThan(APART_MS);
+  end(1);
+  // One of them has no more calls: the others wait for it for the usual time.
+  calls.push(gathered.call('a3'), gathered.call('b3'));
+  const waitedFrom = performance.now();
+  await begun(3);
+  expect(performance.now() - waitedFrom).toBeGreaterThan(APART_MS / 2);
+  end(2);
+  await Promise.all(calls);
+  expect(batches.map(({ items }) => items)).toEqual([
+    ['a1', 'b1'],
+    ['a2', 'c2', 'b2'],
+    ['a3', 'b3'],
+  ]);
+});
+
+test('many that call again at once are gathered with those that come meanwhile', async () => {
+  const { gathered, batches, begun, end } = controlled({ keyOf: (item) => item.slice(0, -1), apartMs: 300 });
+  const many = Array.from({ length: 9 }, (_, index) => `many ${index} `);
+  const calls = many.flatMap((name) => [gathered.call(`${name}1`), gathered.call(`${name}2`)]);
+  await begun(1);
+  end(0);
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+  calls.push(gathered.call('new 1'));
+  await begun(2);
+  end(1);
+  await Promise.all(calls);
+  expect(batches.map(({ items }) => items)).toEqual([many.map((name) => `${name}1`), [...many.map((name) => `${name}2`), 'new 1']]);
+});
+
 test('after its stop nothing runs: earlier calls have their results, and later ones are refused', async () => {
   const { gathered, batches, begun, end } = controlled();
   const early = gathered.call('a');
