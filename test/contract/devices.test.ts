@@ -377,6 +377,27 @@ describeEachDatabase('devices', (open) => {
     ]);
   });
 
+  test('devices that are deleted make room, also when their router reports meanwhile', async () => {
+    let meanwhile: (() => Promise<void>) | undefined;
+    const write: Storage['writes']['write'] = async (work) => {
+      const first = meanwhile;
+      meanwhile = undefined;
+      await first?.();
+      return storage.writes.write(work);
+    };
+    const watched = { ...storage, db: storage.db, writes: { ...storage.writes, write } };
+    devices = new DevicesService({ storage: watched, clock, log: silentLog, routers, manufacturers, rules: { perRouter: 2 } });
+    await delta({ devices: [phone, printer] });
+    await delta({ gone: [PHONE, PRINTER] });
+    clock.advance(183 * DAY);
+    const tablet: SeenDevice = { mac: 'DE:6E:70:C0:CC:B3' };
+    meanwhile = () => delta({ devices: [tablet] });
+    await devices.sweep();
+    expect(await storage.db.selectFrom('devices').select('mac').execute()).toEqual([]);
+    await delta({ devices: [tablet] });
+    expect(await storage.db.selectFrom('devices').select('mac').execute()).toEqual([{ mac: tablet.mac }]);
+  });
+
   test('a site with 5,000 devices', async () => {
     const many = Array.from({ length: 5000 }, (_, index): SeenDevice => ({
       mac: `00:1B:C5:${[16, 8, 0].map((shift) => ((index >> shift) & 255).toString(16).padStart(2, '0').toUpperCase()).join(':')}`,

@@ -19,19 +19,35 @@ const REMEMBERED = 50_000;
 /** Devices counted in one step: about a millisecond. */
 const STEP = 5000;
 
+/** Other limits and steps, for tests. */
+export interface DeviceRules {
+  /** Devices counted at a time. */
+  step?: number;
+  perRouter?: number;
+  perTeam?: number;
+}
+
 /** Limits how many devices a router and its team may add. Known devices are still updated when a limit is reached. */
 export class DeviceLimits {
   readonly #counters: Counters | undefined;
   readonly #step: number;
+  readonly #perRouter: number;
+  readonly #perTeam: number;
   /** Counts by router and by team, read when first needed and then updated. */
   readonly #stored = new Map<string, number>();
+  /** How often the counts were cleared. */
+  #forgotten = 0;
   /** Counts in progress by team: its agents report at the same time after a restart. */
   readonly #counting = new Map<string, Promise<number>>();
 
-  /** @param step devices counted at a time; fewer in tests */
-  constructor(counters: Counters | undefined, step = STEP) {
+  constructor(
+    counters: Counters | undefined,
+    { step = STEP, perRouter = MAX_DEVICES_PER_ROUTER, perTeam = MAX_DEVICES_PER_TEAM }: DeviceRules = {},
+  ) {
     this.#counters = counters;
     this.#step = step;
+    this.#perRouter = perRouter;
+    this.#perTeam = perTeam;
   }
 
   /**
@@ -39,11 +55,12 @@ export class DeviceLimits {
    * everybody else on SQLite. Call it before the write.
    */
   async prepare(db: DbOrTx, teamId: string): Promise<void> {
-    if (this.#stored.has(teamId)) return;
-    const counting = this.#counting.get(teamId) ?? this.#countInSteps(db, teamId).finally(() => this.#counting.delete(teamId));
-    this.#counting.set(teamId, counting);
-    const count = await counting;
-    if (!this.#stored.has(teamId)) this.#remember(teamId, count);
+    while (!this.#stored.has(teamId)) {
+      const running = this.#counting.get(teamId);
+      const counting = running ?? this.#count(teamId, () => this.#countInSteps(db, teamId)).finally(() => this.#counting.delete(teamId));
+      this.#counting.set(teamId, counting);
+      await counting;
+    }
   }
 
   async #countInSteps(db: DbOrTx, teamId: string): Promise<number> {
@@ -59,10 +76,9 @@ export class DeviceLimits {
   /** The devices of a report that may be stored: all known ones, and new ones up to the limit. */
   async admit(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[]): Promise<readonly SightedDevice[]> {
     if (sighted.length === 0) return sighted;
-    const ofRouter =
-      MAX_DEVICES_PER_ROUTER - (await this.#count(scope.routerId, () => store.countSightings(db, scope.routerId, MAX_DEVICES_PER_ROUTER)));
-    const ofTeam =
-      MAX_DEVICES_PER_TEAM - (await this.#count(scope.teamId, () => store.countDevices(db, scope.teamId, MAX_DEVICES_PER_TEAM)));
+    const { routerId, teamId } = scope;
+    const ofRouter = this.#perRouter - (await this.#count(routerId, () => store.countSightings(db, routerId, this.#perRouter)));
+    const ofTeam = this.#perTeam - (await this.#count(teamId, () => store.countDevices(db, teamId, this.#perTeam)));
     const room = Math.max(0, Math.min(ofRouter, ofTeam));
     if (sighted.length <= room) return sighted;
     const known = await store.selectKnownMacs(
@@ -85,20 +101,24 @@ export class DeviceLimits {
     }
   }
 
-  /** Clears the cached counts after devices were deleted. */
+  /** Clears the cached counts after devices were deleted. What is being counted is counted again. */
   forget(): void {
+    this.#forgotten += 1;
     this.#stored.clear();
   }
 
   async #count(key: string, count: () => Promise<number>): Promise<number> {
     const known = this.#stored.get(key);
     if (known !== undefined) return known;
+    const since = this.#forgotten;
     const counted = await count();
-    this.#remember(key, counted);
+    this.#remember(key, counted, since);
     return counted;
   }
 
-  #remember(key: string, count: number): void {
+  /** @param since value of {@link #forgotten} before it was counted */
+  #remember(key: string, count: number, since: number): void {
+    if (since !== this.#forgotten) return;
     if (this.#stored.size >= REMEMBERED) this.#stored.clear();
     this.#stored.set(key, count);
   }

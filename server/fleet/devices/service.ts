@@ -13,6 +13,7 @@ import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { newestDevice, toDevices } from './assemble.ts';
 import { FollowedRouters } from './followed-routers.ts';
 import { DeviceLimits } from './limits.ts';
+import type { DeviceRules } from './limits.ts';
 import * as list from './list/store.ts';
 import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
@@ -38,6 +39,8 @@ export interface DevicesDeps {
   keepMs?: number;
   /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
   agentsApartMs?: number;
+  /** For tests. */
+  rules?: DeviceRules;
   /** Called with every report: the router's total when it has more devices than its agent reports, else null. Must not throw. */
   onTotal?: (routerId: string, total: number | null) => void;
 }
@@ -62,7 +65,7 @@ export class DevicesService {
 
   constructor(deps: DevicesDeps) {
     this.#deps = deps;
-    this.#limits = new DeviceLimits(deps.counters);
+    this.#limits = new DeviceLimits(deps.counters, deps.rules);
     this.#unchanged = new UnchangedReports(deps.storage, deps.clock, deps.agentsApartMs ?? 0);
     this.#sweeps = new Periodic({
       clock: deps.clock,
@@ -180,10 +183,11 @@ export class DevicesService {
     await this.#forget(now - (this.#deps.keepMs ?? KEEP_MS), signal).catch((error: unknown) => {
       this.#deps.log.warn({ err: error }, 'old devices could not be deleted');
     });
+    // Reports that came meanwhile have counted what is deleted by now.
+    this.#limits.forget();
   }
 
   async #forget(before: number, signal: AbortSignal | undefined): Promise<void> {
-    this.#limits.forget();
     const { storage } = this.#deps;
     let after = '';
     await removeInBatches(
