@@ -12,7 +12,7 @@ function statements(): string[] {
     'alter table jobs add column backup_to_record smallint not null default 0',
     // Jobs under way; and those whose backup the control plane had no time to record before it was replaced: the last ones of their routers.
     `update jobs set backup_to_record = 1 where make_backup = 1 and (phase in ('queued', 'accepted', 'running') or (
-      created_at >= (select max(created_at) from jobs) - ${TWO_WEEKS_MS}
+      created_at >= (select created_at from jobs order by id desc limit 1) - ${TWO_WEEKS_MS}
       and not exists (select 1 from backups where backups.router_id = jobs.router_id and backups.created_at >= jobs.created_at)))`,
     `create index jobs_with_backup_to_record on jobs (backup_to_record, created_at)
       where backup_to_record = 1 and phase in ('done', 'unknown') and (started_at is not null
