@@ -83,6 +83,7 @@ function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
               return (
                 <div
                   key={keyOf(record)}
+                  data-id={keyOf(record)}
                   className={isPhone ? 'grow card' : 'grow'}
                   role="row"
                   aria-rowindex={index + 2}

@@ -32,7 +32,7 @@ export function ShortTable<T>({ list: newest, label, columns, keyOf, empty }: Pr
           ))}
         </div>
         {list.records.map((record) => (
-          <div key={keyOf(record)} className="srow" role="row" style={tracks}>
+          <div key={keyOf(record)} data-id={keyOf(record)} className="srow" role="row" style={tracks}>
             {columns.map(({ title, className, isWide, cell }) => (
               <span key={title} role="cell" data-title={title} className={classes(className, isWide)}>
                 {cell(record)}

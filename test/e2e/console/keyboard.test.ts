@@ -88,6 +88,51 @@ describe.skipIf(isChromiumMissing)('by keyboard alone', () => {
     await world?.close();
   });
 
+  it('comes back to the record whose row was out of the page', async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      const name = `Depot ${String(index).padStart(2, '0')}`;
+      ids.push((await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name })).body.data.id);
+    }
+    const visit = await Visit.start(browser, world);
+    const { page } = visit;
+    await visit.signIn('viewer', '/sites');
+    const first = page.getByRole('link', { name: 'Depot 00' });
+    await first.focus();
+    const scrollTo = (place: string): Promise<unknown> => page.evaluate(`document.querySelector('.gbody').scrollTop = ${place}`);
+    await scrollTo('1e6');
+    await first.waitFor({ state: 'detached' });
+    await page.locator('main:focus').waitFor();
+    await scrollTo('0');
+    await page.locator('a:focus', { hasText: 'Depot 00' }).waitFor();
+    for (const id of ids) await world.caller.call('DELETE', `/api/sites/${id}`);
+    await visit.end();
+  });
+
+  it('comes back to a button that was switched off while its answer was on the way', async () => {
+    const visit = await Visit.start(browser, world);
+    const { page } = visit;
+    await visit.signIn('operator', '/run?routers=router-0&mode=script');
+    await page.getByLabel('What it does').fill('It is refused');
+    await page.getByRole('textbox', { name: 'Script' }).fill(':put never');
+    const isAwaited = Promise.withResolvers<void>();
+    await page.route('**/api/asynchronous/*', async (route) => {
+      await isAwaited.promise;
+      const body = JSON.stringify({ code: 'conflict', message: 'Not now' });
+      await route.fulfill({ status: 409, contentType: 'application/problem+json', body });
+    });
+    const send = page.getByRole('button', { name: 'Run the script' });
+    await send.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    expect(await send.isDisabled()).toBe(true);
+    isAwaited.resolve();
+    await page.getByText('Not now').waitFor();
+    await page.locator('button:focus', { hasText: 'Run the script' }).waitFor();
+    visit.forgiveFailedRequests();
+    await visit.end();
+  });
+
   it('a person signs in, finds a router, runs a command, queues a job, and opens and closes a forward', async () => {
     const visit = await Visit.start(browser, world);
     const { page } = visit;

@@ -340,6 +340,14 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       expect(await page.getByLabel('Every day at').inputValue()).toBe('06:45');
       await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30');
       expect(await page.getByLabel('Your time zone').inputValue()).toBe('Pacific/Auckland');
+      await page.getByText('Can wait as well: a job is done').click();
+      await page.getByLabel('Everything that can happen').check();
+      await button('Save').click();
+      await page.getByText('Saved.').waitFor();
+      await page.reload();
+      await page.getByText('Can wait as well: everything', { exact: true }).click();
+      expect(await page.getByLabel('Everything that can happen').isChecked()).toBe(true);
+      expect(await page.getByLabel('a job is done').count()).toBe(0);
       await row('4711').getByRole('button', { name: 'Remove' }).click();
       await press('Remove the address');
       await row('4711').waitFor({ state: 'detached' });

@@ -1,7 +1,7 @@
 import type { WriteState } from '../../../data/use-write.ts';
-import { SelectField, TextField } from '../../../parts/form.tsx';
+import { CheckField, SelectField, TextField } from '../../../parts/form.tsx';
 import { KindsField } from '../topics/kinds-field.tsx';
-import { eventsWords } from '../topics/kinds.ts';
+import { EVERYTHING, eventsWords } from '../topics/kinds.ts';
 
 const DIGESTS = [
   { value: 'none', name: 'come at once' },
@@ -63,7 +63,12 @@ function CanWait({ kinds, onChange }: CanWaitProps) {
     <details className="can-wait">
       <summary>Can wait as well: {eventsWords(kinds)}</summary>
       <p className="hint">What is critical comes at once, whatever you choose.</p>
-      <KindsField events={kinds} onChange={onChange} />
+      <CheckField
+        label="Everything that can happen"
+        isChecked={kinds.includes(EVERYTHING)}
+        onChange={(isOn) => onChange(isOn ? [EVERYTHING] : [])}
+      />
+      {kinds.includes(EVERYTHING) ? null : <KindsField events={kinds} onChange={onChange} />}
     </details>
   );
 }
