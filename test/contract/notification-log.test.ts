@@ -146,10 +146,21 @@ describeEachDatabase('the delivery log', (open) => {
       expect(messages.find(({ state }) => state === 'withheld')!['subject'], path).toBe(there);
       expect(messages.find(({ state }) => state === 'sent')!['subject'], path).toBe(bench.server.mails[0]!.subject);
     }
+  });
+
+  test('has the times of the site when the zone is none that the control plane knows, and refuses what is no name of a zone', async () => {
+    await happen('wan_down');
+    const [thread] = await list('/api/threads');
+    // A browser may be newer than the control plane.
+    const later = 'time_zone=Mars%2FNew_Base-2';
     for (const path of ['/api/threads', `/api/threads/${thread!.id}`, '/api/notifications', `/api/threads/${thread!.id}/messages`]) {
-      const refused = await app.get(mine.teamId, `${path}?time_zone=Mars%2FBase`);
-      expect(refused.status, path).toBe(422);
-      expect(refused.body['errors'], path).toEqual({ time_zone: ['is not an IANA time zone'] });
+      const known = await app.get(mine.teamId, path);
+      expect(await app.get(mine.teamId, `${path}?${later}`), path).toMatchObject({ status: 200, body: { data: known.body['data'] } });
+      for (const name of ['+01:00', '1', '', 'Europe/', 'Europe//Madrid', 'Europe/Madrid ', 'Europe/Mad"rid', '/Madrid']) {
+        const refused = await app.get(mine.teamId, `${path}?time_zone=${encodeURIComponent(name)}`);
+        expect(refused.status, `${path} ${name}`).toBe(422);
+        expect(refused.body['errors'], path).toEqual({ time_zone: ['is not an IANA time zone'] });
+      }
     }
   });
 
