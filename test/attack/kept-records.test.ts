@@ -240,7 +240,8 @@ describeEachDatabase('records that a team makes without end', (open) => {
       sent: {},
       due: { due_at: 1, state: 'pending', settled_at: null },
       'for a digest': { digest_at: 1, state: 'pending', settled_at: null },
-      'in a digest': { digest_id: 'm digest', state: 'digest' },
+      // It names the thread of its digest (messages/digests/make.ts).
+      'in a digest': { digest_id: 'digest', state: 'digest' },
       digest: { due_at: 1, state: 'pending', settled_at: null },
       // The newest of each is within the number that is kept.
       last: { due_at: 1, state: 'pending', settled_at: null },
@@ -251,18 +252,22 @@ describeEachDatabase('records that a team makes without end', (open) => {
         .insertInto('threads')
         .values({ ...threadOf(team), ...own, id: name, key: name, closed_at: 1 } as never)
         .execute();
+      const message = { ...messageOf(team, 'closed'), ...own, id: `m ${name}`, thread_id: name, ...wait };
+      // The newest that was sent is within the number that is kept.
+      const sent = { ...messageOf(team, 'closed'), ...own, id: 'm sent last', thread_id: name, kind: 'reminder' };
+      const values = name === 'last' ? [message, sent] : [message];
       await storage.db
         .insertInto('messages')
-        .values({ ...messageOf(team, 'closed'), ...own, id: `m ${name}`, thread_id: name, ...wait } as never)
+        .values(values as never)
         .execute();
     }
     const left = async (): Promise<string[]> =>
       (await storage.db.selectFrom('messages').select('thread_id').orderBy('created_at').execute()).map(({ thread_id: id }) => id);
     await sweep(storage);
-    expect(await left()).toEqual(['due', 'for a digest', 'in a digest', 'digest', 'last']);
+    expect(await left()).toEqual(['due', 'for a digest', 'in a digest', 'digest', 'last', 'last']);
     await storage.db.updateTable('messages').set({ due_at: null, digest_at: null }).where('id', '<>', 'm last').execute();
     await sweep(storage);
-    expect(await left()).toEqual(['last']);
+    expect(await left()).toEqual(['last', 'last']);
     expect(await storage.db.selectFrom('threads').select('id').execute()).toEqual([{ id: 'last' }]);
   });
 });

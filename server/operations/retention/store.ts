@@ -72,7 +72,8 @@ export const KEPT_TABLES = {
         and newer.channel = messages.channel and newer.revision > messages.revision and newer.kind = messages.kind
         and newer.state = messages.state and coalesce(newer.reason, '') = coalesce(messages.reason, '')))`,
     // It says what stands in the digest.
-    isFree: () => sql`not exists (select 1 from messages as digest where digest.id = messages.digest_id and digest.due_at is not null)`,
+    isFree: () =>
+      sql`not exists (select 1 from messages as digest where digest.thread_id = messages.digest_id and digest.due_at is not null)`,
   },
   router_state_changes: { at: 'since', isOver: () => sql`until is not null` },
   agents: {
