@@ -8,7 +8,7 @@ import { LONGEST_MESSAGE_WAIT_MS, LONGEST_THREAD_WAIT_MS } from '../outbound/not
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
 import type { AppError } from '../platform/core/errors.ts';
 import { newId } from '../platform/core/ids.ts';
-import { Beat } from '../platform/nodes/beat.ts';
+import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
 import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
 import { AdoptedClock } from '../platform/core/adopted-clock.ts';
@@ -108,7 +108,7 @@ async function startOnce(
     const node = { storage, log, id: nodeId, version: SERVER_VERSION, signal };
     if (!overrides.isShared) await waitForPredecessor(node);
     await migrate(storage);
-    if (!overrides.isShared) closers.push(await claim(node, overrides.onReplaced ?? (() => void close())));
+    if (!overrides.isShared) closers.push(await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close())));
     const longestMs = {
       jobEvent: LONGEST_WAIT_MS,
       backup: LONGEST_RETRY_MS,
@@ -153,10 +153,12 @@ async function startOnce(
 }
 
 /** @returns what gives the database back to the next control plane @throws AppError `conflict` while another one serves it */
-async function claim(node: ClaimDeps, onReplaced: (error: AppError) => void): Promise<() => Promise<void>> {
+async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<() => Promise<void>> {
   await claimDatabase(node, systemClock.now());
   if (node.storage.engine === 'sqlite') return async () => undefined;
-  const beat = new Beat({ ...node, onReplaced });
+  // Its log is that of the beat: the control plane's own connections tell of a database that is away.
+  const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
+  const beat = new Beat({ ...node, storage, onReplaced });
   beat.start();
   return () => beat.stop();
 }

@@ -6,7 +6,11 @@ import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS } from './claim.ts';
 import { deleteNode, raiseBeat } from './store.ts';
 
+/** Of its connection. A beat that is stuck is given up early enough for two others within the 10 s. */
+export const BEAT_LIMITS = { connections: 1, statementMs: 2000 };
+
 export interface BeatDeps {
+  /** Its own: the connections of the control plane may all be busy for longer than a beat may be late. */
   storage: Storage;
   log: Log;
   /** Of this control plane. */
@@ -15,11 +19,13 @@ export interface BeatDeps {
   onReplaced: (error: AppError) => void;
 }
 
-/** Says every 2 s that this control plane lives, until it has stopped. While the database is away nobody else can start either. */
+/** Says every 2 s that this control plane lives, until it has stopped. Closes its connection then. While the database is away nobody else can start either. */
 export class Beat {
   readonly #deps: BeatDeps;
   readonly #beats: Periodic;
   #isReplaced = false;
+  /** The last beat failed, and the log says so. */
+  #isFailing = false;
 
   constructor(deps: BeatDeps) {
     this.#deps = deps;
@@ -28,7 +34,7 @@ export class Beat {
       clock: systemClock,
       log: deps.log,
       everyMs: BEAT_EVERY_MS,
-      failure: 'could not tell the database that this control plane lives; trying again',
+      failure: 'the beat of this control plane ended',
       run: () => this.#beat(),
     });
   }
@@ -41,13 +47,26 @@ export class Beat {
   async stop(): Promise<void> {
     await this.#beats.stop();
     const { storage, id } = this.#deps;
-    if (!this.#isReplaced) await storage.writes.write((tx) => deleteNode(tx, { id }));
+    try {
+      if (!this.#isReplaced) await storage.writes.write((tx) => deleteNode(tx, { id }));
+    } finally {
+      await storage.close();
+    }
   }
 
+  /** Never rejects: the next beat tries again. */
   async #beat(): Promise<void> {
     if (this.#isReplaced) return;
-    const { storage, id, onReplaced } = this.#deps;
-    if (await storage.writes.write((tx) => raiseBeat(tx, id))) return;
+    const { storage, id, log, onReplaced } = this.#deps;
+    try {
+      const isStored = await storage.writes.write((tx) => raiseBeat(tx, id));
+      this.#isFailing = false;
+      if (isStored) return;
+    } catch (error) {
+      if (!this.#isFailing) log.warn({ err: error, component: 'storage' }, 'could not tell the database that this control plane lives');
+      this.#isFailing = true;
+      return;
+    }
     this.#isReplaced = true;
     onReplaced(new AppError('conflict', 'another control plane has taken over the database, because this one was silent for over 10 s'));
   }

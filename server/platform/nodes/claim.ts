@@ -46,9 +46,11 @@ export async function waitForPredecessor({ storage, log, id, signal }: ClaimDeps
     for (const node of await selectNodes(storage.db)) {
       if (node.id === id) continue;
       const since = seen.get(node.id) ?? { beat: node.beat, atMs: performance.now() };
-      if (since.beat !== node.beat) throw refusal(node);
-      if (!seen.has(node.id)) seen.set(node.id, since);
-      const isDead = isGone(node.process) || performance.now() - since.atMs >= DEAD_AFTER_MS;
+      seen.set(node.id, since);
+      // Asked first: the last beat of a process that was killed may be stored late.
+      const isKilled = isGone(node.process);
+      if (!isKilled && since.beat !== node.beat) throw refusal(node);
+      const isDead = isKilled || performance.now() - since.atMs >= DEAD_AFTER_MS;
       if (!isDead || !(await takeOver(storage, node, log))) alive.push(node);
     }
     if (alive.length === 0) return;

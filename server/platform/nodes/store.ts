@@ -1,15 +1,20 @@
 import { sql } from 'kysely';
 import type { Insertable, Selectable } from 'kysely';
 import { capabilities } from '../storage/capabilities.ts';
+import { nodes as nodesMigration } from '../storage/migrations/0066-nodes.ts';
 import type { DbOrTx, Storage, Tx } from '../storage/db.ts';
 import type { NodesTable } from '../storage/schema-nodes.ts';
 
 export type NodeRecord = Selectable<NodesTable>;
 
-/** False for the database of a program that knew no nodes. */
+/** False for the database of a program that knew no nodes, and for an empty one. */
 export async function hasNodes({ db, engine }: Pick<Storage, 'db' | 'engine'>): Promise<boolean> {
-  const { rows } = await sql<{ found: unknown }>`select ${sql.raw(capabilities[engine].tableExists('nodes'))} as found`.execute(db);
-  return Boolean(rows[0]?.found);
+  const found = await sql<{ found: unknown }>`select ${sql.raw(capabilities[engine].tableExists('schema_migrations'))} as found`.execute(
+    db,
+  );
+  if (!found.rows[0]?.found) return false;
+  const taken = await sql`select 1 from schema_migrations where number = ${nodesMigration.number}`.execute(db);
+  return taken.rows.length > 0;
 }
 
 export async function selectNodes(db: DbOrTx): Promise<NodeRecord[]> {

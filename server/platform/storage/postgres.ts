@@ -19,7 +19,8 @@ const CONNECT_TIMEOUT_MS = 5000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** No statement of the product takes a second; these timeouts end statements that a failing database or network blocks. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-const QUERY_TIMEOUT_MS = 35_000;
+/** Longer than a statement, for an answer to arrive: then the connection is given up. */
+const ANSWER_MS = 5000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
 const LOCK_TIMEOUT_MS = 10_000;
 /** Connections lost within this time cause one log line. */
@@ -141,18 +142,28 @@ function readPoolMax(address: string): { connectionString: string; max: number }
   return { connectionString, max: Math.max(1, Number(match[1])) };
 }
 
+/** For a use that must neither wait for others nor wait long. */
+export interface PostgresLimits {
+  /** Instead of those of the address. */
+  connections?: number;
+  /** Longest statement, milliseconds; 30 s by default. */
+  statementMs?: number;
+}
+
 /**
  * Opens a pool on a `postgres://` address, of ten connections unless it says `?pool_max=N`.
  * Connects lazily: the first query shows whether the server is reachable.
  */
-export function openPostgres(address: string, log: Log): Storage {
+export function openPostgres(address: string, log: Log, { connections, statementMs = STATEMENT_TIMEOUT_MS }: PostgresLimits = {}): Storage {
+  const { connectionString, max } = readPoolMax(address);
   const pool = new Pool({
-    ...readPoolMax(address),
+    connectionString,
+    max: connections ?? max,
     types,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + ANSWER_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     keepAlive: true,

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { identifyProcess, isGone } from '../../../server/platform/nodes/process-identity.ts';
 
 const own = identifyProcess()!;
@@ -20,6 +22,22 @@ test('a process that has ended is gone, also before its parent has heard of it',
   await once(child, 'exit');
   expect(identifyProcess(child.pid)).toBeUndefined();
   expect(isGone(identity)).toBe(true);
+});
+
+test('a process that another user hides is not gone', () => {
+  // Process 1 belongs to somebody else for everybody but root, whose /proc says that it is another process.
+  const hidden = [boot, namespace, 1, '-1'].join(' ');
+  const answers = vi.spyOn(fs, 'readFileSync').mockImplementation((file) => {
+    if (file === '/proc/1/stat') throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    return file === '/proc/sys/kernel/random/boot_id' ? boot : `1 (node) S ${'0 '.repeat(18)}${start}`;
+  });
+  syncBuiltinESMExports();
+  try {
+    expect(isGone(hidden)).toBe(false);
+  } finally {
+    answers.mockRestore();
+    syncBuiltinESMExports();
+  }
 });
 
 test.each<[string, string | null, boolean]>([
