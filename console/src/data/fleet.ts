@@ -74,8 +74,9 @@ export class Fleet {
       holder: holderOf(me),
       token: () => session.token(),
       onEvents: (events) => this.#onEvents(events),
-      onOpen: () => void this.queries.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
+      onOpen: () => this.#onOpen(),
     });
+    session.tokens.subscribe(() => (session.tokens.other === undefined ? undefined : this.who.end()));
     setInterval(() => this.#poll(), POLL_MS);
     document.addEventListener('visibilitychange', () => this.#onSight());
   }
@@ -115,10 +116,16 @@ export class Fleet {
     if (this.#stale.size > 0) this.#readAgainSoon();
   }
 
+  /** The session is good, and the control plane answers. */
+  #onOpen(): void {
+    if (this.who.isRefused) void this.who.readAgain();
+    void this.queries.invalidateQueries({ predicate: ({ state }) => state.status === 'error' });
+  }
+
   /** Without a stream, everything may have changed. */
   #poll(): void {
     if (this.live.state.kind !== 'refused' || !isInSight()) return;
-    void this.who.readAgain();
+    if (!this.who.isRefused) void this.who.readAgain();
     for (const key of [ROUTERS, ...EVERY_KEY]) this.#stale.add(key);
     this.#readAgainSoon();
   }

@@ -1,3 +1,4 @@
+import { ProblemError } from '../../../client/browser.ts';
 import type { ApiClient, Me, StreamEvent } from '../../../client/browser.ts';
 import { hasRole } from '../session/roles.ts';
 
@@ -21,6 +22,8 @@ export class Who {
   #readings = 0;
   #again: ReturnType<typeof setTimeout> | undefined;
   #againMs = AGAIN_MS;
+  #isRefused = false;
+  #isOver = false;
   readonly #api: Pick<ApiClient, 'call'>;
   readonly #listeners = new Set<() => void>();
 
@@ -43,6 +46,11 @@ export class Who {
     return this.#change;
   }
 
+  /** True: the control plane refused the session. Asking it again changes that only when there is a sign of a new one. */
+  get isRefused(): boolean {
+    return this.#isRefused;
+  }
+
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -60,25 +68,36 @@ export class Who {
 
   /** Never rejects: without an answer the person stays who they were until a later reading, and the control plane refuses what they may not do. */
   async readAgain(): Promise<void> {
+    if (this.#isOver) return;
     this.#readings += 1;
     const reading = this.#readings;
     clearTimeout(this.#again);
-    const now = await this.#api.call('whoAmI', {}).then(
-      ({ data }) => data,
-      () => undefined,
+    const answer = await this.#api.call('whoAmI', {}).then(
+      ({ data }) =>
+        () =>
+          this.#take(data),
+      (error: unknown) => () => this.#readLater(error),
     );
-    if (reading !== this.#readings) return;
-    if (now === undefined) this.#readLater();
-    else this.#take(now);
+    if (reading === this.#readings) answer();
   }
 
-  #readLater(): void {
+  /** Another session has taken the tab: nobody is read any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#readings += 1;
+    clearTimeout(this.#again);
+  }
+
+  #readLater(error: unknown): void {
+    this.#isRefused = isRefusal(error);
+    if (this.#isRefused) return;
     this.#again = setTimeout(() => void this.readAgain(), this.#againMs);
     this.#againMs = Math.min(2 * this.#againMs, LONGEST_AGAIN_MS);
   }
 
   #take(now: Me): void {
     this.#againMs = AGAIN_MS;
+    this.#isRefused = false;
     if (now.role === this.#me.role) return;
     const isLower = !hasRole(now.role, this.#me.role);
     if (isLower) this.#lowered += 1;
@@ -90,4 +109,10 @@ export class Who {
   #tell(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Of the request, or of the new token that it was to have. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ProblemError) return error.status === 401;
+  return error instanceof Error && isRefusal(error.cause);
 }

@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest';
+import { ConnectionError, ProblemError } from '../../../client/index.ts';
 import type { ApiClient, Me, StreamEvent } from '../../../client/index.ts';
 import { Who } from '../../../console/src/data/who.ts';
 
@@ -57,6 +58,48 @@ it('takes a missing answer for no other role, and reads again until it has one, 
     await vi.advanceTimersByTimeAsync(60_000);
     expect(told).toEqual(['viewer']);
     expect(answers).toHaveLength(7);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+const refused = new ProblemError(401, { code: 'unauthenticated' });
+
+it.each([
+  ['the reading', refused],
+  ['the renewal of the token', new ConnectionError('no credential', false, new Error('no credential', { cause: refused }))],
+])('is not read again by itself when the session is refused at %s, until a new one has an answer', async (_where, refusal) => {
+  vi.useFakeTimers();
+  try {
+    const { who, answers, told } = start('operator');
+    void who.readAgain();
+    answers[0]!.reject(refusal);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([answers.length, who.isRefused]).toEqual([1, true]);
+    // Another reason to read: the stream is open again.
+    void who.readAgain();
+    answers[1]!.reject(new Error('the network is down'));
+    await vi.advanceTimersByTimeAsync(2000);
+    answers[2]!.resolve({ data: me('viewer') });
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([told, answers.length, who.isRefused]).toEqual([['viewer'], 3, false]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it.each(['before the answer', 'after it'])('is not read any more when another session takes the tab, %s', async (moment) => {
+  vi.useFakeTimers();
+  try {
+    const { who, answers } = start('operator');
+    void who.readAgain();
+    if (moment === 'before the answer') who.end();
+    answers[0]!.reject(new Error('the network is down'));
+    await vi.advanceTimersByTimeAsync(1000);
+    who.end();
+    await vi.advanceTimersByTimeAsync(600_000);
+    void who.readAgain();
+    expect(answers).toHaveLength(1);
   } finally {
     vi.useRealTimers();
   }
