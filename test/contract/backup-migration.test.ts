@@ -10,6 +10,7 @@ import { openStorage } from '../../server/platform/storage/open.ts';
 import { selectMissed } from '../../server/work/backups/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedRouter } from '../harness/seed.ts';
+import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
 interface OldJob {
@@ -67,6 +68,7 @@ describeEachDatabase('an upgrade', (_open, kind) => {
     await migrate(storage, before('backups to record'));
     const first = await seedRouter(storage);
     const second = await seedRouter(storage);
+    const third = await seedRouter(storage);
     const jobs: OldJob[] = [
       { ...first, id: 'deleted since', at: NOW - 2 * DAY_MS },
       { ...first, id: 'recorded', at: NOW - DAY_MS },
@@ -75,10 +77,19 @@ describeEachDatabase('an upgrade', (_open, kind) => {
       { ...first, id: 'under way', at: NOW - 50 * DAY_MS, phase: 'running' },
       { ...second, id: 'too old', at: NOW - 15 * DAY_MS },
       { ...second, id: 'under way, too', at: NOW - DAY_MS, phase: 'accepted' },
+      // The clock was set back before their backups were recorded; of the second one, the end was not known at first.
+      { ...third, id: 'recorded before it began', at: NOW - DAY_MS },
+      { ...third, id: 'recorded, under way again', at: NOW - DAY_MS, phase: 'running' },
     ];
     for (const job of jobs) await insertOldJob(storage, job);
-    await sql`insert into backups (id, team_id, router_id, job_id, origin, state, attempts, created_at)
-      values ('backup', ${first.teamId}, ${first.routerId}, 'recorded', 'job', 'stored', 0, ${NOW - DAY_MS})`.execute(storage.db);
+    const backups: [SeededRouter, job: string, at: number][] = [
+      [first, 'recorded', NOW - DAY_MS],
+      [third, 'recorded before it began', NOW - DAY_MS - 1000],
+      [third, 'recorded, under way again', NOW - DAY_MS - 1000],
+    ];
+    for (const [{ teamId, routerId }, job, at] of backups)
+      await sql`insert into backups (id, team_id, router_id, job_id, origin, state, attempts, created_at)
+        values (${`backup ${job}`}, ${teamId}, ${routerId}, ${job}, 'job', 'stored', 0, ${at})`.execute(storage.db);
     await migrate(storage);
     expect((await selectMissed(storage.db, 10)).map(({ id }) => id)).toEqual(['missed']);
     await storage.db.updateTable('jobs').set({ phase: 'done' }).execute();

@@ -410,6 +410,18 @@ describeEachDatabase('backups', (open) => {
     expect(routers.asked.filter((asked) => asked === 'backup.read binary')).toHaveLength(1);
   });
 
+  test('that is recorded already keeps no other from being recorded', async () => {
+    const job = await endedJob();
+    changes.publish(job);
+    await settled('stored', job);
+    await storage.db.updateTable('jobs').set({ backup_to_record: 1 }).where('id', '=', job.id).execute();
+    const other = await endedJob();
+    clock.advance(11 * 60_000);
+    await settled('stored', other);
+    expect(await list()).toHaveLength(2);
+    expect(await storage.db.selectFrom('jobs').select('id').where('backup_to_record', '=', 1).execute()).toEqual([]);
+  });
+
   test('shows what its job changed', async () => {
     const job = await endedJob({
       binary: BINARY,

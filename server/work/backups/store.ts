@@ -45,6 +45,8 @@ export async function recordBackup(db: DbOrTx, job: EndedJob, { id, now }: { id:
       created_at: now,
       stored_at: null,
     })
+    // One job must not keep the others of its transaction from being recorded.
+    .onConflict((conflict) => conflict.column('job_id').doNothing())
     .execute();
 }
 

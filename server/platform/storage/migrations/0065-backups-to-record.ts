@@ -11,9 +11,11 @@ function statements(): string[] {
   return [
     'alter table jobs add column backup_to_record smallint not null default 0',
     // Jobs under way; and those whose backup the control plane had no time to record before it was replaced: the last ones of their routers.
+    // A clock that was set back has recorded backups before their jobs: those are found by their job.
     `update jobs set backup_to_record = 1 where make_backup = 1 and (phase in ('queued', 'accepted', 'running') or (
       created_at >= (select created_at from jobs order by id desc limit 1) - ${TWO_WEEKS_MS}
-      and not exists (select 1 from backups where backups.router_id = jobs.router_id and backups.created_at >= jobs.created_at)))`,
+      and not exists (select 1 from backups where backups.router_id = jobs.router_id and backups.created_at >= jobs.created_at)))
+      and not exists (select 1 from backups where backups.job_id = jobs.id)`,
     `create index jobs_with_backup_to_record on jobs (backup_to_record, created_at)
       where backup_to_record = 1 and phase in ('done', 'unknown') and (started_at is not null
         or reason in ('rolled_back', 'timed_out', 'interrupted', 'router_rebooted') or (reason = 'script_error' and output is not null))`,
