@@ -4,7 +4,10 @@ import { DevicesService } from '../../server/fleet/devices/service.ts';
 import { confirmReports, upsertSighted } from '../../server/fleet/devices/store.ts';
 import type { SightedDevice } from '../../server/fleet/devices/store.ts';
 import { compareWithStored, markUnreported } from '../../server/fleet/devices/whole-report/store.ts';
+import { UnchangedReports } from '../../server/fleet/devices/whole-report/unchanged.ts';
+import type { AgentReport } from '../../server/fleet/devices/whole-report/unchanged.ts';
 import { PresenceTracker } from '../../server/fleet/routers/presence.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage, WriteQueue } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
@@ -181,5 +184,58 @@ describeEachDatabase('whole reports of many routers at once', (open) => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
     const confirmed = await confirmedAt(storage);
     expect(others.map(({ routerId }) => confirmed.get(routerId))).toEqual(others.map(() => clock.now()));
+  });
+});
+
+describeEachDatabase('whole reports that say what is stored', (open) => {
+  /** So long that whoever waits for it fails its test. */
+  const APART_MS = 600_000;
+
+  async function reportsOf(storage: Storage, teams: number, each: number): Promise<AgentReport[]> {
+    const reports: AgentReport[] = [];
+    for (let count = 0; count < teams; count += 1) {
+      const first = await seedRouter(storage);
+      reports.push({ ...first, sighted: [] });
+      for (let more = 1; more < each; more += 1) reports.push({ ...(await seedRouter(storage, first)), sighted: [] });
+    }
+    return reports;
+  }
+
+  test('of one agent, one after the other, wait for nobody', async () => {
+    const storage = await open();
+    const unchanged = new UnchangedReports(storage, new ManualClock(NOW), APART_MS);
+    for (const report of await reportsOf(storage, 1, 4)) expect(await unchanged.confirm(report)).toBe(true);
+    await unchanged.stop();
+  });
+
+  test('of a team that is kept waiting and fails are confirmed for the other teams, a few at a time', async () => {
+    const stored = await open();
+    const TEAMS = 12;
+    const reports = await reportsOf(stored, TEAMS, 1);
+    let [begun, running, most] = [0, 0, 0];
+    const others = Promise.withResolvers<void>();
+    const write: WriteQueue['write'] = async (work) => {
+      begun += 1;
+      running += 1;
+      most = Math.max(most, running);
+      try {
+        if (begun === 1) {
+          await others.promise;
+          throw new AppError('unavailable', 'the team is locked');
+        }
+        const result = await stored.writes.write(work);
+        if (begun === TEAMS && running <= 2) others.resolve();
+        return result;
+      } finally {
+        running -= 1;
+      }
+    };
+    const unchanged = new UnchangedReports({ ...stored, writes: { write } }, new ManualClock(NOW), 0);
+    const outcomes = await Promise.allSettled(reports.map((report) => unchanged.confirm(report)));
+    const confirmed = { status: 'fulfilled', value: true };
+    expect(outcomes).toMatchObject([{ status: 'rejected', reason: { code: 'unavailable' } }, ...reports.slice(1).map(() => confirmed)]);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThan(TEAMS / 2);
+    await unchanged.stop();
   });
 });

@@ -107,7 +107,7 @@ export class DevicesService {
     if (routerId === undefined) return;
     if (report.kind === 'full' && report.first) this.#damaged.delete(routerId);
     try {
-      await this.#store(connection.teamId, routerId, report);
+      await this.#store(connection, routerId, report);
     } catch (error) {
       this.#damaged.add(routerId);
       throw error;
@@ -116,10 +116,10 @@ export class DevicesService {
     if (report.last || report.kind === 'delta') this.#recordTotal(routerId, report.total ?? null);
   }
 
-  async #store(teamId: string, routerId: string, report: Devices): Promise<void> {
+  async #store({ agentId, teamId }: AgentConnection, routerId: string, report: Devices): Promise<void> {
     const sighted = await this.#toSighted(report.devices);
     const isWhole = report.kind === 'full' && report.first && report.last;
-    if (isWhole && (await this.#unchanged.confirm({ teamId, routerId, sighted }))) return;
+    if (isWhole && (await this.#unchanged.confirm({ agentId, teamId, routerId, sighted }))) return;
     const { storage } = this.#deps;
     await this.#limits.prepare(storage.db, teamId);
     const { scope, added } = await storage.writes.write(async (tx) => {

@@ -10,6 +10,14 @@ import type { WholeReport } from './store.ts';
 const AT_ONCE = 50;
 /** A report of more devices is compared by itself. */
 const MOST_DEVICES = 100;
+/** Teams whose reports are compared at the same time: each takes one of 10 connections (storage/postgres.ts), which others need, too. */
+const TEAMS_AT_ONCE = 4;
+
+export interface AgentReport extends WholeReport {
+  agentId: string;
+}
+
+type Outcome = PromiseSettledResult<boolean>;
 
 /**
  * Whole reports that say what is stored, as nearly all do of agents that connect again: those of many routers take three statements together
@@ -18,7 +26,7 @@ const MOST_DEVICES = 100;
 export class UnchangedReports {
   readonly #storage: Storage;
   readonly #clock: Clock;
-  readonly #reports: Gathered<WholeReport, boolean>;
+  readonly #reports: Gathered<AgentReport, Outcome>;
 
   /** @param apartMs how far statements are apart when many agents connect (AGENTS_APART_MS) */
   constructor(storage: Storage, clock: Clock, apartMs: number) {
@@ -28,7 +36,8 @@ export class UnchangedReports {
       most: AT_ONCE,
       apartMs,
       run: (reports) => this.#confirmAll(reports),
-      keyOf: ({ routerId }) => routerId,
+      // As with what agents report of their routers (moves/sightings.ts): one that sends them one by one waits for nobody.
+      keyOf: ({ agentId }) => agentId,
     });
   }
 
@@ -36,20 +45,38 @@ export class UnchangedReports {
    * Confirms the report if it says what is stored. @returns false when it has to be stored, or could not be compared together with others
    * @throws AppError `unavailable`
    */
-  async confirm(report: WholeReport): Promise<boolean> {
-    return report.sighted.length <= MOST_DEVICES && this.#reports.call(report);
+  async confirm(report: AgentReport): Promise<boolean> {
+    if (report.sighted.length > MOST_DEVICES) return false;
+    const outcome = await this.#reports.call(report);
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   }
 
   stop(): Promise<void> {
     return this.#reports.stop();
   }
 
-  /** A transaction for each team. */
-  async #confirmAll(reports: readonly WholeReport[]): Promise<boolean[]> {
-    const unchanged = new Set<WholeReport>();
-    for (const [teamId, ofTeam] of Map.groupBy(reports, (report) => report.teamId))
-      for (const report of await this.#confirmOfTeam(teamId, ofTeam)) unchanged.add(report);
-    return reports.map((report) => unchanged.has(report));
+  /** A transaction for each team: what keeps one waiting, or fails, does so for no other. */
+  async #confirmAll(reports: readonly AgentReport[]): Promise<Outcome[]> {
+    const outcomes = new Map<AgentReport, Outcome>();
+    const teams = Map.groupBy(reports, ({ teamId }) => teamId).entries();
+    // All of them take the next team from the same iterator.
+    const takeTeams = async (): Promise<void> => {
+      for (const [teamId, ofTeam] of teams)
+        for (const [index, outcome] of (await this.#settleTeam(teamId, ofTeam)).entries()) outcomes.set(ofTeam[index]!, outcome);
+    };
+    await Promise.all(Array.from({ length: TEAMS_AT_ONCE }, takeTeams));
+    return reports.map((report) => outcomes.get(report)!);
+  }
+
+  /** @returns the outcomes in the order of the reports; never rejects */
+  async #settleTeam(teamId: string, reports: readonly AgentReport[]): Promise<Outcome[]> {
+    try {
+      const unchanged = new Set(await this.#confirmOfTeam(teamId, reports));
+      return reports.map((report) => ({ status: 'fulfilled', value: unchanged.has(report) }));
+    } catch (reason) {
+      return reports.map(() => ({ status: 'rejected', reason }));
+    }
   }
 
   async #confirmOfTeam(teamId: string, reports: readonly WholeReport[]): Promise<readonly WholeReport[]> {
@@ -57,9 +84,11 @@ export class UnchangedReports {
     try {
       return await this.#storage.writes.write(async (tx) => {
         const unchanged = await selectUnchanged(tx, teamId, reports, AT_ONCE * MOST_DEVICES);
+        // Two agents may report a router that moves from one to the other.
+        const routerIds = new Set(unchanged.map(({ routerId }) => routerId));
         await confirmReports(
           tx,
-          unchanged.map(({ routerId }) => ({ routerId, at })),
+          [...routerIds].map((routerId) => ({ routerId, at })),
         );
         return unchanged;
       });
