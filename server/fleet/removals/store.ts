@@ -65,19 +65,16 @@ export async function markRemoved(tx: Tx, { teamId, routerId, now }: OfRouter, m
     .executeTakeFirstOrThrow();
 }
 
-/** Ends its present state: presence, position, claims, open faults, and backups that were not fetched yet. */
+/** Ends its present state: presence, position, claims, open faults, and backups that were not fetched yet. Those that are stored stay. */
 export async function endPresent(tx: Tx, { teamId, routerId, now }: OfRouter): Promise<void> {
   await tx.deleteFrom('router_presence').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_positions').where('router_id', '=', routerId).execute();
   await tx.deleteFrom('router_moves').where('team_id', '=', teamId).where('router_id', '=', routerId).execute();
   await resolveAllOf(tx, { teamId, routerId, now });
-  await tx
-    .updateTable('backups')
-    .set({ state: 'lost', due_at: null, error: 'the router was removed or replaced before its backup was fetched' })
-    .where('team_id', '=', teamId)
-    .where('router_id', '=', routerId)
-    .where('due_at', 'is not', null)
-    .execute();
+  const due = tx.updateTable('backups').where('team_id', '=', teamId).where('router_id', '=', routerId).where('due_at', 'is not', null);
+  // Only their files on the router were still to be deleted.
+  await due.set({ due_at: null }).where('state', '=', 'stored').execute();
+  await due.set({ state: 'lost', due_at: null, error: 'the router was removed or replaced before its backup was fetched' }).execute();
 }
 
 /**
