@@ -1,4 +1,5 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
+import { worst } from '../../server/outbound/notifications/threads/apply.ts';
 import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
 import { keysOf, routeNotices, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
 import { isSettling, settleTogether } from '../../server/outbound/notifications/threads/routing/settle.ts';
@@ -36,6 +37,7 @@ export interface Said {
   revision: number;
   open: number;
   items: number;
+  severity: string;
   flapping: boolean;
 }
 
@@ -174,7 +176,7 @@ export class ThreadSimulation {
         const own = all.filter(({ parent_id: parent }) => parent === id);
         const open = own.filter(({ state }) => state === 'open').length;
         const moves = own.map(({ updated_at: at }) => at).toSorted((one, other) => other - one);
-        return [id, { open, all: own.length, severity: 'critical', moves: moves.slice(0, MOVES) }];
+        return [id, { open, all: own.length, severity: worst(own), moves: moves.slice(0, MOVES) }];
       }),
     );
     const result = tellGroup({
@@ -207,6 +209,7 @@ export class ThreadSimulation {
         revision: thread.revision,
         open: thread.open_count,
         items: thread.item_count,
+        severity: thread.severity,
         flapping: thread.flapping_since !== null,
       });
   }

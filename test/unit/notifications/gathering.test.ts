@@ -138,12 +138,13 @@ describe('what comes and goes together', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
-  /** The bad lines, and a second storm that comes and goes: of others each time. */
-  function twoStorms(group: ThreadSimulation): string[] {
+  /** The bad lines, and a second storm that comes and goes: of others each time, of which the last ones may still be open. */
+  function twoStorms(group: ThreadSimulation, last: 'all are over' | 'some are open' = 'all are over'): string[] {
     const routers = badLines(group);
     for (let turn = 0; turn < 3; turn += 1) {
       for (let n = 0; n < 8; n += 1) group.open(`other${turn} ${n}`);
       comeAndGo(group, routers, 1);
+      if (turn === 2 && last === 'some are open') break;
       for (let n = 0; n < 8; n += 1) group.resolve(`other${turn} ${n}`);
       comeAndGo(group, routers, 1);
     }
@@ -163,6 +164,16 @@ describe('what comes and goes together', () => {
     group.pass(4 * HOUR);
     expect(group.told.slice(before + 1).toSorted()).toEqual(['resolve storm:group', 'resolve storm:group:2']);
     expect(group.isAllClosed).toBe(true);
+  });
+
+  it('a storm that is told anew is as severe as the worst that is in it already', () => {
+    const group = new ThreadSimulation();
+    const routers = twoStorms(group, 'some are open');
+    const before = group.told.length;
+    for (let n = 0; n < 10; n += 1) group.open(`warm ${n}`, 'fault.high_cpu', 'warning');
+    comeAndGo(group, routers, 2);
+    expect(group.told.slice(before)).toEqual(['open storm:group:2']);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ open: 18, severity: 'critical' });
   });
 
   it('what was in a storm and is steady meanwhile is told by itself when it opens again while the storm comes and goes', () => {

@@ -95,12 +95,12 @@ function standFor(
   const isOpen = threads.filter(({ state }) => state === 'open');
   // One that comes and goes, and is told anew, keeps what is in it.
   const isAnew = known?.state === 'open';
-  const before = (isAnew ? children.get(known.id) : undefined) ?? { open: 0, all: 0 };
+  const before = (isAnew ? children.get(known.id) : undefined) ?? { open: 0, all: 0, severity: 'info' };
   const parent: ThreadRow = {
     ...withKindsOf({ ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })), kinds: '[]' }, threads),
     kind,
     site_id: siteId,
-    severity: worst(threads),
+    severity: worst([before, ...threads]),
     state: 'open',
     ended_at: null,
     first_at: Math.min(...threads.map(({ first_at: at }) => at)),
