@@ -134,7 +134,8 @@ export class ThreadSimulation {
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
     if (![...routed.added, ...routed.changed].some(isSettling)) return;
     const open = [...this.threads.values()].filter(({ closed_at: end }) => end === null);
-    for (const thread of settleTogether(open, this.now)) this.threads.set(thread.id, thread);
+    const told = open.filter(({ told_open: isTold, state, parent_id: parent }) => isTold === 1 && state === 'open' && parent === null);
+    for (const thread of settleTogether(open, told, this.now)) this.threads.set(thread.id, thread);
   }
 
   open(router: string, kind = 'fault.router_offline', severity = 'critical'): void {

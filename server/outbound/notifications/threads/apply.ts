@@ -152,7 +152,7 @@ function itemOf(thread: ThreadRow, notice: NoticeRow): Omit<ItemRow, 'opened_at'
   return { thread_id: thread.id, team_id, record_id, kind, severity, router_id, agent_id, version, data };
 }
 
-export function openingsOf(thread: ThreadRow): number[] {
+export function openingsOf(thread: Pick<ThreadRow, 'openings'>): number[] {
   return JSON.parse(thread.openings) as number[];
 }
 

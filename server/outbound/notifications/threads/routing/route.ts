@@ -90,7 +90,5 @@ async function settle(tx: Tx, teamId: string, threads: readonly ThreadRow[], now
   const waiting = await selectSettling(tx, teamId, groups);
   const kinds = [...new Set(waiting.flatMap((thread) => (troubleOf(thread) === undefined ? [] : [thread.kind])))];
   const told = kinds.length === 0 ? [] : await selectToldAfter(tx, teamId, { groupIds: groups, kinds }, now - STILL_NEW_MS);
-  // Some wait, and were told before.
-  const known = new Map([...waiting, ...told].map((thread) => [thread.id, thread]));
-  await updateThreads(tx, settleTogether([...known.values()], now));
+  await updateThreads(tx, settleTogether(waiting, told, now));
 }

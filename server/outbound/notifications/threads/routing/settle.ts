@@ -11,14 +11,18 @@ interface Pool {
   settling: Settling;
 }
 
+/** What a group was told by itself: what tells whether it is news of a trouble at a site. */
+export type ToldThread = Pick<ThreadRow, 'group_id' | 'site_id' | 'kind' | 'told_at' | 'openings'>;
+
 /**
  * What a group hears together waits for each other: openings, and what happens and is over at once. Until nothing new has come for a moment,
  * and not longer than the first of them may wait. Others of the group that wait already are moved with them. What follows an opening of its
  * site that the group was just told of waits longer, with its like: people know of the trouble, and want to know how far it goes.
- * @param threads those that wait, and those that were told lately
+ * @param threads those that wait
+ * @param told those that were told lately, and are open: also those that wait
  */
-export function settleTogether(threads: readonly ThreadRow[], now: number): ThreadRow[] {
-  const troubles = troublesOf(threads, now);
+export function settleTogether(threads: readonly ThreadRow[], told: readonly ToldThread[], now: number): ThreadRow[] {
+  const troubles = troublesOf(told, now);
   const pools = new Map<string, { settling: Settling; waiting: ThreadRow[] }>();
   for (const thread of threads) {
     const pool = poolOf(thread, troubles);
@@ -48,23 +52,21 @@ function poolOf(thread: ThreadRow, troubles: ReadonlyMap<string, number>): Pool 
 }
 
 /** A kind of fault at a site, for a group. Undefined for what lies at no site, or at several: it may be anywhere. */
-export function troubleOf({ group_id: groupId, site_id: siteId, kind }: ThreadRow): string | undefined {
+export function troubleOf({
+  group_id: groupId,
+  site_id: siteId,
+  kind,
+}: Pick<ThreadRow, 'group_id' | 'site_id' | 'kind'>): string | undefined {
   return siteId === null ? undefined : `${groupId} ${siteId} ${kind}`;
 }
 
-/** How often the group was told lately of troubles that are still open. */
-function troublesOf(threads: readonly ThreadRow[], now: number): ReadonlyMap<string, number> {
-  const told = threads.filter((thread) => isNews(thread, now));
+/** How often the group was told lately of troubles that are still open. A reminder of what is old does not count. */
+function troublesOf(told: readonly ToldThread[], now: number): ReadonlyMap<string, number> {
+  const news = told.filter((thread) => (openingsOf(thread).at(-1) ?? -Infinity) > now - STILL_NEW_MS);
   const troubles = new Map<string, number>();
-  for (const [trouble, news] of Map.groupBy(told, troubleOf))
-    if (trouble !== undefined) troubles.set(trouble, new Set(news.map(({ told_at: at }) => at)).size);
+  for (const [trouble, ofIt] of Map.groupBy(news, troubleOf))
+    if (trouble !== undefined) troubles.set(trouble, new Set(ofIt.map(({ told_at: at }) => at)).size);
   return troubles;
-}
-
-/** It has opened lately, and the group knows. A reminder of what is old does not count. */
-function isNews(thread: ThreadRow, now: number): boolean {
-  if (thread.told_open === 0 || thread.state !== 'open' || thread.parent_id !== null) return false;
-  return (openingsOf(thread).at(-1) ?? -Infinity) > now - STILL_NEW_MS;
 }
 
 function settlePool(threads: readonly ThreadRow[], { quietMs, mostMs }: Settling, now: number): ThreadRow[] {

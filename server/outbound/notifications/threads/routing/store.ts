@@ -7,6 +7,7 @@ import type { Mute } from '../../groups/types.ts';
 import type { Window } from '../../schedules/types.ts';
 import type { Listener, Place } from '../match.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
+import type { ToldThread } from './settle.ts';
 
 export { selectSilenced } from '../../silences/store.ts';
 export { lockTeam } from '../../../../platform/storage/team-lock.ts';
@@ -192,23 +193,33 @@ export async function selectSettling(db: DbOrTx, teamId: string, groupIds: reado
     .execute();
 }
 
-/** Threads of these groups and kinds at sites that are open, and were told after a time. */
+/**
+ * Threads that are read of what groups were told lately: a few for each of 200 groups. They take some milliseconds. When there are more, what
+ * follows the oldest of them is told sooner.
+ */
+export const MOST_TOLD = 1000;
+
+/** Threads of these groups and kinds at sites that are told by themselves, are open, and were told after a time; the newest of them. */
 export async function selectToldAfter(
   db: DbOrTx,
   teamId: string,
   { groupIds, kinds }: { groupIds: readonly string[]; kinds: readonly string[] },
   after: number,
-): Promise<ThreadRow[]> {
+): Promise<ToldThread[]> {
   return db
     .selectFrom('threads')
-    .selectAll()
+    .select(['group_id', 'site_id', 'kind', 'told_at', 'openings'])
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
     .where('kind', 'in', kinds)
     .where('told_open', '=', 1)
     .where('told_at', '>', after)
     .where('site_id', 'is not', null)
+    .where('parent_id', 'is', null)
+    .where('state', '=', 'open')
     .where('closed_at', 'is', null)
+    .orderBy('told_at', 'desc')
+    .limit(MOST_TOLD)
     .execute();
 }
 
