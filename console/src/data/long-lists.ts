@@ -1,4 +1,4 @@
-import type { Query, QueryClient } from '@tanstack/react-query';
+import type { InfiniteQueryObserverResult, Query, QueryClient } from '@tanstack/react-query';
 
 /**
  * A list of more pages is not read again by events: each page is a request, every two seconds, and a person has 600 a minute (docs/settings.md).
@@ -27,4 +27,15 @@ export async function readAgain(
     queries.invalidateQueries({ predicate: (query) => isStale(query) && !isLong(query), refetchType: isInSight ? 'active' : 'none' }),
     queries.invalidateQueries({ predicate: (query) => isStale(query) && isLong(query), refetchType: 'none' }),
   ]);
+}
+
+type Shown = Pick<InfiniteQueryObserverResult, 'hasNextPage' | 'isFetching' | 'isFetchingNextPage' | 'fetchNextPage'>;
+
+/** Reads the next page of a list. Nothing that is being read is given up for it: the same page is waited for, and a reading of the list comes first. */
+export async function readNext({ hasNextPage, isFetching, isFetchingNextPage, fetchNextPage }: Shown): Promise<void> {
+  if (!hasNextPage || isFetchingNextPage) return;
+  const readOrJoin = () => fetchNextPage({ cancelRefetch: false });
+  // What is under way answers the first question.
+  if (isFetching && (await readOrJoin()).isError) return;
+  await readOrJoin();
 }

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Input, ListItem, ListOperation } from '../../../client/browser.ts';
 import { keepPrevious, ownerOfList } from './keep-previous.ts';
-import { MOST_PAGES_READ_AGAIN } from './long-lists.ts';
+import { MOST_PAGES_READ_AGAIN, readNext } from './long-lists.ts';
 import { useFleet } from './use-fleet.ts';
 
 export interface RecordList<T> {
@@ -56,9 +56,7 @@ export function useList<Id extends ListOperation>(key: string, id: Id, input: In
     readAgain: () => void query.refetch(),
     error: query.error,
     hasMore: query.hasNextPage,
-    readMore: () => {
-      if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
-    },
+    readMore: () => void readNext(query),
   };
 }
 

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
+import type { RecordList } from '../data/use-list.ts';
 
 /**
  * A click goes to what was under the pointer both when it was pressed and when it was let go. What moves in between takes it away. So the page
@@ -82,4 +83,12 @@ export function useStill<T>(value: T): T {
     if (!isStill) shown.current = value;
   });
   return isStill ? shown.current : value;
+}
+
+type Rows<T> = Pick<RecordList<T>, 'records' | 'hasMore' | 'isFirst' | 'isOld'>;
+
+/** A list whose rows stay still. How it is read on goes by the newest: rows of before a press do not know what was asked for since. */
+export function useStillRows<T>(newest: RecordList<T>): RecordList<T> {
+  const { records, hasMore, isFirst, isOld = false } = useStill<Rows<T>>(newest);
+  return { ...newest, records, hasMore, isFirst, isOld };
 }

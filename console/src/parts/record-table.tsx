@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import type { RecordList } from '../data/use-list.ts';
-import { useStill } from './press.ts';
+import { useStillRows } from './press.ts';
 import { Reading, ReadingFailed, sentenceOf } from './reading.tsx';
 import { useIsPhone } from './use-is-phone.ts';
 
@@ -34,14 +34,14 @@ const ROWS_AHEAD = 20;
 
 /** A list of the interface: only the rows in sight are in the page, and the next ones are read as the reader comes near them. */
 export function RecordTable<T>({ list: newest, label, columns, keyOf, empty }: Props<T>) {
-  const list = useStill(newest);
+  const list = useStillRows(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
   if (list.records.length === 0) return <div className="empty">{empty}</div>;
-  return <Rows label={label} columns={columns} list={list} keyOf={keyOf} />;
+  return <Rows label={label} columns={columns} list={list} newest={newest} keyOf={keyOf} />;
 }
 
-function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
+function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'> & { newest: RecordList<T> }) {
   const { records, hasMore, readMore, isOld = false, readAgain, error } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useIsPhone();
@@ -50,8 +50,9 @@ function Rows<T>({ label, columns, list, keyOf }: Omit<Props<T>, 'empty'>) {
   const inSight = rows.getVirtualItems();
   const last = inSight.at(-1)?.index ?? 0;
   useEffect(() => {
-    // After an error only the reader asks again: every failure renders, and would ask at once.
-    if (hasMore && error === null && last + ROWS_AHEAD > records.length) readMore();
+    // After an error only the reader asks again: every failure renders, and would ask at once. A shorter list is another one, not shown yet.
+    const isLonger = newest.records.length >= records.length;
+    if (newest.hasMore && error === null && isLonger && last + ROWS_AHEAD > newest.records.length) newest.readMore();
   });
   const tracks = isPhone ? {} : { gridTemplateColumns: columns.map(({ width }) => width).join(' ') };
   // Rows of another height stand at other places.

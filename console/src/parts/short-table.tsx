@@ -1,6 +1,6 @@
 import './short-table.css';
 import type { RecordList } from '../data/use-list.ts';
-import { useStill } from './press.ts';
+import { useStillRows } from './press.ts';
 import { Reading, ReadingFailed } from './reading.tsx';
 import type { Column } from './record-table.tsx';
 
@@ -16,7 +16,7 @@ interface Props<T> {
 
 /** A list that stays short, such as keys or members: every record that was read is in the page, and several lists fit on one. */
 export function ShortTable<T>({ list: newest, label, columns, keyOf, empty }: Props<T>) {
-  const list = useStill(newest);
+  const list = useStillRows(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
   if (list.records.length === 0) return <div className="empty">{empty}</div>;

@@ -222,6 +222,51 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.mouse.up();
       await page.getByText('no space there').first().waitFor();
     });
+
+    it('that goes on while a long list is scrolled to its end reads the next page once, and ends with its rows', async () => {
+      const jobId = await submit(19, ':put done', { description: 'One of many' });
+      await jobIs(19, jobId, ({ status }) => status === 'completed');
+      const { body } = await world.caller.call<{ data: object[] }>('GET', `/api/jobs?router_id=${ids[19]}`);
+      const cursors: string[] = [];
+      const isPressed = Promise.withResolvers<void>();
+      await page.route('**/api/jobs?**', async (route) => {
+        const cursor = new URL(route.request().url()).searchParams.get('cursor') ?? '1';
+        if (cursor !== '1') {
+          cursors.push(cursor);
+          await isPressed.promise;
+        }
+        const data = Array.from({ length: 200 }, (_, row) => ({
+          ...body.data[0],
+          id: `${cursor} ${row}`,
+          description: `Job ${cursor}/${row}`,
+        }));
+        await route.fulfill({ json: { data }, headers: { link: `</api/jobs?cursor=${Number(cursor) + 1}>; rel="next"` } });
+      });
+      await visit.signIn('viewer', '/jobs');
+      await row('Job 1/0').first().hover();
+      await page.mouse.down();
+      const scrollTo = (px: string): Promise<unknown> =>
+        page.evaluate(`{ const rows = document.querySelector('.gbody'); rows.scrollTop = ${px}; }`);
+      const scroll = async (): Promise<void> => {
+        for (const back of [0, 60, 0, 60, 0]) {
+          await scrollTo(`rows.scrollHeight - rows.clientHeight - ${back}`);
+          await page.evaluate(TWO_FRAMES);
+        }
+      };
+      const isRead = page.waitForResponse(/cursor=2/);
+      await scroll();
+      isPressed.resolve();
+      await (await isRead).finished();
+      await page.evaluate(TWO_FRAMES);
+      // At the end of what was read before, not of what was read now.
+      for (const index of [199, 197, 199]) {
+        await scrollTo(`${index * 30} - rows.clientHeight`);
+        await page.evaluate(TWO_FRAMES);
+      }
+      await page.mouse.up();
+      await row('Job 2/0').first().waitFor();
+      expect(cursors).toEqual(['2']);
+    });
   });
 
   it('reads nothing in a tab that nobody sees, and reads once when somebody sees it again', async () => {
