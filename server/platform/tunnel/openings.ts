@@ -27,6 +27,12 @@ export const OPENINGS_IN_A_TURN = 8;
  */
 export const OPENING_RUSH = { turns: 8, connections: 8 };
 
+/**
+ * Even then one begins this often, milliseconds: a quarter of the time. Where each turn is long, because the processor is busy with other
+ * work, eight connections take so long that nearly all dials of a fleet would be refused after their wait.
+ */
+export const OPENING_AT_LEAST_EVERY_MS = 10;
+
 interface Waiter {
   holder: Holder;
   grant: (isGranted: boolean) => void;
@@ -57,6 +63,7 @@ export class Openings {
   /** Openings that may still begin in this turn of the event loop, or while connections wait to be accepted. */
   #places = OPENINGS_IN_A_TURN;
   #isTurnOver = true;
+  #isNextPlanned = false;
   readonly #arrivals = new Arrivals(OPENING_RUSH.connections, {
     turns: OPENING_RUSH.turns,
     onStep: () => this.#allow(Math.min(this.#places + 1, OPENINGS_IN_A_TURN)),
@@ -105,7 +112,17 @@ export class Openings {
     this.#places -= 1;
     if (this.#isTurnOver) setImmediate(() => this.#beginTurn());
     this.#isTurnOver = false;
+    if (this.#places === 0) this.#planNext();
     return true;
+  }
+
+  #planNext(): void {
+    if (this.#isNextPlanned) return;
+    this.#isNextPlanned = true;
+    setTimeout(() => {
+      this.#isNextPlanned = false;
+      if (this.#places === 0) this.#allow(1);
+    }, OPENING_AT_LEAST_EVERY_MS).unref();
   }
 
   #beginTurn(): void {

@@ -2,7 +2,14 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { DIALS_WAITING, OPENING_RUSH, Openings, OPENINGS, OPENINGS_IN_A_TURN } from '../../../server/platform/tunnel/openings.ts';
+import {
+  DIALS_WAITING,
+  OPENING_AT_LEAST_EVERY_MS,
+  OPENING_RUSH,
+  Openings,
+  OPENINGS,
+  OPENINGS_IN_A_TURN,
+} from '../../../server/platform/tunnel/openings.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -195,4 +202,22 @@ test('while connections wait to be accepted, one opening begins for each eight o
   expect(granted).toHaveLength(OPENINGS_IN_A_TURN + 10);
   await settled();
   expect(granted).toHaveLength(100);
+});
+
+test('while connections wait to be accepted on a busy machine, one opening begins every 10 ms', async () => {
+  const openings = new Openings();
+  const server = new EventEmitter();
+  openings.watch(server as Server);
+  for (let count = 0; count < OPENING_RUSH.turns; count += 1) {
+    server.emit('connection');
+    await turn();
+  }
+  const { granted } = dial(openings, 'a', 100);
+  // Turns of 10 ms each: without it there would be two openings in all of them.
+  for (let count = 0; count < OPENING_RUSH.connections * 2; count += 1) {
+    server.emit('connection');
+    vi.advanceTimersByTime(OPENING_AT_LEAST_EVERY_MS);
+    await turn();
+  }
+  expect(granted).toHaveLength(OPENINGS_IN_A_TURN + OPENING_RUSH.connections * 2 + 2);
 });
