@@ -198,10 +198,11 @@ describeEachDatabase('notification targets', (open) => {
       expect(await sendCode(await made(webhook())), 'one address').toMatchObject({ status: 429 });
       for (let i = PROOF.perAddressADay; i < PROOF.perTeamAnHour; i += 1)
         expect(await sendCode(await made(webhook(`n${i}`, `n${i}`)))).toMatchObject({ status: 200 });
-      expect(await sendCode(await made(webhook('last', 'last'))), 'one team').toMatchObject({ status: 429 });
+      const last = await made(webhook('last', 'last'));
+      expect(await sendCode(last), 'one team').toMatchObject({ status: 429 });
       expect(receiver.received).toHaveLength(PROOF.perTeamAnHour);
       clock.advance(HOUR_MS);
-      expect(await sendCode((await newest())!)).toMatchObject({ status: 200 });
+      expect(await sendCode(last)).toMatchObject({ status: 200 });
     });
 
     async function newest(): Promise<string | undefined> {
