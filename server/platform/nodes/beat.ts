@@ -6,8 +6,8 @@ import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS } from './claim.ts';
 import { deleteNode, raiseBeat } from './store.ts';
 
-/** Of its connection. A beat that is stuck is given up early enough for two others within the 10 s. */
-export const BEAT_LIMITS = { connections: 1, statementMs: 2000 };
+/** Of its connection. A beat that gets no answer is given up early enough for another one within the 10 s. */
+export const BEAT_LIMITS = { connections: 1, statementMs: 2000, answerMs: 500 };
 
 export interface BeatDeps {
   /** Its own: the connections of the control plane may all be busy for longer than a beat may be late. */
@@ -48,7 +48,7 @@ export class Beat {
     await this.#beats.stop();
     const { storage, id } = this.#deps;
     try {
-      if (!this.#isReplaced) await storage.writes.write((tx) => deleteNode(tx, { id }));
+      if (!this.#isReplaced) await deleteNode(storage.db, { id });
     } finally {
       await storage.close();
     }
@@ -59,7 +59,8 @@ export class Beat {
     if (this.#isReplaced) return;
     const { storage, id, log, onReplaced } = this.#deps;
     try {
-      const isStored = await storage.writes.write((tx) => raiseBeat(tx, id));
+      // One statement without a transaction: nothing of it is undone when its answer is lost.
+      const isStored = await raiseBeat(storage.db, id);
       this.#isFailing = false;
       if (isStored) return;
     } catch (error) {

@@ -148,22 +148,25 @@ export interface PostgresLimits {
   connections?: number;
   /** Longest statement, milliseconds; 30 s by default. */
   statementMs?: number;
+  /** Longest wait for its answer beyond that, milliseconds; 5 s by default. */
+  answerMs?: number;
 }
 
 /**
  * Opens a pool on a `postgres://` address, of ten connections unless it says `?pool_max=N`.
  * Connects lazily: the first query shows whether the server is reachable.
  */
-export function openPostgres(address: string, log: Log, { connections, statementMs = STATEMENT_TIMEOUT_MS }: PostgresLimits = {}): Storage {
+export function openPostgres(address: string, log: Log, limits: PostgresLimits = {}): Storage {
   const { connectionString, max } = readPoolMax(address);
+  const { connections = max, statementMs = STATEMENT_TIMEOUT_MS, answerMs = ANSWER_MS } = limits;
   const pool = new Pool({
     connectionString,
-    max: connections ?? max,
+    max: connections,
     types,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: statementMs,
-    query_timeout: statementMs + ANSWER_MS,
+    query_timeout: statementMs + answerMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     keepAlive: true,
