@@ -16,6 +16,7 @@ import { ManualClock } from '../harness/manual-clock.ts';
 import { RecordedLog } from '../harness/recorded-log.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
+import { SOME_CAUSES } from '../harness/causes.ts';
 
 async function insertForwardOf({ db }: Storage, { teamId, routerId }: SeededRouter, port: number, now: number): Promise<string> {
   const id = newId(now);
@@ -112,7 +113,7 @@ describeEachDatabase('a row that can never be stored', (open) => {
     });
     await faults.start();
     await removeRouter(storage, seeded[0]!);
-    for (const { routerId } of seeded) faults.setCondition(routerId, 'devices_truncated', { message: 'many', cause: 'a test' });
+    for (const { routerId } of seeded) faults.setCondition(routerId, 'devices_truncated', { message: 'many', causes: SOME_CAUSES });
     await faults.stop();
     expect(faults.waiting.taken).toBe(0);
     for (const { teamId } of seeded.slice(1)) expect(await selectFaults(storage.db, { teamId, status: 'open' }, PAGE)).toHaveLength(1);

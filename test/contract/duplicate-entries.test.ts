@@ -226,7 +226,7 @@ describeEachDatabase('entries of an agent', (open) => {
     await say('x', 'SAME', other);
     const [fault] = await faultsOf((await routers()).get('SAME')!.id);
     expect(fault!.type).toBe('move_requested');
-    expect(fault!.cause).toContain('agent "depot-new" (203.0.113.9) reports it as "x"; agent "depot-old" (198.51.100.7) has it as "a".');
+    expect(fault!.cause).toContain('agent "depot-new" (203.0.113.9) reports it as "x", agent "depot-old" (198.51.100.7) has it as "a".');
     expect(fault!.cause).not.toContain(other.agentId);
   });
 });

@@ -173,7 +173,7 @@ describeEachDatabase('24 hours of a router', (open) => {
       '02:09-02:10 rebooted: its uptime went back from 30 days 2 hours to 40 seconds',
       '02:10-02:13 clock_wrong: it is 53 years 330 days behind',
       '05:02-05:03 rebooted: its uptime went back from 2 hours 52 minutes to 20 seconds',
-      '09:00-09:57 wan_down (10 times): not running, and there is no other',
+      '09:00-09:57 wan_down (10 times): ether1 not running, and there is no other',
       '13:00-13:30 temperature: temperature is 84 °C',
       '13:10-13:30 high_cpu: processor load is 97 %',
       '16:00-18:00 agent_offline: it has no tunnel to the control plane; whether the router answers is unknown',

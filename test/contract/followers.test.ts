@@ -7,6 +7,7 @@ import { Follower, readTruth } from '../harness/follower.ts';
 import type { Truth } from '../harness/follower.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
+import { SOME_CAUSES } from '../harness/causes.ts';
 
 /** What can happen to the records of a team. `which` chooses a router, or one of the records that were made. */
 const step = fc.oneof(
@@ -92,7 +93,7 @@ describe.each(databaseKinds())('clients that read the lists and then the stream 
           services.faults.setCondition(
             routers[one.which]!,
             'devices_truncated',
-            one.isOver ? null : { message: 'too many', cause: 'a test' },
+            one.isOver ? null : { message: 'too many', causes: SOME_CAUSES },
           );
           return;
         case 'agent':

@@ -18,6 +18,7 @@ import { followKinds } from '../harness/notifications.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
+import { SOME_CAUSES } from '../harness/causes.ts';
 
 const SECOND = 1000;
 const START = 1_700_000_000_000;
@@ -39,6 +40,8 @@ describeEachDatabase('notices', (open) => {
       ...row,
       data: JSON.parse(row.data) as Record<string, unknown>,
     }));
+  /** As if groups had heard of all. */
+  const route = () => storage.db.updateTable('notices').set({ routed_at: clock.now() }).execute();
   const kinds = async (teamId = mine.teamId) => (await notices(teamId)).map(({ kind, phase }) => `${kind} ${phase}`);
 
   const notice = (changes: Partial<NewNotice> = {}): NewNotice => ({
@@ -101,6 +104,7 @@ describeEachDatabase('notices', (open) => {
     const kept = notice();
     const withdrawn = notice();
     await write((tx) => insertNotices(tx, [notice(), notice(), notice()], START));
+    await route();
     await write((tx) => insertNotices(tx, [kept, withdrawn], START + 10 * SECOND));
     await write((tx) => withdrawNotices(tx, { teamId: newId(1), recordId: withdrawn.recordId }));
     expect(await notices()).toHaveLength(5);
@@ -109,6 +113,21 @@ describeEachDatabase('notices', (open) => {
     clock.advance(30 * 24 * 3600 * SECOND + SECOND);
     await new NotificationRetention({ storage, clock, keepMs: 30 * 24 * 3600 * SECOND }).sweep();
     expect((await notices()).map(({ record_id: id }) => id)).toEqual([kept.recordId]);
+  });
+
+  test('what no group has heard of yet stays, however old: the control plane may have been away for longer than notices are kept', async () => {
+    await followKinds(storage, mine.teamId, ['*']);
+    const waiting = notice();
+    const retention = new NotificationRetention({ storage, clock, keepMs: 30 * 24 * 3600 * SECOND });
+    await write((tx) => insertNotices(tx, [waiting], START));
+    await route();
+    await write((tx) => insertNotices(tx, [waiting], START + SECOND));
+    clock.advance(60 * 24 * 3600 * SECOND);
+    await retention.sweep();
+    expect((await notices()).map(({ stored_at: at }) => at)).toEqual([START + SECOND]);
+    await route();
+    await retention.sweep();
+    expect(await notices()).toEqual([]);
   });
 
   async function benchOf(routers: readonly SeededRouter[]): Promise<FaultsBench> {
@@ -206,7 +225,7 @@ describeEachDatabase('notices', (open) => {
     const routers = [mine];
     for (let n = 1; n < 501; n += 1) routers.push(await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId }));
     const changes = new Changes({ storage, clock, log: silentLog });
-    const finding = { message: 'The agent is away.', cause: 'agent' };
+    const finding = { message: 'The agent is away.', causes: SOME_CAUSES };
     const lose = (some: readonly SeededRouter[]) => {
       for (const { routerId } of some)
         changes.add({ teamId: mine.teamId, agentId: mine.agentId, routerId }, [
@@ -235,6 +254,9 @@ describeEachDatabase('notices', (open) => {
     expect(others).toEqual([]);
     expect(opened).toMatchObject({ phase: 'open', severity: 'critical', key: `router:${mine.routerId}:router_offline`, version: 2 });
     expect(resolved).toMatchObject({ phase: 'resolve', record_id: opened!.record_id, version: 3 });
+    // For messages in other languages, beside the English words.
+    const causes = [{ code: 'no_answer', reason: 'unknown', said: expect.any(String) as string }];
+    for (const notice of [opened, resolved]) expect(notice!.data).toMatchObject({ cause: expect.any(String) as string, causes });
   });
 
   test('a router that is removed ends what was told of it, and of an agent that nobody can see any more', async () => {

@@ -1,4 +1,5 @@
 import type { AuditService } from '../../access/audit/service.ts';
+import type { Cause } from '../../platform/notices/causes.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { EventSources } from '../../outbound/events/sources.ts';
 import type { FaultsService } from '../../fleet/faults/service.ts';
@@ -70,11 +71,17 @@ const NAMED = 3;
 
 function moveFinding({ waiting, holderName, router }: MoveChange, holderAddress: string | null): Finding | null {
   if (waiting.length === 0) return null;
-  const claims = waiting.map(({ agentName, address, agentEntry }) => `agent "${agentName}" (${address}) reports it as "${agentEntry}"`);
-  const holder = `agent "${holderName}" (${holderAddress ?? 'never connected'}) has it as "${router.agent_router}"`;
+  const claims = waiting
+    .slice(0, NAMED)
+    .map(({ agentName: agent, address, agentEntry: entry }): Cause => ({ code: 'claimed_by', agent, address, entry }));
+  const more = waiting.length - claims.length;
   return {
     message: 'Another agent reports this router',
-    cause: `${list(claims)}; ${holder}. Approve the move if the router was handed over, refuse it if not: GET /api/router-moves`,
+    causes: [
+      ...claims,
+      ...(more > 0 ? [{ code: 'more_claims', count: more } as const] : []),
+      { code: 'held_by', agent: holderName, address: holderAddress ?? '', entry: router.agent_router },
+    ],
   };
 }
 
@@ -84,13 +91,14 @@ function duplicateFinding({ hardwareId, holder, others }: DuplicateChange): Find
   const name = ({ name: entry, host }: EntryAddress): string => (host === null ? `"${entry}"` : `"${entry}" (${host})`);
   return {
     message: 'Another entry of the agent reports the same serial number',
-    cause:
-      `${name(holder)} has this router; ${list(others.map(name))} reports the same hardware id ${hardwareId} and is not managed. ` +
-      'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id: /system/license/generate-new-id',
+    causes: [
+      {
+        code: 'same_serial',
+        holder: name(holder),
+        others: others.slice(0, NAMED).map(name).join(', '),
+        more: Math.max(0, others.length - NAMED),
+        id: hardwareId,
+      },
+    ],
   };
-}
-
-function list(words: readonly string[]): string {
-  const more = words.length - NAMED;
-  return words.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,15 +1,15 @@
 import type { HealthReadings } from '../../../protocol/index.ts';
+import type { Cause } from '../../platform/notices/causes.ts';
 import type { Verdict } from './gate.ts';
 import { PATIENT, STEADY, whichSide, worst } from './rule.ts';
 import type { HealthRule, Judgement } from './rule.ts';
 import { BAD_BLOCKS, LTE_DBM, VOLTS, WIRELESS_DBM } from './thresholds.ts';
-import { formatNumber } from './format.ts';
 
 /** A part of a router as one rule sees it; `seen` describes the reading. */
 interface Part {
   name: string;
   verdict: Verdict;
-  seen: string;
+  seen: Cause;
 }
 
 /** One fault for all parts of a kind; its message names the bad ones. */
@@ -19,7 +19,7 @@ function judgeParts(parts: readonly Part[], words: (names: string[]) => string):
   const shown = odd.length > 0 ? odd : parts;
   // A part with two sensors is one part.
   const names = [...new Set(shown.map(({ name }) => name))];
-  return { verdict: worst(parts.map(({ verdict }) => verdict)), message: words(names), cause: shown.map(({ seen }) => seen).join(', ') };
+  return { verdict: worst(parts.map(({ verdict }) => verdict)), message: words(names), causes: shown.map(({ seen }) => seen) };
 }
 
 const plural = (names: readonly string[], one: string, many: string): string => (names.length === 1 ? one : many);
@@ -36,7 +36,7 @@ function partsOf(states: readonly State[], kind: RegExp): Part[] {
     .map(({ name, state }) => ({
       name: name.replace(/-state$/, ''),
       verdict: FAILED.test(state) ? 'bad' : 'good',
-      seen: `${name} is ${state}`,
+      seen: { code: 'part_state', name, state },
     }));
 }
 
@@ -49,7 +49,7 @@ function suppliesOf(supplies: NonNullable<HealthReadings['supplies']>): Part[] {
   return supplies.map(({ name, volts }) => ({
     name: name.replace(/-voltage$/, ''),
     verdict: judgeSupply(volts),
-    seen: `${name} is ${formatNumber(volts)} V`,
+    seen: { code: 'part_volts', name, volts },
   }));
 }
 
@@ -81,12 +81,8 @@ function fansOf(fans: NonNullable<HealthReadings['fans']>): Part[] {
 /** `fan-state` covers all fans together. */
 const fanName = (name: string): string => name.replace(/^fan$/, 'unit');
 const partName = (name: string): string => name.replace(/-speed$/, '');
-const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: `${name} is 0 RPM while others turn` });
-const turning = (name: string, rpm: number): Part => ({
-  name: partName(name),
-  verdict: 'good',
-  seen: `${name} is ${formatNumber(rpm)} RPM`,
-});
+const standing = (name: string): Part => ({ name: partName(name), verdict: 'bad', seen: { code: 'fan_stands', name } });
+const turning = (name: string, rpm: number): Part => ({ name: partName(name), verdict: 'good', seen: { code: 'fan_rpm', name, rpm } });
 
 const fan: HealthRule = {
   type: 'fan_failed',
@@ -148,20 +144,28 @@ const poeOut: HealthRule = {
   opens: `a port says ${POE_FAULTS.join(', ')}`,
   resolves: `every port says ${POE_WELL.join(', ')}`,
   judge({ poe = [] }) {
-    const parts = poe.map((port) => ({ name: port.interface, verdict: judgePoe(port.status), seen: `${port.interface}: ${port.status}` }));
+    const parts = poe.map(({ interface: name, status }): Part => ({
+      name,
+      verdict: judgePoe(status),
+      seen: { code: 'poe_status', name, status },
+    }));
     return judgeParts(parts, (names) => `PoE out of ${names.join(', ')} failed`);
   },
 };
 
 function flashOf(percent: number | null): Part[] {
   if (percent === null) return [];
-  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: `${formatNumber(percent)} % of the flash blocks are bad` }];
+  return [{ name: 'flash', verdict: whichSide(percent, BAD_BLOCKS), seen: { code: 'bad_blocks', percent } }];
 }
 
 function disksOf(bad: HealthReadings['bad_disks']): Part[] {
   if (bad === undefined) return [];
-  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: 'all disks are healthy' }];
-  return bad.map(({ name, state }) => ({ name: name || 'disk', verdict: 'bad', seen: `${name || 'disk'} is ${state}` }));
+  if (bad.length === 0) return [{ name: 'disks', verdict: 'good', seen: { code: 'disks_healthy' } }];
+  return bad.map(({ name, state }) => ({
+    name: name || 'disk',
+    verdict: 'bad',
+    seen: { code: 'part_state', name: name || 'disk', state },
+  }));
 }
 
 const storage: HealthRule = {
@@ -192,11 +196,11 @@ const signal: HealthRule = {
   opens: `LTE ${LTE_DBM.bad} dBm or less, or not registered; wireless ${WIRELESS_DBM.bad} dBm or less`,
   resolves: `LTE ${LTE_DBM.good} dBm or more; wireless ${WIRELESS_DBM.good} dBm or more`,
   judge({ signals = [] }) {
-    const parts = signals.map((link) => ({
-      name: link.interface,
-      verdict: judgeSignal(link),
-      seen: `${link.interface} ${link.dbm === null ? 'is not registered' : `receives ${formatNumber(link.dbm)} dBm`}`,
-    }));
+    const parts = signals.map((link): Part => {
+      const { interface: name, dbm } = link;
+      const seen: Cause = dbm === null ? { code: 'not_registered', name } : { code: 'signal_dbm', name, dbm };
+      return { name, verdict: judgeSignal(link), seen };
+    });
     return judgeParts(parts, (names) => `Weak signal on ${names.join(', ')}`);
   },
 };

@@ -15,7 +15,6 @@ import {
   VOLTS,
 } from './thresholds.ts';
 import type { CelsiusLimits } from './thresholds.ts';
-import { formatDuration, formatNumber } from './format.ts';
 
 const highCpu: HealthRule = {
   type: 'high_cpu',
@@ -25,7 +24,7 @@ const highCpu: HealthRule = {
   resolves: `${CPU.good} % or less`,
   judge({ cpu_load: load }) {
     if (load === null) return undefined;
-    return { verdict: whichSide(load, CPU), message: 'The processor is busy', cause: `processor load is ${formatNumber(load)} %` };
+    return { verdict: whichSide(load, CPU), message: 'The processor is busy', causes: [{ code: 'cpu_load', percent: load }] };
   },
 };
 
@@ -69,7 +68,7 @@ const temperature: HealthRule = {
     return {
       verdict: worst(temperatures.map((sensor) => judgeSensor(sensor, ambience))),
       message: tooCold ? 'The router is too cold' : 'The router is too hot',
-      cause: shown.map(({ name, celsius }) => `${name} is ${formatNumber(celsius)} °C`).join(', '),
+      causes: shown.map(({ name, celsius }) => ({ code: 'celsius', name, celsius })),
     };
   },
 };
@@ -89,7 +88,7 @@ const voltage: HealthRule = {
     // Boards without a sensor on this input print 0.
     if (volts === null || volts <= 0) return undefined;
     const message = volts < VOLTS.highGood ? 'The supply voltage is too low' : 'The supply voltage is too high';
-    return { verdict: judgeVolts(volts), message, cause: `supply is ${formatNumber(volts)} V` };
+    return { verdict: judgeVolts(volts), message, causes: [{ code: 'input_volts', volts }] };
   },
 };
 
@@ -105,7 +104,7 @@ const disk: HealthRule = {
     return {
       verdict: whichSide(-percent, { bad: -DISK_FREE.bad, good: -DISK_FREE.good }),
       message: 'The disk is nearly full',
-      cause: `${formatNumber(percent)} % (${Math.round(free / 1024)} of ${Math.round(total / 1024)} KiB) are free`,
+      causes: [{ code: 'disk_free', percent, free, total }],
     };
   },
 };
@@ -123,7 +122,11 @@ const wan: HealthRule = {
     return {
       verdict: down.length > 0 ? 'bad' : 'good',
       message: `WAN interface${down.length === 1 ? '' : 's'} ${down.join(', ')} down`,
-      cause: left > 0 ? `not running; ${left} of ${interfaces.length} still are` : 'not running, and there is no other',
+      causes: [
+        left > 0
+          ? { code: 'wan_partly', interfaces: down.join(', '), left, all: interfaces.length }
+          : { code: 'wan_none', interfaces: down.join(', ') },
+      ],
     };
   },
 };
@@ -139,7 +142,7 @@ const clock: HealthRule = {
     return {
       verdict: whichSide(Math.abs(offset), CLOCK_SECONDS),
       message: "The router's clock is wrong",
-      cause: `it is ${formatDuration(Math.abs(offset))} ${offset < 0 ? 'behind' : 'ahead'}`,
+      causes: [{ code: 'clock_offset', seconds: offset }],
     };
   },
 };

@@ -1,3 +1,4 @@
+import { parseCauses } from '../../platform/notices/causes.ts';
 import type { NewNotice } from '../../platform/notices/types.ts';
 import { FAULT_SEVERITY } from './types.ts';
 import type { FaultEvent } from './types.ts';
@@ -25,6 +26,7 @@ export function faultNotice({ kind, fault }: FaultEvent): NewNotice | undefined 
     routerId: fault.router_id,
     at: isResolved ? (fault.resolved_at ?? fault.updated_at) : fault.created_at,
     data: { message: fault.message, cause: fault.cause, reopened: kind === 'reopened' },
+    causes: parseCauses(fault.causes),
   };
 }
 

@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { ExpressionBuilder, SqlBool } from 'kysely';
 import { newId } from '../../platform/core/ids.ts';
 import type { Page } from '../../platform/core/page.ts';
+import { sayCauses, storableCauses } from '../../platform/notices/causes.ts';
 import { insertNotices } from '../../platform/notices/store.ts';
-import { storableText } from '../../platform/storage/columns.ts';
+import { storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
@@ -132,8 +133,9 @@ async function updateOpen(db: DbOrTx, change: ChangeOf<'describe'>, now: number)
 /** Longest text stored: interface and sensor names come from the router. */
 const MAX_TEXT = 1000;
 
-export function textOf({ finding }: { finding: Finding }): { message: string; cause: string } {
-  return { message: storableText(finding.message.slice(0, MAX_TEXT)), cause: storableText(finding.cause.slice(0, MAX_TEXT)) };
+export function textOf({ finding: { message, causes } }: { finding: Finding }): Pick<FaultRecord, 'message' | 'cause' | 'causes'> {
+  const storable = (text: string): string => storableText(text.slice(0, MAX_TEXT));
+  return { message: storable(message), cause: storable(sayCauses(causes)), causes: toJson(storableCauses(causes)) };
 }
 
 /** Newest first, for one router or for all routers of the team. */

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import type { Cause } from '../../platform/notices/causes.ts';
 import type { FaultsTable } from '../../platform/storage/schema-routers.ts';
 
 export type FaultRecord = Selectable<FaultsTable>;
@@ -29,10 +30,10 @@ export const FAULT_SEVERITY = {
 
 export type FaultType = keyof typeof FAULT_SEVERITY;
 
-/** The text of a fault: the fault itself and the observation behind it. */
+/** The text of a fault: the fault itself and the observations behind it. */
 export interface Finding {
   message: string;
-  cause: string;
+  causes: readonly Cause[];
 }
 
 /** A change of a router's fault. Times are those of the event, which may be detected later. */

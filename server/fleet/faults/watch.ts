@@ -1,3 +1,5 @@
+import { sayCauses } from '../../platform/notices/causes.ts';
+import type { Cause } from '../../platform/notices/causes.ts';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import { NOT_REPORTED } from '../states/types.ts';
 import type { Verdict } from '../states/types.ts';
@@ -6,7 +8,6 @@ import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';
 import type { Ambience, HealthRule } from './rule.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
-import { formatDuration } from './format.ts';
 
 /** The part of a heartbeat about one router. */
 export interface RouterHeartbeat {
@@ -30,11 +31,7 @@ interface Outage extends Finding {
   patienceMs?: number;
 }
 
-const AGENT_OFFLINE: Outage = {
-  type: 'agent_offline',
-  message: 'The agent of this router is offline',
-  cause: 'it has no tunnel to the control plane; whether the router answers is unknown',
-};
+const AGENT_OFFLINE: Outage = { type: 'agent_offline', message: 'The agent of this router is offline', causes: [{ code: 'agent_away' }] };
 
 /** Uptime is rounded: only a larger decrease counts as a reboot. */
 const UPTIME_SLACK_SECONDS = 5;
@@ -125,8 +122,8 @@ export class RouterWatch {
   }
 
   #openIfLasting(since: number, now: number, outage: Outage): FaultChange[] {
-    const { type, message, cause } = outage;
-    return now >= this.#settledAt(since, outage) ? this.#openFault(type, since, { message, cause }) : [];
+    const { type, message, causes } = outage;
+    return now >= this.#settledAt(since, outage) ? this.#openFault(type, since, { message, causes }) : [];
   }
 
   #settledAt(since: number, { patienceMs = 0 }: Outage): number {
@@ -136,10 +133,9 @@ export class RouterWatch {
   #offline(reason: string | null): Outage {
     const type = 'router_offline';
     const message = 'The router is offline';
-    if (reason !== NOT_REPORTED) return { type, message, cause: this.#reason ?? 'it does not answer its agent' };
-    const cause = 'its agent no longer reports it: it was removed there, or another device answers in its place';
+    if (reason !== NOT_REPORTED) return { type, message, causes: [{ code: 'no_answer', reason: reason ?? '', said: this.#reason ?? '' }] };
     // Only a missed report is news: the state itself begins with the last one.
-    return { type, message, cause, patienceMs: this.#rules.heartbeatMs };
+    return { type, message, causes: [{ code: 'not_reported' }], patienceMs: this.#rules.heartbeatMs };
   }
 
   /** Detects a reboot by a decreased uptime, however often the agent reports. */
@@ -149,9 +145,9 @@ export class RouterWatch {
     const bootedAt = Math.min(now, Math.max(now - uptime * 1000, this.#lastSeenAt ?? Number.NEGATIVE_INFINITY));
     if (bootedAt - this.#rebootedAt < SHORTEST_BOOT_MS) return [];
     this.#rebootedAt = bootedAt;
-    const cause = `its uptime went back from ${formatDuration(before)} to ${formatDuration(uptime)}`;
+    const causes: Cause[] = [{ code: 'uptime_back', before, after: uptime }];
     return [
-      { kind: 'open', type: 'rebooted', at: bootedAt, finding: { message: 'The router was rebooted', cause } },
+      { kind: 'open', type: 'rebooted', at: bootedAt, finding: { message: 'The router was rebooted', causes } },
       { kind: 'resolve', type: 'rebooted', at: now },
     ];
   }
@@ -192,6 +188,6 @@ export class RouterWatch {
 const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'move_requested', 'duplicate_serial']);
 
 /** The text whose change is reported. Readings of clocks and sensors change constantly while a fault is open. */
-function textOf(type: FaultType, { message, cause }: Finding): string {
-  return TOLD_BY_CAUSE.has(type) ? cause : message;
+function textOf(type: FaultType, { message, causes }: Finding): string {
+  return TOLD_BY_CAUSE.has(type) ? sayCauses(causes) : message;
 }

@@ -1,4 +1,6 @@
 import type { Clock } from '../../platform/core/clock.ts';
+import { sayCauses } from '../../platform/notices/causes.ts';
+import type { Cause } from '../../platform/notices/causes.ts';
 import { insertNotices, selectLastNotice } from '../../platform/notices/store.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import type { Conditions } from './conditions.ts';
@@ -34,13 +36,14 @@ export class OwnWarnings {
 async function tellChange(
   tx: Tx,
   teamId: string,
-  { name, problem }: { name: keyof Conditions; problem: string | null },
+  { name, problem }: { name: keyof Conditions; problem: Cause | null },
   now: number,
 ): Promise<void> {
   const kind = `server.${name}` as const;
   const last = await selectLastNotice(tx, teamId, kind);
   const isOpen = last?.phase === 'open';
   if (isOpen === (problem !== null)) return;
+  const causes = problem === null ? [] : [problem];
   const notice = {
     teamId,
     kind,
@@ -50,7 +53,8 @@ async function tellChange(
     recordId: kind,
     version: 'next',
     at: now,
-    data: { detail: problem ?? '' },
+    data: { detail: sayCauses(causes) },
+    causes,
   } as const;
   await insertNotices(tx, [notice], now);
 }

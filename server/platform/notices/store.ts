@@ -1,6 +1,7 @@
 import { idFloor, newId } from '../core/ids.ts';
 import { inChunks, storableText, toJson } from '../storage/columns.ts';
 import type { DbOrTx } from '../storage/db.ts';
+import { storableCauses } from './causes.ts';
 import { entriesFor } from './patterns.ts';
 import type { NewNotice } from './types.ts';
 
@@ -60,9 +61,17 @@ function rowOf(notice: NewNotice, version: number, now: number) {
     router_id: notice.routerId ?? null,
     agent_id: notice.agentId ?? null,
     at: notice.at,
-    data: toJson({ ...cut(notice.data ?? {}), ...(notice.groupId === undefined ? {} : { group_id: notice.groupId }) }),
+    data: toJson(dataOf(notice)),
     stored_at: now,
     routed_at: null,
+  };
+}
+
+function dataOf({ data = {}, causes = [], groupId }: NewNotice): object {
+  return {
+    ...cut(data),
+    ...(causes.length === 0 ? {} : { causes: storableCauses(causes) }),
+    ...(groupId === undefined ? {} : { group_id: groupId }),
   };
 }
 
@@ -92,12 +101,26 @@ export async function withdrawNotices(tx: DbOrTx, { teamId, recordId }: { teamId
   await tx.deleteFrom('notices').where('team_id', '=', teamId).where('record_id', '=', recordId).where('routed_at', 'is', null).execute();
 }
 
-/** Deletes at most `limit` notices of all teams that were stored before a time. @returns the number deleted */
+/**
+ * Deletes at most `limit` notices of all teams that were stored before a time and that were given to the groups. The others stay: after a
+ * long outage they are still to be told. @returns the number deleted
+ */
 export async function deleteNoticesBefore(tx: DbOrTx, before: number, limit: number): Promise<number> {
   const { numDeletedRows } = await tx
     .deleteFrom('notices')
-    // Ids begin with the time at which a notice was stored.
-    .where((eb) => eb('id', 'in', eb.selectFrom('notices as old').select('old.id').where('old.id', '<', idFloor(before)).limit(limit)))
+    .where((eb) =>
+      eb(
+        'id',
+        'in',
+        eb
+          .selectFrom('notices as old')
+          .select('old.id')
+          // Ids begin with the time at which a notice was stored.
+          .where('old.id', '<', idFloor(before))
+          .where('old.routed_at', 'is not', null)
+          .limit(limit),
+      ),
+    )
     .executeTakeFirst();
   return Number(numDeletedRows);
 }

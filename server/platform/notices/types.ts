@@ -1,3 +1,5 @@
+import type { Cause } from './causes.ts';
+
 /** Kinds of notices besides faults, which are `fault.<type>`. Topics name them, so they never change. */
 export const OTHER_NOTICE_KINDS = [
   'job.failed',
@@ -47,4 +49,6 @@ export interface NewNotice {
   groupId?: string;
   /** What a message says beyond the names of the records. Text of routers and people, so it is cut where it is written. */
   data?: Readonly<Record<string, string | number | boolean | null>>;
+  /** Why, for words in the language of the reader. What `data` says of it is English. */
+  causes?: readonly Cause[];
 }

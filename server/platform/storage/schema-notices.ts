@@ -31,7 +31,8 @@ export interface NoticesTable {
 export interface ThreadsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
-  group_id: Fixed<string>;
+  /** Changes in a digest of a group that is deleted. */
+  group_id: string;
   key: Fixed<string>;
   /** The kind of its first notice, or `site`, `storm`, `contact_lost`, `several`. */
   kind: string;
@@ -112,7 +113,8 @@ export interface MessagesTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   thread_id: Fixed<string>;
-  group_id: Fixed<string>;
+  /** Changes in a digest of a group that is deleted. */
+  group_id: string;
   /** Of the thread, for lists of one router. */
   router_id: Fixed<string | null>;
   /** person or target. */

@@ -91,6 +91,8 @@ export interface FaultsTable {
   severity: string;
   message: string;
   cause: string;
+  /** JSON: the cause as codes with their values (`platform/notices/causes`). Null in rows of older versions. */
+  causes: string | null;
   /** When it began, which may be before it was detected. */
   created_at: Fixed<Millis>;
   resolved_at: Millis | null;

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import { GotifyChannel } from '../../../server/outbound/notifications/channels/gotify.ts';
 import type { HttpDeps } from '../../../server/outbound/notifications/channels/http.ts';
 import { NtfyChannel } from '../../../server/outbound/notifications/channels/ntfy.ts';
@@ -50,9 +49,8 @@ export interface ProviderCase {
 }
 
 const never = new AbortController().signal;
-const folder = mkdtempSync(path.join(os.tmpdir(), 'signalbox-token-'));
+const folder = mkdtempSync(path.join(inject('runFolder'), 'token-'));
 writeFileSync(path.join(folder, 'token'), `${TOKEN}\n`);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 export const token = new SecretFile(path.join(folder, 'token'));
 
 const json = (request: ProviderRequest): string => JSON.stringify(JSON.parse(request.body.toString()));

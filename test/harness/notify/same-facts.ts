@@ -108,6 +108,7 @@ export class SameFacts {
       severity: 'critical',
       message: '',
       cause: '',
+      causes: null,
       occurrences: 1,
       created_at: fault.at,
       updated_at: now,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HealthReadings } from '../../../protocol/index.ts';
 import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
+import { inWords } from '../../harness/causes.ts';
 
 function reading(clockOffset: number): HealthReadings {
   return {
@@ -23,11 +24,11 @@ test('a drifting clock opens a fault with its present drift, and causes no chang
     { uptimeSeconds: null, lastSeenAt: null, openFaults: [], watchedSince: 0 },
   );
   watch.onHealth(reading(120), 1000);
-  expect(watch.onHealth(reading(120), 2000)).toMatchObject([
+  expect(inWords(watch.onHealth(reading(120), 2000))).toMatchObject([
     { kind: 'open', type: 'clock_wrong', finding: { cause: 'it is 2 minutes ahead' } },
   ]);
   expect(watch.onHealth(reading(120), 3000)).toEqual([]);
-  expect(watch.onHealth(reading(7200), 4000)).toMatchObject([
+  expect(inWords(watch.onHealth(reading(7200), 4000))).toMatchObject([
     { kind: 'describe', type: 'clock_wrong', finding: { cause: 'it is 2 hours ahead' } },
   ]);
   expect(watch.onHealth(reading(7200), 5000)).toEqual([]);

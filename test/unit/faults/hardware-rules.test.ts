@@ -11,6 +11,7 @@ import { parseAmbience } from '../../../server/fleet/faults/rule.ts';
 import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
 import type { FaultChange } from '../../../server/fleet/faults/types.ts';
 import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
+import { inWords } from '../../harness/causes.ts';
 
 const MINUTE = 60_000;
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -146,7 +147,9 @@ describe('a part that fails is a fault, and ends when it is well', () => {
   ])('%s: %j', (type, bad, message, cause) => {
     const router = watch();
     expect(live(router, times(3, well))).toEqual([]);
-    expect(live(router, times(6, { ...well, ...bad }), 3)).toEqual([{ kind: 'open', type, at: 3 * MINUTE, finding: { message, cause } }]);
+    expect(inWords(live(router, times(6, { ...well, ...bad }), 3))).toEqual([
+      { kind: 'open', type, at: 3 * MINUTE, finding: { message, cause } },
+    ]);
     // No sensor, no news: only a good reading ends it.
     const silent = { ...well, temperatures: [], states: [], fans: [], supplies: [], poe: [], bad_blocks: null, signals: [] };
     expect(live(router, times(6, type === 'disk_failing' ? { ...silent, bad_disks: undefined } : silent), 9)).toEqual([]);
@@ -164,7 +167,7 @@ describe('a part that fails is a fault, and ends when it is well', () => {
         { name: 'psu2-state', state: 'fail' },
       ],
     };
-    expect(live(router, times(3, both), 4)).toEqual([
+    expect(inWords(live(router, times(3, both), 4))).toEqual([
       {
         kind: 'describe',
         type: 'power_supply_failed',
@@ -315,7 +318,7 @@ describe.skipIf(!existsSync(recording))('recordings of real routers', () => {
   test('a switch with a failed second power supply opens one fault', () => {
     const readings = { ...well, ...readHealth(recorded('CRS312-4C+8XG 7.1beta6')) };
     expect(readings.fans).toHaveLength(4);
-    expect(live(watch(), times(5, readings))).toEqual([
+    expect(inWords(live(watch(), times(5, readings)))).toEqual([
       { kind: 'open', type: 'power_supply_failed', at: 0, finding: { message: 'Power supply psu2 failed', cause: 'psu2-state is fail' } },
     ]);
   });

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { WaitingAgents } from '../../../server/fleet/faults/waiting-agents.ts';
 import { WAITING_CHANGES, WaitingChanges } from '../../../server/fleet/faults/waiting-changes.ts';
 import type { FaultChange } from '../../../server/fleet/faults/types.ts';
+import { SOME_CAUSES } from '../../harness/causes.ts';
 
-const finding = { message: 'm', cause: 'c' };
+const finding = { message: 'm', causes: SOME_CAUSES };
 const open = (at: number): FaultChange => ({ kind: 'open', type: 'router_offline', at, finding });
 const resolve = (at: number): FaultChange => ({ kind: 'resolve', type: 'router_offline', at });
 

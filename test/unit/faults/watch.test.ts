@@ -6,7 +6,8 @@ import { NOT_REPORTED } from '../../../server/fleet/states/types.ts';
 import type { Verdict } from '../../../server/fleet/states/types.ts';
 import { RouterWatch } from '../../../server/fleet/faults/watch.ts';
 import type { WatchStart } from '../../../server/fleet/faults/watch.ts';
-import { formatDuration } from '../../../server/fleet/faults/format.ts';
+import { formatDuration } from '../../../server/platform/notices/format.ts';
+import { inWords } from '../../harness/causes.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -47,7 +48,7 @@ describe('a router is offline', () => {
     router.onHeartbeat(down(), 30 * SECOND);
     expect(router.onState(silent(30), 30 * SECOND)).toEqual([]);
     expect(router.onState(silent(30), 104 * SECOND)).toEqual([]);
-    const [fault] = router.onState(silent(30), 105 * SECOND);
+    const [fault] = inWords(router.onState(silent(30), 105 * SECOND));
     expect(fault).toEqual({
       kind: 'open',
       type: 'router_offline',
@@ -78,7 +79,7 @@ describe('a router is offline', () => {
     expect(router.onState(silent(30, NOT_REPORTED), 134 * SECOND)).toEqual([]);
     const changes = router.onState(silent(30, NOT_REPORTED), 135 * SECOND);
     expect(tell(changes)).toEqual(['open router_offline @30']);
-    expect(changes[0]).toMatchObject({ finding: { cause: expect.stringContaining('no longer reports it') } });
+    expect(inWords(changes)[0]).toMatchObject({ finding: { cause: expect.stringContaining('no longer reports it') } });
   });
 
   test('not for the time from before the start of the program', () => {
@@ -121,7 +122,7 @@ describe('a router was rebooted', () => {
     router.onHeartbeat(up(90_000), 30 * SECOND);
     const changes = router.onHeartbeat(up(20), 90 * SECOND);
     expect(tell(changes)).toEqual(['open rebooted @70', 'resolve rebooted @90']);
-    expect(changes[0]).toMatchObject({ finding: { cause: 'its uptime went back from 1 day 1 hour to 20 seconds' } });
+    expect(inWords(changes)[0]).toMatchObject({ finding: { cause: 'its uptime went back from 1 day 1 hour to 20 seconds' } });
   });
 
   test.each([
@@ -181,7 +182,7 @@ describe('readings of a router', () => {
     ['voltage', { voltage: 7.2 }, 2, 'supply is 7.2 V'],
     ['voltage', { voltage: 60 }, 2, 'supply is 60 V'],
     ['disk_nearly_full', { free_hdd: 0, total_hdd: 16_777_216 }, 2, '0 % (0 of 16384 KiB) are free'],
-    ['wan_down', { wan: [{ interface: 'ether1', running: false }] }, 2, 'not running, and there is no other'],
+    ['wan_down', { wan: [{ interface: 'ether1', running: false }] }, 2, 'ether1 not running, and there is no other'],
     [
       'wan_down',
       {
@@ -191,7 +192,7 @@ describe('readings of a router', () => {
         ],
       },
       2,
-      'not running; 1 of 2 still are',
+      'ether1 not running; 1 of 2 still are',
     ],
     ['clock_wrong', { clock_offset_seconds: -1_800_000_000 }, 2, 'it is 57 years 28 days behind'],
     ['clock_wrong', { clock_offset_seconds: 61 }, 2, 'it is 1 minute 1 second ahead'],
@@ -201,7 +202,7 @@ describe('readings of a router', () => {
     for (let minute = 1; minute < minutes; minute += 1) expect(router.onHealth({ ...well, ...bad }, minute * MINUTE)).toEqual([]);
     const [fault, ...others] = router.onHealth({ ...well, ...bad }, minutes * MINUTE);
     expect(others).toEqual([]);
-    expect(fault).toMatchObject({ kind: 'open', type, at: MINUTE, finding: { cause } });
+    expect(inWords([fault!])).toMatchObject([{ kind: 'open', type, at: MINUTE, finding: { cause } }]);
     expect(router.onHealth({ ...well, ...bad }, (minutes + 1) * MINUTE)).toEqual([]);
     const resolved = [1, 2, 3].flatMap((minute) => router.onHealth(well, (20 + minute) * MINUTE));
     expect(tell(resolved)).toEqual([`resolve ${type} @${21 * 60}`]);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cleanDetail, cleanName } from '../../../server/outbound/notifications/texts/clean.ts';
 import { fitRows } from '../../../server/outbound/notifications/texts/rows.ts';
 import { LOCALES, MAX_ITEMS } from '../../../server/outbound/notifications/texts/types.ts';
+import type { Cause } from '../../../server/platform/notices/causes.ts';
 import type { MessageKind, ThreadSubject, ThreadView } from '../../../server/outbound/notifications/texts/types.ts';
 import { MAX_SUBJECT_CHARS, writeText } from '../../../server/outbound/notifications/texts/write.ts';
 import {
@@ -154,7 +155,7 @@ describe('a subject', () => {
       'Ana Ruiz has tested the notification group Night shift. Nothing has happened to your network.',
     ]);
     expect(read(viewOf({ type: 'proof', code: '493017', by: 'Ana Ruiz', validMs: 10 * MINUTE }))[3]).toBe(
-      'Type in this code within 10 min: 493017',
+      'Type in this code within 10 minutes: 493017',
     );
   });
 });
@@ -365,10 +366,66 @@ function withName(subject: ThreadSubject, name: string): ThreadSubject {
   return Object.fromEntries(replaced) as ThreadSubject;
 }
 
+test.each([
+  ['en', 'Confirm this address for Signalbox', 'within 1 day', 'Confirm this address'],
+  ['de', 'Bestätigen Sie diese Adresse für Signalbox', 'Er gilt 1 Tag.', 'Adresse bestätigen'],
+  ['es', 'Confirme esta dirección para Signalbox', 'durante 1 día.', 'Confirmar la dirección'],
+] as const)('a mail that proves an address is no test, and says so in %s', (locale, subject, line, button) => {
+  const view = viewOf({ type: 'proof', code: null, by: 'Ana Ruiz', validMs: 24 * HOUR }, { kind: 'test', severity: 'info' });
+  const text = writeText(view, reader(locale));
+  expect(text.subject).toBe(subject);
+  expect(plain(text.lines.join(' '))).toContain(line);
+  expect(text.labels.open).toBe(button);
+  // Who is asked is in no group yet.
+  expect(text.labels.reason).not.toContain(view.team);
+});
+
+test('a sentence with an abbreviated duration at its end has one full stop', () => {
+  const view = { ...routerOffline(), kind: 'reminder', at: FIRST_AT + 4 * HOUR } as const;
+  expect(plain(writeText(view, reader('de')).lines.at(-1)!)).toBe('Offen seit 4 Std.');
+});
+
 test('what was observed has a label, because it is no sentence', () => {
   const view = viewOf({ type: 'router', router: CORE, site: MADRID, fault: 'router_offline', detail: 'the router no longer answers' });
-  const firstLine = (locale: (typeof LOCALES)[number]) => writeText(view, reader(locale)).lines[0];
-  expect(firstLine('en')).toBe('Cause: the router no longer answers');
-  expect(firstLine('de')).toBe('Ursache: the router no longer answers');
-  expect(firstLine('es')).toBe('Causa: the router no longer answers');
+  const firstLines = (shown: ThreadView) => LOCALES.map((locale) => writeText(shown, reader(locale)).lines[0]);
+  // Facts of older versions have no codes.
+  expect(firstLines(view)).toEqual([
+    'Cause: the router no longer answers',
+    'Ursache: the router no longer answers',
+    'Causa: the router no longer answers',
+  ]);
+  const causes: Cause[] = [{ code: 'no_answer', reason: 'timeout', said: 'no answer to the connection attempt (ETIMEDOUT)' }];
+  expect(firstLines({ ...view, subject: { ...view.subject, causes } as ThreadSubject })).toEqual([
+    'Cause: no answer to the connection attempt (ETIMEDOUT)',
+    'Ursache: keine Antwort auf den Verbindungsversuch',
+    'Causa: sin respuesta al intento de conexión',
+  ]);
+});
+
+test('a list says what was observed in the language of its reader', () => {
+  const item = {
+    text: 'it is 2 minutes ahead',
+    fault: 'clock_wrong',
+    router: CORE,
+    site: MADRID,
+    openedAt: FIRST_AT,
+    resolvedAt: null,
+  } as const;
+  const causes: Cause[] = [{ code: 'clock_offset', seconds: 120 }];
+  const view = viewOf(
+    { type: 'site', site: MADRID, fault: 'clock_wrong', affected: 2, of: 2 },
+    { items: [{ ...item, causes }, item], itemCount: 2 },
+  );
+  expect(writeText(view, reader('de')).rows.map(plain)).toEqual(['core-1: sie geht 2 Minuten vor', 'core-1: it is 2 minutes ahead']);
+});
+
+test.each([
+  ['en', 'web push', 'ntfy', 'Microsoft Teams'],
+  ['de', 'Web-Push', 'ntfy', 'Microsoft Teams'],
+  ['es', 'web push', 'ntfy', 'Microsoft Teams'],
+] as const)('a channel that fails is called as people of %s call it', (locale, ...names) => {
+  for (const [index, channel] of ['web_push', 'ntfy', 'teams'].entries()) {
+    const view = viewOf({ type: 'delivery', channel, address: 'a•••', reason: '' });
+    expect(writeText(view, { locale, timeZone: 'UTC' }).subject).toContain(`(${names[index]})`);
+  }
 });

@@ -40,7 +40,7 @@ export function bringsNotice(events: readonly FaultEvent[]): boolean {
 async function openOfAgent(tx: DbOrTx, { teamId, routers, at, finding }: AgentPart, now: number): Promise<FaultEvent[]> {
   const atOf = new Map(routers.map((router) => [router.id, router.at]));
   const type = 'agent_offline';
-  const text = textOf({ finding: finding ?? { message: '', cause: '' } });
+  const text = textOf({ finding: finding ?? { message: '', causes: [] } });
   const recent = await tx
     .selectFrom('faults')
     .select(['id', 'router_id', 'resolved_at'])

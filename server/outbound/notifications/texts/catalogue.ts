@@ -1,3 +1,5 @@
+import type { CauseWords } from '../../../platform/notices/causes.ts';
+import type { PlainChannel } from './channel-names.ts';
 import type { Moment } from './times.ts';
 import type { FaultType, JobOutcomes, Locale, MessageKind, ThreadSubject, Tone } from './types.ts';
 
@@ -15,10 +17,22 @@ export interface Catalogue {
   prefixes: Record<Exclude<MessageKind, 'acknowledged'> | 'flapping' | 'quiet' | 'stays_open', string>;
   takenOver(person: string): string;
   tones: Record<Tone, string>;
-  labels: { open: string; acknowledge: string; unsubscribe: string; reason(team: string): string };
+  labels: {
+    open: string;
+    /** The link that proves an address. */
+    confirm: string;
+    acknowledge: string;
+    unsubscribe: string;
+    reason(team: string): string;
+    /** Somebody who is to prove an address is in no group yet. */
+    reasonOfProof: string;
+  };
 
   /** States. */
   faults: Record<FaultType, string>;
+  /** Of `faults.temperature`, where the readings say which. */
+  tooHot: string;
+  tooCold: string;
   agentAway: string;
   agentWasAway: string;
   agentBack: string;
@@ -34,6 +48,7 @@ export interface Catalogue {
   linesChanged(added: number, removed: number): string;
   agentRevoked: string;
   deliveryFails(address: string, channel: string): string;
+  channels: Record<PlainChannel, string>;
   server: Record<Exclude<Subject<'server'>['warning'], 'contact_lost'>, string>;
   contactLost(affected: number, of: number): string;
   storm(sites: number, routers: number): string;
@@ -55,8 +70,9 @@ export interface Catalogue {
   agentOfSite(agent: string): string;
   routersHidden(routers: number): string;
   routersBack(routers: number): string;
-  /** What was observed, in English whatever the language: a router or the agent said it. */
+  /** In front of what was observed. */
   cause(observation: string): string;
+  causes: CauseWords;
   firstWas(name: string): string;
   openOf(open: number, all: number): string;
   openFor(duration: string): string;

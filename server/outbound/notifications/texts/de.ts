@@ -1,4 +1,5 @@
 import { countingIn, partsOf } from './catalogue.ts';
+import { causesInGerman } from './causes/de.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Moment } from './times.ts';
 
@@ -29,6 +30,8 @@ export const de: Catalogue = {
   tones: { critical: 'Kritisch', warning: 'Warnung', info: 'Hinweis', good: 'Vorbei' },
   labels: {
     open: 'In Signalbox öffnen',
+    confirm: 'Adresse bestätigen',
+    reasonOfProof: 'Sie erhalten diese Nachricht, weil jemand diese Adresse in Signalbox eingetragen hat.',
     acknowledge: 'Ich kümmere mich darum',
     unsubscribe: 'Abbestellen',
     reason: (team) => `Sie erhalten diese Nachricht, weil Sie in einer Benachrichtigungsgruppe des Teams ${team} stehen.`,
@@ -38,7 +41,7 @@ export const de: Catalogue = {
     router_offline: 'offline',
     agent_offline: 'Agent nicht erreichbar',
     wan_down: 'WAN ausgefallen',
-    temperature: 'zu heiß',
+    temperature: 'Temperatur außerhalb des zulässigen Bereichs',
     voltage: 'Versorgungsspannung außerhalb des zulässigen Bereichs',
     power_supply_failed: 'Netzteil ausgefallen',
     fan_failed: 'Lüfter ausgefallen',
@@ -54,6 +57,8 @@ export const de: Catalogue = {
     devices_truncated: 'Geräteliste gekürzt',
     rebooted: 'neu gestartet',
   },
+  tooHot: 'zu heiß',
+  tooCold: 'zu kalt',
   agentAway: 'Agent nicht erreichbar',
   agentWasAway: 'Agent war nicht erreichbar',
   agentBack: 'Agent wieder da',
@@ -90,6 +95,7 @@ export const de: Catalogue = {
   linesChanged: (added, removed) => `${count(added, { one: 'Zeile', other: 'Zeilen' })} hinzugefügt, ${number(removed)} entfernt`,
   agentRevoked: 'Agent gesperrt',
   deliveryFails: (address, channel) => `Nachrichten an ${address} (${channel}) kommen nicht an`,
+  channels: { email: 'E-Mail', webhook: 'Webhook', web_push: 'Web-Push' },
   server: { certificate: 'das TLS-Zertifikat braucht Aufmerksamkeit', disk: 'der Speicherplatz wird knapp' },
   contactLost: (affected, of) =>
     `Kontakt zu ${number(affected)} von ${count(of, { one: 'Agent', other: 'Agenten' })} gleichzeitig verloren`,
@@ -111,6 +117,7 @@ export const de: Catalogue = {
     `Ohne den Agenten ${n === 1 ? 'ist 1 Router' : `sind ${routers(n)}`} nicht zu sehen. Ob sie arbeiten, ist nicht bekannt.`,
   routersBack: (n) => (n === 1 ? 'Sein Router ist wieder zu sehen.' : `Alle ${routers(n)} sind wieder zu sehen.`),
   cause: (observation) => `Ursache: ${observation}`,
+  causes: causesInGerman,
   firstWas: (name) => `Zuerst betroffen: ${name}.`,
   openOf: (open, all) => `${number(open)} von ${number(all)} noch offen.`,
   openFor: (duration) => `Offen seit ${duration}.`,

@@ -1,4 +1,5 @@
 import { countingIn, partsOf } from './catalogue.ts';
+import { CAUSES } from '../../../platform/notices/causes.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Moment } from './times.ts';
 
@@ -27,6 +28,8 @@ export const en: Catalogue = {
   tones: { critical: 'Critical', warning: 'Warning', info: 'Information', good: 'Over' },
   labels: {
     open: 'Open in Signalbox',
+    confirm: 'Confirm this address',
+    reasonOfProof: 'You get this because somebody has entered this address in Signalbox.',
     acknowledge: 'I take it over',
     unsubscribe: 'Unsubscribe',
     reason: (team) => `You get this because a notification group of the team ${team} names you.`,
@@ -36,7 +39,7 @@ export const en: Catalogue = {
     router_offline: 'offline',
     agent_offline: 'agent away',
     wan_down: 'WAN down',
-    temperature: 'too hot',
+    temperature: 'temperature out of range',
     voltage: 'supply voltage out of range',
     power_supply_failed: 'power supply failed',
     fan_failed: 'fan failed',
@@ -52,6 +55,8 @@ export const en: Catalogue = {
     devices_truncated: 'device list cut',
     rebooted: 'rebooted',
   },
+  tooHot: 'too hot',
+  tooCold: 'too cold',
   agentAway: 'agent away',
   agentWasAway: 'agent was away',
   agentBack: 'agent is back',
@@ -88,6 +93,7 @@ export const en: Catalogue = {
   linesChanged: (added, removed) => `${count(added, { one: 'line', other: 'lines' })} added, ${number(removed)} removed`,
   agentRevoked: 'agent revoked',
   deliveryFails: (address, channel) => `messages to ${address} (${channel}) fail`,
+  channels: { email: 'email', webhook: 'webhook', web_push: 'web push' },
   server: { certificate: 'the TLS certificate needs attention', disk: 'disk space is running out' },
   contactLost: (affected, of) => `contact lost with ${number(affected)} of ${count(of, { one: 'agent', other: 'agents' })} at once`,
   storm: (sites, all) => `${count(sites, { one: 'site', other: 'sites' })}, ${routers(all)} affected`,
@@ -107,6 +113,7 @@ export const en: Catalogue = {
   routersHidden: (n) => `${routers(n)} cannot be seen while the agent is away. Whether they work is not known.`,
   routersBack: (n) => `${n === 1 ? 'Its router' : `All ${routers(n)}`} can be seen again.`,
   cause: (observation) => `Cause: ${observation}`,
+  causes: CAUSES,
   firstWas: (name) => `The first was ${name}.`,
   openOf: (open, all) => `${number(open)} of ${number(all)} still open.`,
   openFor: (duration) => `Open for ${duration}.`,

@@ -1,4 +1,5 @@
 import { countingIn, partsOf } from './catalogue.ts';
+import { causesInSpanish } from './causes/es.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { Moment } from './times.ts';
 
@@ -32,6 +33,8 @@ export const es: Catalogue = {
   tones: { critical: 'Crítico', warning: 'Aviso', info: 'Información', good: 'Resuelto' },
   labels: {
     open: 'Abrir en Signalbox',
+    confirm: 'Confirmar la dirección',
+    reasonOfProof: 'Recibe este mensaje porque alguien ha introducido esta dirección en Signalbox.',
     acknowledge: 'Me encargo yo',
     unsubscribe: 'Darse de baja',
     reason: (team) => `Recibe este mensaje porque figura en un grupo de notificaciones del equipo ${team}.`,
@@ -41,7 +44,7 @@ export const es: Catalogue = {
     router_offline: 'sin conexión',
     agent_offline: 'agente sin contacto',
     wan_down: 'WAN caída',
-    temperature: 'temperatura demasiado alta',
+    temperature: 'temperatura fuera de rango',
     voltage: 'tensión de alimentación fuera de rango',
     power_supply_failed: 'fuente de alimentación averiada',
     fan_failed: 'ventilador averiado',
@@ -57,6 +60,8 @@ export const es: Catalogue = {
     devices_truncated: 'lista de dispositivos recortada',
     rebooted: 'reiniciado',
   },
+  tooHot: 'temperatura demasiado alta',
+  tooCold: 'temperatura demasiado baja',
   agentAway: 'agente sin contacto',
   agentWasAway: 'el agente estuvo sin contacto',
   agentBack: 'el agente ha vuelto',
@@ -94,6 +99,7 @@ export const es: Catalogue = {
     `${count(added, { one: 'línea añadida', other: 'líneas añadidas' })}, ${count(removed, { one: 'eliminada', other: 'eliminadas' })}`,
   agentRevoked: 'agente revocado',
   deliveryFails: (address, channel) => `los mensajes a ${address} (${channel}) no llegan`,
+  channels: { email: 'correo electrónico', webhook: 'webhook', web_push: 'web push' },
   server: { certificate: 'el certificado TLS requiere atención', disk: 'queda poco espacio en disco' },
   contactLost: (affected, of) => `contacto perdido con ${number(affected)} de ${count(of, { one: 'agente', other: 'agentes' })} a la vez`,
   storm: (sites, all) =>
@@ -114,6 +120,7 @@ export const es: Catalogue = {
   routersHidden: (n) => `Sin el agente no se ${n === 1 ? 've' : 'ven'} ${routers(n)}. No se sabe si funcionan.`,
   routersBack: (n) => (n === 1 ? 'Su router vuelve a verse.' : `Los ${routers(n)} vuelven a verse.`),
   cause: (observation) => `Causa: ${observation}`,
+  causes: causesInSpanish,
   firstWas: (name) => `El primer afectado fue ${name}.`,
   openOf: (open, all) => `${number(open)} de ${number(all)} ${open === 1 ? 'sigue abierto' : 'siguen abiertos'}.`,
   openFor: (duration) => `Abierto desde hace ${duration}.`,

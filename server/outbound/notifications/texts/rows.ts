@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts';
 import { CATALOGUES } from './catalogues.ts';
 import { cleanDetail, cleanName } from './clean.ts';
-import { placeOf } from './story.ts';
+import { causeOf, placeOf } from './story.ts';
 import { momentOf } from './times.ts';
 import type { Zones } from './times.ts';
 import { MAX_ITEMS } from './types.ts';
@@ -38,7 +38,7 @@ function rowOf(item: ThreadItem, { subject, firstAt }: ThreadView, words: Catalo
   const parts = [
     item.fault !== undefined && item.fault !== told && subject.type !== 'agent' ? words.faults[item.fault] : '',
     item.routers === undefined ? '' : words.routers(item.routers),
-    cleanDetail(item.text),
+    cleanDetail(causeOf({ detail: item.text, causes: item.causes }, words)),
     timeOf(item, firstAt, words, zones),
   ].filter((part) => part !== '');
   // A record without a name has its time, at least.

@@ -1,3 +1,6 @@
+import { channelWord } from './channel-names.ts';
+import { sayCauses } from '../../../platform/notices/causes.ts';
+import type { Cause } from '../../../platform/notices/causes.ts';
 import type { Catalogue } from './catalogue.ts';
 import { cleanDetail, cleanName } from './clean.ts';
 import { durationOf } from './times.ts';
@@ -27,11 +30,7 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
     case 'agent':
       return agentStory(subject, view.stillOpen, words);
     case 'router':
-      return {
-        ...stateOf(placeOf(subject.router, subject.site), words.faults[subject.fault]),
-        time: subject.fault === 'rebooted' ? 'event' : 'state',
-        lines: given(subject.detail).map((observation) => words.cause(observation)),
-      };
+      return routerStory(subject, words);
     case 'site':
       return stateOf(cleanName(subject.site.name), words.siteFault(subject.affected, subject.of, subject.fault));
     case 'storm':
@@ -41,7 +40,7 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
     case 'server':
       return serverStory(subject, words);
     case 'delivery': {
-      const fails = words.deliveryFails(cleanName(subject.address), cleanName(subject.channel));
+      const fails = words.deliveryFails(cleanName(subject.address), cleanName(channelWord(subject.channel, words.channels)));
       return { ...stateOf(words.thisTeam(cleanName(view.team)), fails), lines: given(subject.reason) };
     }
     case 'jobs':
@@ -75,8 +74,29 @@ function agentStory({ agent, site, routers }: Of<'agent'>, stillOpen: number, wo
   };
 }
 
-function serverStory({ warning, detail, affected, of }: Of<'server'>, words: Catalogue): Story {
-  if (warning !== 'contact_lost') return { ...stateOf(words.thisServer, words.server[warning]), lines: given(detail) };
+function routerStory(subject: Of<'router'>, words: Catalogue): Story {
+  const { router, site, fault } = subject;
+  return {
+    ...stateOf(placeOf(router, site), fault === 'temperature' ? temperatureState(subject, words) : words.faults[fault]),
+    time: fault === 'rebooted' ? 'event' : 'state',
+    lines: given(causeOf(subject, words)).map((observation) => words.cause(observation)),
+  };
+}
+
+function temperatureState({ causes = [] }: Of<'router'>, words: Catalogue): string {
+  const celsius = causes.filter((cause) => cause.code === 'celsius').map((cause) => cause.celsius);
+  if (celsius.length === 0) return words.faults.temperature;
+  return Math.min(...celsius) < 0 ? words.tooCold : words.tooHot;
+}
+
+/** In the reader's language. Facts of older versions have English words only. Not clean yet: names of routers are in it. */
+export function causeOf({ detail, causes = [] }: { detail: string; causes?: readonly Cause[] | undefined }, words: Catalogue): string {
+  return causes.length === 0 ? detail : sayCauses(causes, words.causes);
+}
+
+function serverStory(subject: Of<'server'>, words: Catalogue): Story {
+  const { warning, detail, affected, of } = subject;
+  if (warning !== 'contact_lost') return { ...stateOf(words.thisServer, words.server[warning]), lines: given(causeOf(subject, words)) };
   const lines = [words.contactLostReason, ...given(detail)];
   return { ...stateOf(words.thisServer, words.contactLost(affected ?? 0, of ?? 0)), lines };
 }
@@ -129,7 +149,7 @@ function addressStory(subject: Of<'test' | 'proof'>, words: Catalogue): Story {
     const line = subject.group === null ? words.testOfAddress(person) : words.testOfGroup(cleanName(subject.group.name), person);
     return { ...stateOf(null, words.testSubject), time: 'none', lines: [line] };
   }
-  const validFor = durationOf(subject.validMs, words.locale);
+  const validFor = durationOf(subject.validMs, words.locale, 'long');
   const how = subject.code === null ? words.proofLink(validFor) : words.proofCode(subject.code, validFor);
   return { ...stateOf(null, words.proofSubject), time: 'none', lines: [words.proofBy(person), how, words.notMe] };
 }

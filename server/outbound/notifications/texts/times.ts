@@ -37,8 +37,8 @@ export function momentOf(time: number, { locale, siteTimeZone, readerTimeZone, n
   };
 }
 
-/** The two largest units: "13 min", "4 hr 5 min". */
-export function durationOf(ms: number, locale: Locale): string {
+/** The two largest units: "13 min", "4 hr 5 min". @param unitDisplay `long` in a sentence with room: "1 day" */
+export function durationOf(ms: number, locale: Locale, unitDisplay: 'short' | 'long' = 'short'): string {
   const minutes = Math.max(1, Math.round(ms / 60_000));
   const parts = [
     ['day', Math.floor(minutes / 1440)],
@@ -48,7 +48,7 @@ export function durationOf(ms: number, locale: Locale): string {
   return parts
     .filter(([, value]) => value > 0)
     .slice(0, 2)
-    .map(([unit, value]) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value))
+    .map(([unit, value]) => new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay }).format(value))
     .join(' ');
 }
 

@@ -1,5 +1,6 @@
 import type { FaultType, Severity } from '../../../fleet/faults/types.ts';
 import type { CampaignChange, Outcome, TargetStatus } from '../../../work/campaigns/types.ts';
+import type { Cause } from '../../../platform/notices/causes.ts';
 import type { Likeness } from '../threads/gather.ts';
 
 /** What a message is about, and the words that are made of it. All names and details come from routers or users: hostile text. */
@@ -32,10 +33,11 @@ export interface Named {
   name: string;
 }
 
+/** `detail` is English; where there are `causes`, they say the same in codes. */
 export type ThreadSubject =
   /** The agent is away, with all the routers behind it. */
   | { type: 'agent'; agent: Named; site: Named | null; routers: number }
-  | { type: 'router'; router: Named; site: Named | null; fault: FaultType; detail: string }
+  | { type: 'router'; router: Named; site: Named | null; fault: FaultType; detail: string; causes?: readonly Cause[] }
   /** Several routers of a site with the same fault. */
   | { type: 'site'; site: Named; fault: FaultType; affected: number; of: number }
   | { type: 'jobs'; router: Named; site: Named | null; outcomes: JobOutcomes; detail: string }
@@ -46,7 +48,14 @@ export type ThreadSubject =
   | { type: 'agent_revoked'; agent: Named; site: Named | null }
   /** Messages to this address fail. `address` is masked: it may be a secret. */
   | { type: 'delivery'; channel: string; address: string; reason: string }
-  | { type: 'server'; warning: 'certificate' | 'disk' | 'contact_lost'; detail: string; affected?: number; of?: number }
+  | {
+      type: 'server';
+      warning: 'certificate' | 'disk' | 'contact_lost';
+      detail: string;
+      causes?: readonly Cause[];
+      affected?: number;
+      of?: number;
+    }
   | { type: 'storm'; sites: number; routers: number; first: string }
   /** Things of one kind that happened at once. `routers`: null unless each is of another router. */
   | { type: 'several'; of: Likeness; count: number; routers: number | null; outcomes: JobOutcomes }
@@ -64,6 +73,8 @@ export type JobOutcomes = Partial<Record<Exclude<Outcome, 'deleted'>, number>>;
 export interface ThreadItem {
   /** What is wrong, in words that are not ours: hostile text. Empty when the fault or the subject says it. */
   text: string;
+  /** What `text` says, for words of other languages. */
+  causes?: readonly Cause[];
   fault?: FaultType;
   router: Named | null;
   site: Named | null;

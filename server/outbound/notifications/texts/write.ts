@@ -23,7 +23,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     tone,
     subject: cutText(subjectOf(view, story, words, zones), MAX_SUBJECT_CHARS),
     first: withStop(sentence(view, story, words, zones)),
-    lines: linesOf(view, story, words, zones),
+    lines: linesOf(view, story, words, zones).map(withOneStop),
     rows,
     rowCount: count,
     url: view.url,
@@ -31,10 +31,10 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     parts: partsOf(view, story, words, zones),
     labels: {
       tone: words.tones[tone],
-      open: words.labels.open,
+      open: view.subject.type === 'proof' && view.subject.code === null ? words.labels.confirm : words.labels.open,
       acknowledge: words.labels.acknowledge,
       unsubscribe: words.labels.unsubscribe,
-      reason: words.labels.reason(cleanName(view.team)),
+      reason: view.subject.type === 'proof' ? words.labels.reasonOfProof : words.labels.reason(cleanName(view.team)),
     },
   };
 }
@@ -64,7 +64,9 @@ function toneOf(view: ThreadView): Tone {
 function prefixOf(view: ThreadView, words: Catalogue): string {
   const { prefixes } = words;
   if (view.kind === 'acknowledged') return `${words.takenOver(cleanName(view.acknowledgedBy ?? ''))}: `;
-  if (view.kind === 'test' || view.subject.type === 'proof') return view.kind === 'test' ? prefixes.test : '';
+  // It asks for something, and is no test.
+  if (view.subject.type === 'proof') return '';
+  if (view.kind === 'test') return prefixes.test;
   if (isOver(view)) return view.stillOpen > 0 ? '' : prefixes[view.kind];
   switch (view.flapping?.now ?? (view.flapping === null ? undefined : 'flapping')) {
     case 'flapping':
@@ -86,6 +88,11 @@ function partsOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones)
     where: story.place ?? words.thisTeam(cleanName(view.team)),
     when: time === '' ? words.at(brief(momentOf(view.at, zones))) : time,
   };
+}
+
+/** A sentence with such a duration at its end would have two. */
+function withOneStop(sentence: string): string {
+  return sentence.replace(/\.\.$/, '.');
 }
 
 /** Durations of some languages end with one: "13 Min." */

@@ -64,6 +64,7 @@ import { filters } from './0063-filters.ts';
 import { probedBuckets } from './0064-probed-buckets.ts';
 import { backupsToRecord } from './0065-backups-to-record.ts';
 import { nodes } from './0066-nodes.ts';
+import { causes } from './0067-causes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -134,4 +135,5 @@ export const migrations: readonly Migration[] = [
   probedBuckets,
   backupsToRecord,
   nodes,
+  causes,
 ];

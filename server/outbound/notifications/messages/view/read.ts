@@ -7,7 +7,7 @@ import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { MessageRow } from '../types.ts';
 import { readFacts } from './facts.ts';
 import { selectThreads } from './store.ts';
-import { dataOf, nameOfThread, routerOf, siteOf, subjectOf, text } from './subject.ts';
+import { causesOf, dataOf, nameOfThread, routerOf, siteOf, subjectOf, text } from './subject.ts';
 import type { Facts } from './subject.ts';
 
 export interface Wanted {
@@ -115,6 +115,7 @@ function rowOfItem(facts: Facts, item: ItemRow): ThreadItem {
   const data = dataOf(item);
   return {
     text: text(data['cause']) || text(data['description']),
+    causes: causesOf(data),
     ...faultOf(item.kind),
     router: routerOf(facts, item.router_id),
     site: siteOf(facts, facts.names.routers.get(item.router_id ?? '')?.siteId ?? null),

@@ -1,5 +1,7 @@
+import { readCauses } from '../../../../platform/notices/causes.ts';
+import type { Cause } from '../../../../platform/notices/causes.ts';
 import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
-import { DIGEST_KIND, likenessOfKey } from '../../threads/gather.ts';
+import { DIGEST_KIND, faultOfSite, likenessOfKey } from '../../threads/gather.ts';
 import { TEST_KIND } from '../../threads/new-thread.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { Names } from './store.ts';
@@ -39,7 +41,7 @@ export function subjectOf(facts: Facts): ThreadSubject {
       return {
         type: 'site',
         site: siteOf(facts, thread.site_id) ?? unnamed(thread.site_id),
-        fault: thread.key.slice(thread.key.lastIndexOf(':') + 1) as FaultType,
+        fault: faultOfSite(thread) as FaultType,
         affected: thread.state === 'open' ? thread.open_count : thread.item_count,
         of: facts.routers,
       };
@@ -78,7 +80,8 @@ function ownSubject(facts: Facts): ThreadSubject {
     return { type: 'forward', forward: { id, name: text(data['target']) }, router: routerOf(facts, item?.router_id ?? null), change };
   }
   if (word === 'agent') return agentSubject(facts, id, item, data);
-  if (word === 'server') return { type: 'server', warning: id === 'disk' ? 'disk' : 'certificate', detail: text(data['detail']) };
+  if (word === 'server')
+    return { type: 'server', warning: id === 'disk' ? 'disk' : 'certificate', detail: text(data['detail']), causes: causesOf(data) };
   if (word === 'delivery')
     return { type: 'delivery', channel: text(data['channel']), address: text(data['address']), reason: text(data['reason']) };
   const router = routerOf(facts, thread.router_id) ?? unnamed(thread.router_id);
@@ -88,7 +91,14 @@ function ownSubject(facts: Facts): ThreadSubject {
   }
   if (thread.key.endsWith(':config'))
     return { type: 'config', router, site, added: Number(data['lines_added'] ?? 0), removed: Number(data['lines_removed'] ?? 0) };
-  return { type: 'router', router, site, fault: thread.kind.slice('fault.'.length) as FaultType, detail: text(data['cause']) };
+  return {
+    type: 'router',
+    router,
+    site,
+    fault: thread.kind.slice('fault.'.length) as FaultType,
+    detail: text(data['cause']),
+    causes: causesOf(data),
+  };
 }
 
 function outcomesOf(kinds: ReadonlyMap<string, number>): JobOutcomes {
@@ -129,6 +139,11 @@ function unnamed(id: string | null): Named {
 
 export function dataOf(item: ItemRow | undefined): Record<string, unknown> {
   return item === undefined ? {} : (JSON.parse(item.data) as Record<string, unknown>);
+}
+
+/** Empty for facts of older versions: their words are English only. */
+export function causesOf(data: Record<string, unknown>): readonly Cause[] {
+  return readCauses(data['causes']);
 }
 
 export function text(value: unknown): string {
