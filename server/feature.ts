@@ -53,6 +53,16 @@ export interface TeamMetric {
   read: () => readonly TeamValue[] | Promise<readonly TeamValue[]>;
 }
 
+/** A counter over all teams. */
+export interface CountMetric {
+  name: string;
+  help: string;
+  /** Their values come from lists of the product: no series may depend on what peers send. */
+  labels: readonly string[];
+  /** All series, each since the start. */
+  read: () => readonly { labels: Readonly<Record<string, string>>; value: number }[];
+}
+
 /** A distribution over all teams. */
 export interface HistogramMetric {
   name: string;
@@ -67,7 +77,8 @@ export interface HistogramMetric {
 export interface Measures {
   /** Shared resources of teams, by name in docs/shared-resources.md. */
   shares?: Record<string, SharedUse>;
-  gauges?: { name: string; help: string; read: () => number }[];
+  gauges?: { name: string; help: string; read: () => number | Promise<number> }[];
+  counts?: readonly CountMetric[];
   teams?: readonly TeamMetric[];
   histograms?: readonly HistogramMetric[];
 }

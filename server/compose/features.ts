@@ -112,9 +112,10 @@ export function buildFeatures(prepared: Prepared) {
     listeners: features.listeners,
     storeInventory: (connection, inventory) => storeInventory(connection, inventory, services),
   });
-  for (const { shares = {}, gauges = [], teams = [], histograms = [] } of features.measures) {
+  for (const { shares = {}, gauges = [], counts = [], teams = [], histograms = [] } of features.measures) {
     for (const [name, share] of Object.entries(shares)) services.metrics.watch(name, share);
     for (const { name, help, read } of gauges) services.metrics.show(name, help, read);
+    for (const metric of counts) services.metrics.count(metric);
     for (const metric of teams) services.metrics.showTeams(metric);
     for (const metric of histograms) services.metrics.observe(metric);
   }

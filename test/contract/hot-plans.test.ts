@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import * as agents from '../../server/fleet/agents/store.ts';
 import * as devices from '../../server/fleet/devices/store.ts';
-import { selectUnchanged } from '../../server/fleet/devices/whole-report/store.ts';
+import { selectUnchanged, selectUnseen } from '../../server/fleet/devices/whole-report/store.ts';
 import { storeNewcomers } from '../../server/fleet/routers/moves/newcomers/store.ts';
 import * as moves from '../../server/fleet/routers/moves/store.ts';
 import * as routers from '../../server/fleet/routers/store.ts';
@@ -40,8 +40,8 @@ interface Hot {
 }
 
 const ONE_RECORD = /\b(?:id|agent_id|router_id|job_id|device_id|secret_hash|hardware_id)\b|hardware|<expr>/;
-/** Values of the statement itself, in SQLite's words `said`, `100 CONSTANT ROWS` and `50-ROW`; and teams, of which there are few. */
-const SMALL = /^(?:said|\d+(?:-ROW)?|teams|\(subquery.*|)$/;
+/** Values of the statement itself, in SQLite's words `said`, `claim` (the open claims, up to a limit), `100 CONSTANT ROWS` and `50-ROW`; and teams, of which there are few. */
+const SMALL = /^(?:said|claim|\d+(?:-ROW)?|teams|\(subquery.*|)$/;
 /** SQLite plans a look at these when a router is inserted, and skips it as long as no foreign key is violated. */
 const SKIPPED = 'campaign_targets';
 
@@ -121,6 +121,10 @@ const OPENING: Record<string, Hot> = {
         5000,
       ),
   },
+  'those that have reported nothing yet': {
+    run: (tx, { teamId, routers: all }) => selectUnseen(tx, teamId, all.slice(0, 50)),
+    by: new RegExp(`${ONE_RECORD.source}|place`),
+  },
   'ends of tunnels': {
     run: (tx, fleet) =>
       agents.recordDisconnects(
@@ -151,7 +155,7 @@ const WORK: Record<string, Hot> = {
     by: /forwards_open/,
   },
   'ports in use': { run: (tx) => forwards.selectPortUses(tx, NOW), by: /forwards_open|closed_at/ },
-  'claims on routers that wait': { run: (tx) => moves.selectOpenMoves(tx, 500), by: /router_moves_open/ },
+  'claims on routers that wait': { run: (tx) => moves.selectOpenClaims(tx, 500), by: /router_moves_open|\bid\b/ },
 };
 
 /** One behind each router: of an empty table PostgreSQL reads all. */

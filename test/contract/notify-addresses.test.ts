@@ -97,7 +97,7 @@ describeEachDatabase('addresses of notifications', (open) => {
       await bench.pass(MINUTE);
       expect(await made.targets.get(mine.teamId, id)).toMatchObject({ offReason: 'blocked' });
       expect(bench.server.kindsOf(EMAIL)).toEqual(['open', 'open']);
-      expect(bench.server.mails.at(-1)!.subject).toContain('(telegram) fail');
+      expect(bench.server.mails.at(-1)!.subject).toContain('(Telegram) fail');
     });
 
     test('one that cannot be decrypted ends its message at once, with the reason', async () => {

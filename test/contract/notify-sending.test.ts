@@ -63,6 +63,30 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     expect(first).toBe(1);
   });
 
+  test('what becomes of each message is counted, and how long those that are due wait', async () => {
+    const counted = (): string[] =>
+      bench.messages.outcomes
+        .read()
+        .filter(({ value }) => value > 0)
+        .map(({ labels, value }) => `${labels.channel} ${labels.outcome} ${value}`);
+    bench.server.answer = (_message, to) => {
+      if (to.startsWith('ada0')) return { outcome: 'retry', error: 'unavailable', detail: '' };
+      return to.startsWith('ada1@') ? { outcome: 'never', error: 'address_refused', detail: '550' } : { outcome: 'sent' };
+    };
+    await bench.facts([offline(1)]);
+    await bench.pass(MINUTE);
+    const [sent, retry, failed] = counted();
+    expect([sent, failed]).toEqual(['email sent 10', 'email failed 1']);
+    expect(retry).toMatch(/^email retry [1-9]/);
+    expect(await bench.messages.oldestDueSeconds()).toBe(0);
+    await storage.db
+      .updateTable('messages')
+      .set({ due_at: clock.now() - 7 * SECOND })
+      .where('state', '=', 'pending')
+      .execute();
+    expect(await bench.messages.oldestDueSeconds()).toBe(7);
+  });
+
   test('an account that the provider refuses is tried by one message after each pause, and all follow once it works', async () => {
     bench.server.answer = () => REFUSED;
     await bench.facts([offline(1)]);
@@ -156,6 +180,28 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     isDone = false;
     await bench.pass(5 * MINUTE);
     expect(bench.server.mails[0]!.at - at!).toBeLessThanOrEqual(5 * SECOND);
+  });
+
+  test('messages that are not to be sent do not keep the others of a refused account waiting, however many they are', async () => {
+    let isRefused = true;
+    const asked: number[] = [];
+    bench = new NotifyBench(storage, clock, {
+      ...accountAddresses,
+      open: async (...args) => {
+        if (isRefused) return accountAddresses.open(...args);
+        asked.push(clock.now());
+        return asked.length < 24 ? { reason: 'no_address' } : accountAddresses.open(...args);
+      },
+    });
+    bench.server.answer = () => REFUSED;
+    await bench.facts([offline(1), offline(2)]);
+    await bench.pass(MINUTE);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    isRefused = false;
+    await bench.pass(6 * MINUTE);
+    expect(asked).toHaveLength(24);
+    expect(bench.server.mails).toHaveLength(1);
+    expect(bench.server.mails[0]!.at - asked[0]!).toBeLessThanOrEqual(5 * SECOND);
   });
 
   /** What another process does with messages between the look at them and the claim. */

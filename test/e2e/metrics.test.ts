@@ -21,6 +21,8 @@ test('a service token reads the metrics, which have routes and no ids', async ()
     /signalbox_http_request_duration_seconds_count\{method="GET",route="\/api\/routers\/:router_id\/jobs",status="200"\} \d+/,
   );
   expect(text).toContain('signalbox_shared_limit{resource="webhook_attempts"} 64');
+  expect(text).toContain('signalbox_notifications_total{channel="ntfy",outcome="sent"} 0');
+  expect(text).toContain('signalbox_notifications_oldest_due_seconds 0');
   expect(text).toContain('signalbox_shared_in_use{resource="event_streams"} 0');
   expect(text).toContain('signalbox_shared_refusals_total{resource="forward_ports",limit="team"} 0');
   expect(text).not.toContain(id);

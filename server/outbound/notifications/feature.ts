@@ -146,7 +146,24 @@ export const notifications = feature({
     await own.heartbeat?.stop();
     await own.notifier.stop();
   },
-  measures: ({ notifier }) => ({ shares: { notification_attempts: notifier.messages.attempts } }),
+  measures: ({ notifier: { messages } }) => ({
+    shares: { notification_attempts: messages.attempts },
+    gauges: [
+      {
+        name: 'signalbox_notifications_oldest_due_seconds',
+        help: 'How long the message that is due the longest has waited; 0 when none is due',
+        read: () => messages.oldestDueSeconds(),
+      },
+    ],
+    counts: [
+      {
+        name: 'signalbox_notifications_total',
+        help: 'Messages that were due, by channel and by what became of them; retry comes again',
+        labels: ['channel', 'outcome'],
+        read: () => messages.outcomes.read(),
+      },
+    ],
+  }),
   sweep: async (own, signal) => {
     await own.notificationRetention.sweep(signal);
     await own.addressProofs.sweep(signal);

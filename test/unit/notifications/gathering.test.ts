@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bothKeys, faultOfSite, siteKey } from '../../../server/outbound/notifications/threads/gather.ts';
 import { ThreadSimulation } from '../../harness/thread-simulation.ts';
 
 const SECOND = 1000;
@@ -238,6 +239,99 @@ describe('what comes and goes together', () => {
       group.pass(MINUTE);
       expect(group.told.slice(before)).toEqual([staysOpen ? `still_open ${SITE}` : `resolve ${SITE}`]);
     }
+  });
+});
+
+describe('what opens at a site that comes and goes', () => {
+  /** Eight bad lines of a site of 20: it comes and goes. */
+  function badSite(group: ThreadSimulation): string[] {
+    const bad = routersAt(group, 20).slice(0, 8);
+    comeAndGo(group, bad, 4);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: SITE, flapping: true });
+    return bad;
+  }
+
+  it('one more router is told by itself, again while it is offline, and to its end', () => {
+    const group = new ThreadSimulation();
+    const bad = badSite(group);
+    const before = group.told.length;
+    group.open('r9');
+    comeAndGo(group, bad, 75);
+    expect(group.told.slice(before)).toEqual(['open router:r9:router_offline', 'reminder router:r9:router_offline']);
+    group.resolve('r9');
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 2)).toEqual(['resolve router:r9:router_offline', `resolve ${SITE}`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('one that was told with it and has been steady since is told by itself when it opens again', () => {
+    const group = new ThreadSimulation();
+    const [again, ...bad] = badSite(group);
+    comeAndGo(group, bad, 75);
+    const before = group.told.length;
+    group.open(again!);
+    comeAndGo(group, bad, 5);
+    expect(group.told.slice(before)).toEqual([`open router:${again}:router_offline`]);
+  });
+
+  it('five more are told as the site once more, with updates and an end', () => {
+    const group = new ThreadSimulation();
+    const bad = badSite(group);
+    const before = group.told.length;
+    for (let n = 8; n < 13; n += 1) group.open(`r${n}`);
+    comeAndGo(group, bad, 2);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ open: 5, flapping: false });
+    for (let n = 13; n < 16; n += 1) group.open(`r${n}`);
+    comeAndGo(group, bad, 3);
+    expect(group.told.slice(before)).toEqual([`open ${SITE}:2`, `update ${SITE}:2`]);
+    for (let n = 8; n < 16; n += 1) group.resolve(`r${n}`);
+    comeAndGo(group, bad, 1);
+    expect(group.told.slice(before + 2)).toEqual([`resolve ${SITE}:2`]);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 3)).toEqual([`resolve ${SITE}`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('both threads of a site tell of the same fault', () => {
+    const faults = bothKeys(siteKey('01a1fb9c-376e', 'fault.router_offline')).map((key) => faultOfSite({ key }));
+    expect(faults).toEqual(['router_offline', 'router_offline']);
+  });
+
+  it('five more while both come and go are told anew with the second, and its end is one', () => {
+    const group = new ThreadSimulation();
+    const bad = badSite(group);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const others = Array.from({ length: 5 }, (_, n) => `other${turn} ${n}`);
+      for (const router of others) group.at(router, 'madrid');
+      for (const router of others) group.open(router);
+      comeAndGo(group, bad, 1);
+      for (const router of others) group.resolve(router);
+      comeAndGo(group, bad, 1);
+    }
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: `${SITE}:2`, flapping: true });
+    const before = group.told.length;
+    for (let n = 13; n < 18; n += 1) group.open(`r${n}`);
+    comeAndGo(group, bad, 3);
+    expect(group.told.slice(before)).toEqual([`open ${SITE}:2`]);
+    for (let n = 13; n < 18; n += 1) group.resolve(`r${n}`);
+    group.pass(4 * HOUR);
+    expect(group.told.slice(before + 1).toSorted()).toEqual([`resolve ${SITE}`, `resolve ${SITE}:2`]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('a router at one of the sites of a storm that comes and goes is told by itself', () => {
+    const group = new ThreadSimulation();
+    const routers = Array.from({ length: 48 }, (_, n) => `r${n}`);
+    for (const [n, router] of [...routers, 'late'].entries()) group.at(router, `site${n % 8}`);
+    comeAndGo(group, routers, 2);
+    for (const router of routers) group.open(router);
+    group.pass(MINUTE);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: 'storm:group', flapping: true });
+    const before = group.told.length;
+    group.open('late');
+    group.pass(MINUTE);
+    expect(group.told.slice(before)).toEqual(['open router:late:router_offline']);
+    expect(group.untold).toEqual([]);
   });
 });
 

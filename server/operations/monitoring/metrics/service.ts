@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { HistogramMetric, TeamMetric } from '../../../feature.ts';
+import type { CountMetric, HistogramMetric, TeamMetric } from '../../../feature.ts';
 import type { SharedUse } from '../../../../runtime/fair-shares.ts';
 import { BATCHED_ROWS, LIMITS } from '../../../platform/core/counters.ts';
 import type { Counters } from '../../../platform/core/counters.ts';
@@ -56,8 +56,22 @@ export class Metrics {
   }
 
   /** A gauge that is read at each scrape. */
-  show(name: string, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) });
+  show(name: string, help: string, read: () => number | Promise<number>): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: async () => gauge.set(await read()) });
+  }
+
+  /** A counter that its owner keeps. */
+  count({ name, help, labels, read }: CountMetric): void {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      labelNames: [...labels],
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        for (const series of read()) counter.inc(series.labels, series.value);
+      },
+    });
   }
 
   /** A metric with a series for each team. */

@@ -9,11 +9,11 @@ import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts
 import {
   countGroups,
   deleteGroup,
+  handDigestsOn,
   hasGroup,
   insertGroup,
   isForeignKey,
   lockTeam,
-  releaseDigested,
   selectGroup,
   selectGroups,
   updateGroup,
@@ -83,7 +83,7 @@ export class GroupsService {
     await this.#storage.writes.write(async (tx) => {
       // A digest that is just being made belongs to one of the groups.
       await lockTeam(tx, teamId);
-      await releaseDigested(tx, teamId, groupId, this.#clock.now());
+      await handDigestsOn(tx, teamId, groupId);
       if (!(await deleteGroup(tx, teamId, groupId))) throw notFound('group');
     });
   }

@@ -63,17 +63,17 @@ export async function updateGroup(
 }
 
 /**
- * What stands in digests of this group that are not sent yet waits for the next one. A digest lists what several groups told, and belongs to
- * one of them.
+ * Digests of this group that are not sent yet, or are just being sent, belong to another group that told something in them from now on. A digest
+ * lists what several groups told, and goes with the one that it belongs to. One in which no other group told anything stays, and goes.
  */
-export async function releaseDigested(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
-  for (const digests of inChunks(await selectUnsentDigests(tx, teamId, groupId)))
-    await tx
-      .updateTable('messages')
-      .set({ digest_at: now, digest_id: null })
-      .where('team_id', '=', teamId)
-      .where('digest_id', 'in', digests)
-      .execute();
+export async function handDigestsOn(tx: Tx, teamId: string, groupId: string): Promise<void> {
+  const digests = await selectUnsentDigests(tx, teamId, groupId);
+  for (const [heir, ids] of Map.groupBy(await selectHeirs(tx, teamId, digests, groupId), (one) => one.groupId))
+    for (const chunk of inChunks(ids.map(({ digestId }) => digestId))) {
+      const to = { group_id: heir };
+      await tx.updateTable('threads').set(to).where('team_id', '=', teamId).where('id', 'in', chunk).execute();
+      await tx.updateTable('messages').set(to).where('team_id', '=', teamId).where('thread_id', 'in', chunk).execute();
+    }
 }
 
 async function selectUnsentDigests(db: DbOrTx, teamId: string, groupId: string): Promise<string[]> {
@@ -87,21 +87,33 @@ async function selectUnsentDigests(db: DbOrTx, teamId: string, groupId: string):
     .where('threads.team_id', '=', teamId)
     .where('threads.group_id', '=', groupId)
     .where('threads.kind', '=', DIGEST_KIND)
-    .where((message) =>
-      // By another way, or in another browser.
-      message.not(
-        message.exists(
-          message
-            .selectFrom('messages as sent')
-            .select('sent.id')
-            .whereRef('sent.thread_id', '=', 'threads.id')
-            .where('sent.team_id', '=', teamId)
-            .where('sent.state', '=', 'sent'),
-        ),
-      ),
-    )
     .execute();
   return rows.map(({ id }) => id);
+}
+
+/** For each digest another group of which it lists something; none for those that list nothing else. */
+async function selectHeirs(
+  db: DbOrTx,
+  teamId: string,
+  digests: readonly string[],
+  groupId: string,
+): Promise<{ digestId: string; groupId: string }[]> {
+  const heirs: { digestId: string; groupId: string }[] = [];
+  for (const chunk of inChunks(digests)) {
+    const rows = await db
+      .selectFrom('messages')
+      .innerJoin('threads', 'threads.id', 'messages.thread_id')
+      .select('messages.digest_id')
+      .select((eb) => eb.fn.min('threads.group_id').as('group_id'))
+      .where('messages.team_id', '=', teamId)
+      .where('messages.digest_id', 'in', chunk)
+      .where('threads.team_id', '=', teamId)
+      .where('threads.group_id', '<>', groupId)
+      .groupBy('messages.digest_id')
+      .execute();
+    heirs.push(...rows.map(({ digest_id: digestId, group_id: heir }) => ({ digestId: digestId!, groupId: heir })));
+  }
+  return heirs;
 }
 
 /** False when the team has no such group. */

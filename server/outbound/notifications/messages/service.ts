@@ -7,7 +7,9 @@ import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Channels } from '../channels/set.ts';
+import { MessageOutcomes } from './sending/outcomes.ts';
 import { MessageSender } from './sending/sender.ts';
+import { selectOldestDue } from './sending/store.ts';
 import { DEFAULT_SENDER_RULES } from './types.ts';
 import type { SenderRules } from './types.ts';
 import { writeText } from '../texts/write.ts';
@@ -37,14 +39,18 @@ export class MessagesService {
   readonly changes = new Listeners<{ teamId: string }>();
   readonly #deps: MessagesDeps;
   readonly #sender: MessageSender;
+  /** Of the messages that this process has handled. */
+  readonly outcomes: MessageOutcomes;
 
   constructor(deps: MessagesDeps) {
     this.#deps = deps;
+    this.outcomes = new MessageOutcomes(Object.keys(deps.channels));
     this.#sender = new MessageSender({
       ...deps,
       rules: deps.rules ?? DEFAULT_SENDER_RULES,
       random: deps.random ?? Math.random,
       views: new SharedViews(),
+      outcomes: this.outcomes,
       onAttempt: (teamId) => this.changes.publish({ teamId }),
     });
   }
@@ -57,6 +63,14 @@ export class MessagesService {
   /** When the sender last looked, by the monotonic clock. */
   get lookedAt(): number | undefined {
     return this.#sender.lookedAt;
+  }
+
+  /** How long the message that is due the longest has waited, seconds; 0 when none is due. */
+  async oldestDueSeconds(): Promise<number> {
+    const { storage, clock } = this.#deps;
+    const now = clock.now();
+    const at = await selectOldestDue(storage.db, now);
+    return at === null ? 0 : (now - at) / 1000;
   }
 
   /** Stores the messages of revisions, in the transaction that decides them. */

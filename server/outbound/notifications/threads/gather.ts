@@ -31,28 +31,41 @@ export function gatherSites(due: readonly ThreadRow[]): Gathered {
   return { sites, others };
 }
 
+/** Of the thread that stands for routers of a site with one kind of fault. */
 export function siteKey(siteId: string, kind: string): string {
   return `site:${siteId}:${kind.slice(kind.indexOf('.') + 1)}`;
+}
+
+/** The fault of which the thread of a site tells. */
+export function faultOfSite({ key }: Pick<ThreadRow, 'key'>): string {
+  return key.split(':')[2] ?? '';
 }
 
 export function agentKey(agentId: string): string {
   return `agent:${agentId}`;
 }
 
-/** A storm that comes and goes tells little for as long as it does: what opens meanwhile may need another one. */
-export function stormKeys(groupId: string): string[] {
-  return [`storm:${groupId}`, `storm:${groupId}:2`];
+export function stormKey(groupId: string): string {
+  return `storm:${groupId}`;
 }
 
-/** The key of the next storm. When both come and go, the second one is told anew with what is added to it, as one that stays. */
-export function freeStormKey(groupId: string, find: (key: string) => ThreadRow | undefined): string {
-  const keys = stormKeys(groupId);
+/** What comes and goes tells little for as long as it does: what opens meanwhile may need another thread that stands for it. */
+const SECOND = ':2';
+
+export function bothKeys(key: string): string[] {
+  return [key, `${key}${SECOND}`];
+}
+
+/** The key of the next storm, or of the next thread of a site. When both come and go, the second one is told anew, as one that stays. */
+export function freeKey(first: string, find: (key: string) => ThreadRow | undefined): string {
+  const keys = bothKeys(first);
   return keys.find((key) => find(key)?.state !== 'open') ?? keys.at(-1)!;
 }
 
-/** The last of the storms comes and goes: the next one is told with it. */
+/** The last of the storms, or of the threads of a site, says nothing of what is in it: the next one is told with it. */
 export function mayBeToldAnew(thread: ThreadRow): boolean {
-  return thread.state === 'open' && thread.flapping_since !== null && thread.key === stormKeys(thread.group_id).at(-1);
+  const isSilent = thread.flapping_since !== null || thread.parent_id !== null;
+  return isStandIn(thread) && thread.state === 'open' && isSilent && thread.key.endsWith(SECOND);
 }
 
 /** More threads at once than a person reads. */
@@ -71,18 +84,21 @@ export function isSuspect(awayAgents: number, allAgents: number): boolean {
  */
 export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | undefined, isSilenced = false): ThreadRow | undefined {
   const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
-  const keys = [
-    ...(isOfRouter && thread.agent_id !== null ? [agentKey(thread.agent_id)] : []),
-    ...(isOfRouter && thread.site_id !== null && !isSilenced ? [siteKey(thread.site_id, thread.kind)] : []),
-  ];
-  const causes = keys.map(find);
-  const storms = isSilenced ? [] : stormKeys(thread.group_id).map(find);
-  return [...causes, ...storms.filter((storm) => storm && !isTooRestless(storm, thread))].find((parent) => parent?.state === 'open');
+  const cause = isOfRouter && thread.agent_id !== null ? find(agentKey(thread.agent_id)) : undefined;
+  if (isSilenced) return [cause].find((parent) => parent?.state === 'open');
+  const storms = bothKeys(stormKey(thread.group_id)).map(find);
+  const sites = isOfRouter && thread.site_id !== null ? bothKeys(siteKey(thread.site_id, thread.kind)).map(find) : [];
+  const above = ({ parent_id: id }: ThreadRow) => (id === null ? undefined : storms.find((storm) => storm?.id === id));
+  const others = [...sites, ...storms].filter((other) => other && !isTooRestless(other, above(other), thread));
+  return [cause, ...others].find((parent) => parent?.state === 'open');
 }
 
-/** A storm that comes and goes says nothing of what is in it, and reminds of nothing: it stands only for what comes and goes as well. */
-export function isTooRestless(storm: ThreadRow, thread: ThreadRow): boolean {
-  if (storm.flapping_since === null || !stormKeys(storm.group_id).includes(storm.key)) return false;
+/**
+ * A site or a storm that comes and goes says nothing of what is in it, and reminds of nothing: it stands only for what comes and goes as well.
+ * @param above the storm that stands for it
+ */
+export function isTooRestless(parent: ThreadRow, above: ThreadRow | undefined, thread: ThreadRow): boolean {
+  if (![parent, above].some((one) => one && isStandIn(one) && one.flapping_since !== null)) return false;
   // 'steady': it has stayed open for so long that it is to be told.
   return openingsOf(thread).length < FLAP_OPENINGS || (thread.parent_id === null && thread.pending === 'steady');
 }

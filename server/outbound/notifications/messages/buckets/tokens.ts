@@ -10,8 +10,8 @@ export interface Bucket {
 
 /** An attempt with its record is over by then: the lifetime of a claim. */
 export const PROBE_MS = 60_000;
-/** How soon the others go on once one message has arrived. */
-const LOOK_MS = 5000;
+/** How soon the others look whether the one that tries the account has arrived. */
+export const LOOK_MS = 5000;
 
 export interface Rate {
   perSecond: number;

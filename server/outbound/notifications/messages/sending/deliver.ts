@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../platform/core/clock.ts';
 import type { Log } from '../../../../platform/core/log.ts';
-import type { Storage } from '../../../../platform/storage/db.ts';
+import type { Storage, Tx } from '../../../../platform/storage/db.ts';
 import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
 import type { AcknowledgeLink, MessageLinks } from '../../leaving/links.ts';
 import type { ThreadView } from '../../texts/types.ts';
@@ -19,9 +19,10 @@ import type { SenderRules } from '../types.ts';
 import type { SharedViews } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
 import { kindFor } from './knowledge.ts';
+import type { MessageOutcomes } from './outcomes.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
-import { countHeldBack, hasNewer, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
+import { countHeldBack, hasNewer, hastenWaiting, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
 import type { ClaimedMessage, Settlement } from './store.ts';
 
 export interface DeliverDeps {
@@ -37,6 +38,7 @@ export interface DeliverDeps {
   publicUrl: string;
   /** From 0 to below 1, to spread retries. */
   random: () => number;
+  outcomes: MessageOutcomes;
 }
 
 /** A claimed message that may be sent. */
@@ -51,12 +53,14 @@ export interface Granted {
 export async function deliver({ message, probe }: Granted, deps: DeliverDeps, stop: AbortSignal): Promise<void> {
   const { storage, clock } = deps;
   const now = clock.now();
-  const settle = (settlement: Settlement) =>
-    storage.writes.write(async (tx) => {
-      await settleMessage(tx, message, settlement);
-      // No request was made.
-      await leaveProbe(tx, message.bucket, probe);
+  const settle = async (settlement: Settlement): Promise<void> => {
+    const isOurs = await storage.writes.write(async (tx) => {
+      const isSettled = await settleMessage(tx, message, settlement);
+      await passProbe(tx, { message, probe }, now);
+      return isSettled;
     });
+    if (isOurs) deps.outcomes.add(message, settlement);
+  };
   const { attempts } = message;
   if (message.expires_at !== null && message.expires_at <= now) {
     await settle({ state: 'failed', reason: EXPIRED, attempts, now });
@@ -86,7 +90,7 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   const outgoing = await write({ message, heldBack }, found, deps, now);
   if (!outgoing) {
     // The thread went with its group, and this message with it.
-    await storage.writes.write((tx) => leaveProbe(tx, message.bucket, probe));
+    await storage.writes.write((tx) => passProbe(tx, { message, probe }, now));
     return;
   }
   if (message.kind === DIGEST && outgoing.thread.itemCount === 0) {
@@ -127,6 +131,13 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
     if (result.outcome === 'sent' && result.movedTo !== undefined)
       await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
   }
+}
+
+/** No request was made: if the message was to try a refused account, the next one does so at once. */
+async function passProbe(tx: Tx, { message, probe }: Pick<Granted, 'message' | 'probe'>, now: number): Promise<void> {
+  if (probe === null) return;
+  await leaveProbe(tx, message.bucket, probe);
+  await hastenWaiting(tx, message.bucket, now);
 }
 
 /** Undefined when its thread is gone. @param heldBack for a message that says how many there are */
@@ -199,19 +210,21 @@ async function record(
   const { storage, clock, rules } = deps;
   const now = clock.now();
   const failed = 'error' in result ? result : { error: null, detail: null };
-  await storage.writes.write(async (tx) => {
+  const settled = await storage.writes.write(async (tx) => {
     await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
     const pauseMs = pauseOf(result, rules);
     const isRefused = result.outcome === 'config';
     if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs, isRefused);
     if (result.outcome === 'sent' || result.outcome === 'never') await acceptAccount(tx, message.bucket);
     else await leaveProbe(tx, message.bucket, probe);
-    const settlement = settlementOf(message, result, { now, pauseMs, random: deps.random() });
-    const isOutdated = settlement.state === 'pending' && (await hasNewer(tx, message));
-    const { attempts } = settlement;
-    const isOurs = await settleMessage(tx, message, isOutdated ? { state: 'superseded', reason: null, attempts, now } : settlement);
+    const decided = settlementOf(message, result, { now, pauseMs, random: deps.random() });
+    const isOutdated = decided.state === 'pending' && (await hasNewer(tx, message));
+    const settlement: Settlement = isOutdated ? { state: 'superseded', reason: null, attempts: decided.attempts, now } : decided;
+    const isOurs = await settleMessage(tx, message, settlement);
     if (isOurs && !isOutdated) await drawConsequences(tx, message, { result, settlement, addressId, by, now }, deps);
+    return isOurs ? settlement : undefined;
   });
+  if (settled) deps.outcomes.add(message, settled);
 }
 
 /** What a team has entered is wrong: its other addresses at the same provider need not wait. The operator's account is everybody's. */

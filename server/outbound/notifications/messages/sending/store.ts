@@ -3,6 +3,7 @@ import { newId } from '../../../../platform/core/ids.ts';
 import { capabilities } from '../../../../platform/storage/capabilities.ts';
 import type { DbOrTx, Storage, Tx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
+import { LOOK_MS } from '../buckets/tokens.ts';
 import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
@@ -63,6 +64,16 @@ export async function selectDueMessages(
   return messages.orderBy('due_at').orderBy('id').limit(limit).execute();
 }
 
+/** Since when the message that is due the longest waits; null when none is due. */
+export async function selectOldestDue(db: DbOrTx, now: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('messages')
+    .select((eb) => eb.fn.min<number | null>('due_at').as('at'))
+    .where('due_at', '<=', now)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
 /** When the next message falls due after `now`; null for none. */
 export async function selectNextMessage(db: DbOrTx, now: number): Promise<number | null> {
   const row = await db
@@ -111,6 +122,32 @@ export async function claimMessages(
 export async function postpone(db: DbOrTx, ids: readonly string[], until: number): Promise<void> {
   if (ids.length === 0) return;
   await db.updateTable('messages').set({ due_at: until }).where('id', 'in', ids).where('due_at', '<', until).execute();
+}
+
+/** Of those that wait for the one that tries a refused account. What cannot be sent now itself must not keep the others waiting. */
+const HASTENED = 20;
+
+/** The message that was to try a refused account was not sent: the next ones of the bucket, of all teams, are looked at at once. */
+export async function hastenWaiting(db: DbOrTx, bucket: string, now: number): Promise<void> {
+  await db
+    .updateTable('messages')
+    .set({ due_at: now })
+    .where((eb) =>
+      eb(
+        'id',
+        'in',
+        eb
+          .selectFrom('messages as waiting')
+          .select('waiting.id')
+          .where('waiting.due_at', '>', now)
+          .where('waiting.due_at', '<=', now + LOOK_MS)
+          .where('waiting.bucket', '=', bucket)
+          .orderBy('waiting.due_at')
+          .orderBy('waiting.id')
+          .limit(HASTENED),
+      ),
+    )
+    .execute();
 }
 
 export type Settlement =

@@ -1,7 +1,7 @@
 import { applyNotice, standAlone, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
-import { agentKey, isStandIn, isTooRestless, parentOf, siteKey, stormKeys } from '../gather.ts';
+import { agentKey, bothKeys, isStandIn, isTooRestless, parentOf, siteKey, stormKey } from '../gather.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
@@ -46,14 +46,14 @@ export function keysOf(notice: NoticeRow, place: Place, listeners: readonly List
   // Jobs may belong to a campaign in one group and not in another.
   const keys = notice.kind.startsWith('job.') ? listeners.map((listener) => destinationOf(listener, notice, campaignOf).key) : [notice.key];
   const parents: string[] = [];
-  if (place.siteId !== null) parents.push(siteKey(place.siteId, notice.kind));
+  if (place.siteId !== null) parents.push(...bothKeys(siteKey(place.siteId, notice.kind)));
   if (place.agentId !== null) parents.push(agentKey(place.agentId));
   return [...new Set([...keys, ...parents])];
 }
 
 /** Keys of the threads that stand for all others of a group. */
 export function stormKeysOf(listeners: readonly Listener[]): string[] {
-  return listeners.flatMap(({ id }) => stormKeys(id));
+  return listeners.flatMap(({ id }) => bothKeys(stormKey(id)));
 }
 
 export function routeNotices(notices: readonly NoticeRow[], known: Known): Routed {
@@ -126,7 +126,8 @@ class Batch {
     // What was told is told to its end by itself.
     const opens = thread.state === 'open' && before.state !== 'open';
     const known = this.#byId(thread.parent_id);
-    if (opens && known && isTooRestless(known, thread)) return this.#underParent(standAlone(thread, now), before, isSilenced);
+    if (opens && known && isTooRestless(known, this.#byId(known.parent_id), thread))
+      return this.#underParent(standAlone(thread, now), before, isSilenced);
     const isNew = opens && before.told_open === 0 && (before.flapping_since === null || thread.flapping_since === null);
     const parent = thread.parent_id === null && isNew ? this.#parentFor(thread, isSilenced) : known;
     if (!parent || parent.state !== 'open') return thread;

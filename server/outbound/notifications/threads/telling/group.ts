@@ -1,4 +1,4 @@
-import { comesAndGoes, freeStormKey, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup } from '../gather.ts';
+import { comesAndGoes, freeKey, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
 import { openingsOf, stir, withKindsOf, worst } from '../apply.ts';
 import { FRESH, newThread } from '../new-thread.ts';
 import { FLAP_WINDOW_MS, SUSPECT_MS } from '../timing.ts';
@@ -42,16 +42,17 @@ function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: Gr
   // It may be over in a minute, and then it was not the agents.
   for (const thread of held) result.put({ ...thread, flush_at: heldUntil(thread, state.now) });
   const alone = others.filter((thread) => !held.includes(thread));
+  const free = (key: string) => freeKey(key, (wanted) => state.parents.find((one) => one.key === wanted));
   const siteThreads = [...sites].map(([key, threads]) =>
-    standFor(state, { key, kind: 'site', siteId: threads[0]!.site_id }, threads, result),
+    standFor(state, { key: free(key), kind: 'site', siteId: threads[0]!.site_id }, threads, result),
   );
   const all = [...siteThreads, ...alone];
   const stormy = isStorm(all);
   if (stormy) {
     const kind = isLostAtOnce && held.length === 0 && all.length === agents.length ? 'contact_lost' : 'storm';
-    const key = freeStormKey(state.groupId, (wanted) => state.parents.find((one) => one.key === wanted));
+    const key = free(stormKey(state.groupId));
     announce(standFor(state, { key, kind, siteId: null }, all, result), all, state, result);
-  } else for (const site of siteThreads) announce(site, sites.get(site.key)!, state, result);
+  } else for (const [index, threads] of [...sites.values()].entries()) announce(siteThreads[index]!, threads, state, result);
   const joined = due.filter((thread) => !openings.includes(thread));
   return new Set([...joined, ...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
 }
@@ -103,6 +104,7 @@ function standFor(
     severity: worst([before, ...threads]),
     state: 'open',
     ended_at: null,
+    parent_id: null,
     first_at: Math.min(...threads.map(({ first_at: at }) => at)),
     open_count: before.open + isOpen.length,
     item_count: before.all + threads.length,
