@@ -5,6 +5,7 @@ import { enrol } from '../../agent/link/enrol.ts';
 import type { Inventory } from '../../protocol/index.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { MoveChange } from '../../server/fleet/routers/types.ts';
+import { countStatements } from '../harness/count-statements.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
@@ -206,6 +207,27 @@ describeEachDatabase('the claim of another agent', (open) => {
     beat(owner, ['another']);
     await moves().sweep();
     expect(await holder()).toBe(hostile);
+  });
+
+  test('that only waits is looked at together with the others, and one that is due is granted beside them', async () => {
+    const { teamId, say, hostile, owner, moves, connect, beat, leave, clock, holder } = await setting();
+    for (let index = 0; index < 30; index += 1) {
+      await say(owner, `MANY${index}`, `router ${index}`);
+      await say(hostile, `MANY${index}`, `router ${index}`);
+    }
+    await say(hostile, 'SERIAL0');
+    const statements = await countStatements(() => moves().sweep());
+    expect(statements).toBe(1);
+    leave(owner);
+    await connect(owner);
+    clock.advance(75_000);
+    beat(
+      owner,
+      Array.from({ length: 30 }, (_, index) => `router ${index}`),
+    );
+    await moves().sweep();
+    expect(await holder()).toBe(hostile);
+    expect(await moves().claimsOf(teamId, hostile)).toHaveLength(30);
   });
 
   test('is decided by an administrator once for every spelling, and can be approved later', async () => {

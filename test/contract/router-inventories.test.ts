@@ -4,6 +4,7 @@ import type { Sighted } from '../../server/fleet/routers/moves/service.ts';
 import { Sightings } from '../../server/fleet/routers/moves/sightings.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import { storageUnavailable } from '../../server/platform/storage/storage-errors.ts';
+import { countStatements } from '../harness/count-statements.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedAgent, seedTeam } from '../harness/seed.ts';
@@ -28,10 +29,11 @@ function factsOf(hardware: string, identity: string): Inventory['facts'] {
 
 /** After a restart of the control plane all agents report all of their routers again, and hardly any has changed. */
 describeEachDatabase('an inventory after a reconnect', (open) => {
-  async function world() {
+  async function world(limits: { maxPerTeam?: number } = {}) {
     const storage = await open();
     const { teamId } = await seedTeam(storage);
     const routers = new RoutersService({
+      ...limits,
       storage,
       clock: new ManualClock(),
       log: silentLog,
@@ -61,6 +63,33 @@ describeEachDatabase('an inventory after a reconnect', (open) => {
     expect(await report(agentId, 'branch', 'SERIAL1')).toBe(id);
     expect(write).not.toHaveBeenCalled();
     expect(routers.routerIdOf(agentId, 'branch')).toBe(id);
+  });
+
+  test('that says what is stored reads nothing, also in a team that has as many routers as it may', async () => {
+    const { agent, connect, report } = await world({ maxPerTeam: 3 });
+    const agentId = await agent();
+    await connect(agentId);
+    const names = ['one', 'two', 'three'];
+    for (const name of names) await report(agentId, name, name);
+    await connect(agentId);
+    const statements = await countStatements(async () => {
+      for (const name of names) expect(await report(agentId, name, name)).toBeDefined();
+    });
+    expect(statements).toBe(0);
+    await expect(report(agentId, 'four', 'four')).rejects.toMatchObject({ code: 'quota_exceeded' });
+  });
+
+  test('is refused in a full team when another device answers under a known name, or the router was removed meanwhile', async () => {
+    const { agent, connect, report, routers, storage } = await world({ maxPerTeam: 1 });
+    const agentId = await agent();
+    await connect(agentId);
+    const id = (await report(agentId, 'branch', 'SERIAL1'))!;
+    await connect(agentId);
+    await expect(report(agentId, 'branch', 'SERIAL2')).rejects.toMatchObject({ code: 'quota_exceeded' });
+    await connect(agentId);
+    await storage.db.updateTable('routers').set({ removed_at: 1 }).where('id', '=', id).execute();
+    routers.forget(id);
+    await expect(report(agentId, 'branch', 'SERIAL1')).rejects.toMatchObject({ code: 'quota_exceeded' });
   });
 
   test('is written when a fact or the device is another one', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Devices, SeenDevice } from '../../protocol/index.ts';
+import type { DeviceRules } from '../../server/fleet/devices/limits.ts';
 import { DevicesService } from '../../server/fleet/devices/service.ts';
 import { confirmReports, upsertSighted } from '../../server/fleet/devices/store.ts';
 import type { SightedDevice } from '../../server/fleet/devices/store.ts';
@@ -10,9 +11,10 @@ import { PresenceTracker } from '../../server/fleet/routers/presence.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage, WriteQueue } from '../../server/platform/storage/db.ts';
+import { countStatements } from '../harness/count-statements.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
-import { seedAgent, seedRouter } from '../harness/seed.ts';
+import { seedAgent, seedRouter, seedTeam } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
 
@@ -184,6 +186,87 @@ describeEachDatabase('whole reports of many routers at once', (open) => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
     const confirmed = await confirmedAt(storage);
     expect(others.map(({ routerId }) => confirmed.get(routerId))).toEqual(others.map(() => clock.now()));
+  });
+});
+
+describeEachDatabase('the first reports of many routers', (open) => {
+  const ROUTERS = 20;
+
+  async function fleet(rules: DeviceRules = {}) {
+    const storage = await open();
+    const { teamId } = await seedTeam(storage);
+    const siteId = newId(NOW);
+    await storage.db.insertInto('sites').values({ id: siteId, team_id: teamId, name: 'depot', created_at: NOW }).execute();
+    const routers: SeededRouter[] = [];
+    for (let count = 0; count < ROUTERS; count += 1)
+      routers.push(await seedRouter(storage, { teamId, agentId: await seedAgent(storage, teamId) }));
+    // The first ones stand at one site and see the same devices; what one of them knows of a device, the other may not.
+    const atSite = routers.slice(0, 4).map(({ routerId }) => routerId);
+    await storage.db.updateTable('routers').set({ site_id: siteId }).where('id', 'in', atSite).execute();
+    const clock = new ManualClock(NOW);
+    const devices = new DevicesService({
+      storage,
+      clock,
+      log: silentLog,
+      routers: { routerIdOf: (_agentId, name) => name, presence: new PresenceTracker({ offlineAfterMs: 75_000 }, clock) },
+      manufacturers: { lookup: async () => () => null },
+      rules,
+    });
+    const report = (index: number, seen: SeenDevice[]) => {
+      const { agentId, routerId } = routers[index]!;
+      const message: Devices = { type: 'devices', router: routerId, kind: 'full', first: true, last: true, devices: seen, gone: [] };
+      return devices.onDevices({ agentId, teamId, epoch: 1, address: '', reset: false }, message);
+    };
+    const seenBy = (index: number): SeenDevice[] => [
+      { mac: ONE, ip: `10.0.0.${index + 1}`, ...(index % 2 === 0 ? { hostname: `till ${index}` } : { interface: 'ether2' }) },
+      { mac: TWO, seen_ago: 60 * index },
+      ...(index === 7 ? [] : [{ mac: `AA:00:00:00:01:${String(index).padStart(2, '0')}`, ip: '10.0.1.1' }]),
+    ];
+    const stored = async () => ({
+      devices: await storage.db
+        .selectFrom('devices')
+        .innerJoin('device_sightings', 'device_sightings.device_id', 'devices.id')
+        .select(['mac', 'place', 'devices.site_id', 'hostname', 'first_seen_at', 'router_id', 'ip_address', 'interface'])
+        .select(['ip_first_seen_at', 'last_seen_at', 'present'])
+        .orderBy('mac')
+        .orderBy('router_id')
+        .execute(),
+      confirmed: await storage.db.selectFrom('device_reports').selectAll().orderBy('router_id').execute(),
+    });
+    /** With numbers in place of ids, which differ. */
+    const described = async () => {
+      const names = new Map([[siteId, 'depot'], ...routers.map(({ routerId }, index) => [routerId, `router ${index}`] as const)]);
+      return JSON.parse(
+        JSON.stringify(await stored()).replaceAll(/"([\w-]+)"/g, (_whole, word: string) => JSON.stringify(names.get(word) ?? word)),
+      ) as unknown;
+    };
+    return { storage, routers, report, seenBy, described };
+  }
+
+  const all = Array.from({ length: ROUTERS }, (_, index) => index);
+
+  test('are stored by a few statements, as if each came by itself', async () => {
+    const singly = await fleet();
+    for (const index of all) await singly.report(index, singly.seenBy(index));
+    const together = await fleet();
+    const statements = await countStatements(() => Promise.all(all.map((index) => together.report(index, together.seenBy(index)))));
+    expect(statements).toBeLessThan(ROUTERS);
+    expect(await together.described()).toEqual(await singly.described());
+  });
+
+  test('of more devices than the team has room for are stored one by one, and none is lost', async () => {
+    const { storage, report, seenBy } = await fleet({ perTeam: 30 });
+    const statements = await countStatements(() => Promise.all(all.map((index) => report(index, seenBy(index)))));
+    expect(statements).toBeGreaterThan(3 * ROUTERS);
+    expect(await storage.db.selectFrom('device_reports').selectAll().execute()).toHaveLength(ROUTERS);
+  });
+
+  test('beside that of a removed router are stored', async () => {
+    const { storage, routers, report, seenBy } = await fleet();
+    await storage.db.updateTable('routers').set({ removed_at: NOW }).where('id', '=', routers[9]!.routerId).execute();
+    const outcomes = await Promise.allSettled(all.map((index) => report(index, seenBy(index))));
+    expect(outcomes.map(({ status }) => status)).toEqual(all.map((index) => (index === 9 ? 'rejected' : 'fulfilled')));
+    expect(await storage.db.selectFrom('device_reports').selectAll().execute()).toHaveLength(ROUTERS - 1);
   });
 });
 

@@ -92,6 +92,13 @@ export class DeviceLimits {
     return [...sighted.filter(({ mac }) => known.has(mac)), ...added.slice(0, room)];
   }
 
+  /** Whether all devices of these first reports of routers of a team may be stored, if all of them are new. */
+  async haveRoom(db: DbOrTx, teamId: string, reports: readonly { sighted: readonly SightedDevice[] }[]): Promise<boolean> {
+    if (reports.some(({ sighted }) => sighted.length > this.#perRouter)) return false;
+    const most = reports.reduce((sum, { sighted }) => sum + sighted.length, 0);
+    return (await this.#count(teamId, () => store.countDevices(db, teamId, this.#perTeam))) + most <= this.#perTeam;
+  }
+
   /** Adds to the cached counts. */
   added({ routerId, teamId }: DeviceScope, count: number): void {
     for (const key of [routerId, teamId]) {

@@ -19,6 +19,7 @@ import { macFragment } from './mac.ts';
 import type { Manufacturers } from './manufacturers.ts';
 import * as store from './store.ts';
 import type { Device, DeviceFilter, DeviceScope, ListedDevice } from './types.ts';
+import { FirstReports } from './whole-report/first-reports.ts';
 import { compareWithStored, markUnreported } from './whole-report/store.ts';
 import { UnchangedReports } from './whole-report/unchanged.ts';
 
@@ -66,7 +67,8 @@ export class DevicesService {
   constructor(deps: DevicesDeps) {
     this.#deps = deps;
     this.#limits = new DeviceLimits(deps.counters, deps.rules);
-    this.#unchanged = new UnchangedReports(deps.storage, deps.clock, deps.agentsApartMs ?? 0);
+    const first = new FirstReports({ ...deps, limits: this.#limits });
+    this.#unchanged = new UnchangedReports(deps.storage, deps.clock, deps.agentsApartMs ?? 0, first);
     this.#sweeps = new Periodic({
       clock: deps.clock,
       log: deps.log,

@@ -5,27 +5,17 @@ import { idFloor } from '../../platform/core/ids.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
+import { keyOf, onceAPlace, scopeId } from './seen.ts';
+import type { Seen, SightedDevice } from './seen.ts';
 import type { DeviceScope } from './types.ts';
+
+export { scopeId } from './seen.ts';
+export type { SightedDevice } from './seen.ts';
 
 /** Confirmations of one statement: half a millisecond on SQLite. */
 const MOST_CONFIRMED = 512;
 
 /** Stores reports of routers and deletes old devices. The queries for callers are in list/store.ts. */
-
-/** One device of a report. */
-export interface SightedDevice {
-  newId: string;
-  mac: string;
-  hostname: string | null;
-  manufacturer: string | null;
-  ipAddress: string | null;
-  interface: string | null;
-  present: boolean;
-  seenAt: number;
-}
-
-/** A MAC address is one device at a site, or behind its router where that stands in no site. */
-export const scopeId = ({ siteId, routerId }: DeviceScope): string => siteId ?? routerId;
 
 /** The scope of a router's sightings. @throws Kysely's NoResultError when the team has no such router */
 export async function selectDeviceScope(db: DbOrTx, teamId: string, routerId: string): Promise<DeviceScope> {
@@ -89,16 +79,30 @@ export async function selectKnownMacs(db: DbOrTx, scope: DeviceScope, macs: read
   return new Set(rows.map(({ mac }) => mac));
 }
 
+/** What one router sees. */
+export interface RouterSightings {
+  scope: DeviceScope;
+  /** One entry for each MAC address. */
+  sighted: readonly SightedDevice[];
+}
+
 /**
  * Stores sightings. A known device keeps its id and first-seen time. At most 500 at once.
  * @returns how many devices are new
  */
 export async function upsertSighted(db: DbOrTx, scope: DeviceScope, sighted: readonly SightedDevice[], now: number): Promise<number> {
-  if (sighted.length === 0) return 0;
+  return (await upsertSightedOf(db, [{ scope, sighted }], now)).size;
+}
+
+/** Stores what several routers of a team see, as {@link upsertSighted} one after the other. @returns the ids of the devices that are new */
+export async function upsertSightedOf(db: DbOrTx, reports: readonly RouterSightings[], now: number): Promise<Set<string>> {
+  const seen = reports.flatMap(({ scope, sighted }) => sighted.map((device) => ({ scope, device })));
+  if (seen.length === 0) return new Set();
+  const once = onceAPlace(seen);
   const rows = await db
     .insertInto('devices')
     .values(
-      sighted.map((device) => ({
+      once.map(({ scope, device }) => ({
         id: device.newId,
         team_id: scope.teamId,
         place: scopeId(scope),
@@ -116,26 +120,20 @@ export async function upsertSighted(db: DbOrTx, scope: DeviceScope, sighted: rea
         manufacturer: eb.ref('excluded.manufacturer'),
       })),
     )
-    .returning(['id', 'mac'])
+    .returning(['id', 'place', 'mac'])
     .execute();
-  await upsertSightings(db, scope.routerId, sighted, new Map(rows.map((row) => [row.mac, row.id])), now);
-  const offered = new Set(sighted.map(({ newId }) => newId));
-  return rows.filter(({ id }) => offered.has(id)).length;
+  await upsertSightings(db, seen, new Map(rows.map((row) => [keyOf(row.place, row.mac), row.id])), now);
+  const offered = new Set(once.map(({ device }) => device.newId));
+  return new Set(rows.map(({ id }) => id).filter((id) => offered.has(id)));
 }
 
-async function upsertSightings(
-  db: DbOrTx,
-  routerId: string,
-  sighted: readonly SightedDevice[],
-  ids: ReadonlyMap<string, string>,
-  now: number,
-): Promise<void> {
+async function upsertSightings(db: DbOrTx, seen: readonly Seen[], ids: ReadonlyMap<string, string>, now: number): Promise<void> {
   await db
     .insertInto('device_sightings')
     .values(
-      sighted.map((device) => ({
-        device_id: ids.get(device.mac)!,
-        router_id: routerId,
+      seen.map(({ scope, device }) => ({
+        device_id: ids.get(keyOf(scopeId(scope), device.mac))!,
+        router_id: scope.routerId,
         ip_address: device.ipAddress,
         interface: device.interface,
         ip_first_seen_at: device.seenAt,

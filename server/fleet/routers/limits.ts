@@ -61,10 +61,14 @@ export class RouterLimits {
     this.#brought.delete(agentId);
   }
 
-  /** @throws AppError `quota_exceeded` when the agent or its team has reached its limit of routers */
-  async check(connection: AgentConnection, { router: name, facts }: Inventory): Promise<void> {
+  /**
+   * @param isKnown whether it is known already that the team has this router; otherwise the database is asked at a limit
+   * @throws AppError `quota_exceeded` when the agent or its team has reached its limit of routers
+   */
+  async check(connection: AgentConnection, { router: name, facts }: Inventory, isKnown: boolean): Promise<void> {
     const { named, held } = this.#of(connection.agentId);
     if (!named.has(name) && named.size >= MAX_ROUTERS_PER_AGENT) throw this.#refusal('routers_per_agent');
+    if (isKnown) return;
     const limit = held >= MAX_ROUTERS_EVER_PER_AGENT ? 'routers_per_agent' : await this.#limitOfTeam(connection.teamId);
     if (limit === undefined || (await isKnownRouter(this.#deps.storage.db, connection.teamId, facts.hardware_id))) return;
     throw this.#refusal(limit);

@@ -9,6 +9,8 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { readRecord } from './agent-reports.ts';
+import type { AgentReports } from './agent-reports.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
 import { DuplicateEntries } from './entries/duplicates.ts';
@@ -48,21 +50,6 @@ export interface RoutersDeps {
   maxPerTeam?: number;
   /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
   agentsApartMs?: number;
-}
-
-/** An agent's reports on its present tunnel, by its own names for its routers. */
-interface AgentReports {
-  connection: AgentConnection;
-  /** Since when the tunnel has been ready, milliseconds of monotonic time. */
-  readySince: number;
-  ids: Map<string, string>;
-  /**
-   * Records by name as they were read when the tunnel opened, until the first inventory of the name: one with the facts that are stored
-   * needs no query. After a restart, nearly all are such.
-   */
-  records: Map<string, RouterRecord>;
-  /** The last heartbeat of each name, including names without an inventory. At most {@link MAX_ROUTERS_PER_AGENT}. */
-  heartbeats: Map<string, RouterHeartbeat>;
 }
 
 /** The routers of a team: their identity, their agents, and whether they answer. */
@@ -238,7 +225,7 @@ export class RoutersService {
    * @throws AppError `quota_exceeded` when the agent or its team has reached its limit of routers
    */
   async onInventory(connection: AgentConnection, inventory: Inventory): Promise<RouterRecord | undefined> {
-    await this.#limits.check(connection, inventory);
+    await this.#limits.check(connection, inventory, readRecord(this.#reports.get(connection.agentId), inventory) !== undefined);
     const now = this.#deps.clock.now();
     const id = newId(now);
     const { teamId, agentId, address } = connection;
@@ -262,12 +249,11 @@ export class RoutersService {
   }
 
   /** The record of a router of which this inventory says what is stored. */
-  #takeRecord({ agentId }: AgentConnection, { router: name, facts }: Inventory): RouterRecord | undefined {
-    const { records, ids } = this.#reports.get(agentId) ?? {};
-    const record = records?.get(name);
-    records?.delete(name);
-    // Otherwise it has moved or was removed meanwhile.
-    return record && ids?.get(name) === record.id && isAsStored(record, facts) ? record : undefined;
+  #takeRecord({ agentId }: AgentConnection, inventory: Inventory): RouterRecord | undefined {
+    const reports = this.#reports.get(agentId);
+    const record = readRecord(reports, inventory);
+    reports?.records.delete(inventory.router);
+    return record && isAsStored(record, inventory.facts) ? record : undefined;
   }
 
   /** The device under this name cannot be identified: its entry shows the reason instead. */
@@ -324,7 +310,7 @@ export class RoutersService {
     return isSilent ? 'dropped' : 'held';
   }
 
-  #ownerOf({ agent_id: agentId, agent_router: name }: RouterRecord): Omit<Owner, 'revoked'> {
+  #ownerOf({ agent_id: agentId, agent_router: name }: Pick<RouterRecord, 'agent_id' | 'agent_router'>): Omit<Owner, 'revoked'> {
     const held = this.#holding(agentId, name);
     const awayMs = held === 'away' ? this.#deps.clock.monotonic() - (this.#goneSince.get(agentId) ?? this.#startedAt) : 0;
     return { dropped: name === '' || held === 'dropped', awayMs };

@@ -6,6 +6,8 @@ import { scopeId } from '../store.ts';
 import type { SightedDevice } from '../store.ts';
 import type { DeviceScope } from '../types.ts';
 
+export { isContended } from '../../../platform/storage/storage-errors.ts';
+
 /**
  * A report of all devices that comes in one message, as nearly all do. Agents repeat it whenever they connect, and hardly anything has changed:
  * it is compared with what is stored, and only the differences are written.
@@ -69,6 +71,34 @@ export async function selectUnchanged(db: DbOrTx, teamId: string, reports: reado
     const { changed, gone } = differences({ teamId, routerId, siteId }, byRouter.get(routerId) ?? [], sighted);
     return changed.length === 0 && gone.length === 0;
   });
+}
+
+/**
+ * Where those of these routers of a team stand that have seen no device yet, and behind which none is known: what they report is simply new.
+ * Routers that the team does not have are missing.
+ */
+export async function selectUnseen(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Map<string, DeviceScope>> {
+  const rows = await db
+    .selectFrom('routers')
+    .select(['id', 'site_id'])
+    .$call(ofTeamByIds(teamId, padded(routerIds)))
+    .where('removed_at', 'is', null)
+    .where((router) =>
+      router.not(router.exists(router.selectFrom('device_sightings').select('device_id').whereRef('router_id', '=', 'routers.id'))),
+    )
+    .where((router) =>
+      router.not(
+        router.exists(
+          router
+            .selectFrom('devices')
+            .select('devices.id')
+            .where('devices.team_id', '=', teamId)
+            .whereRef('devices.place', '=', 'routers.id'),
+        ),
+      ),
+    )
+    .execute();
+  return new Map(rows.map(({ id, site_id: siteId }) => [id, { teamId, routerId: id, siteId }]));
 }
 
 /** Those of these places that have devices. */

@@ -3,6 +3,7 @@ import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { confirmReports } from '../store.ts';
+import type { FirstReports } from './first-reports.ts';
 import { selectUnchanged } from './store.ts';
 import type { WholeReport } from './store.ts';
 
@@ -28,8 +29,14 @@ export class UnchangedReports {
   readonly #clock: Clock;
   readonly #reports: Gathered<AgentReport, Outcome>;
 
-  /** @param apartMs how far statements are apart when many agents connect (AGENTS_APART_MS) */
-  constructor(storage: Storage, clock: Clock, apartMs: number) {
+  readonly #first: Pick<FirstReports, 'store'> | undefined;
+
+  /**
+   * @param apartMs how far statements are apart when many agents connect (AGENTS_APART_MS)
+   * @param first stores first reports together that come together
+   */
+  constructor(storage: Storage, clock: Clock, apartMs: number, first?: Pick<FirstReports, 'store'>) {
+    this.#first = first;
     this.#storage = storage;
     this.#clock = clock;
     this.#reports = new Gathered({
@@ -42,7 +49,8 @@ export class UnchangedReports {
   }
 
   /**
-   * Confirms the report if it says what is stored. @returns false when it has to be stored, or could not be compared together with others
+   * Confirms the report if it says what is stored, and stores it if it came together with others and is the first of its router.
+   * @returns false when it has to be stored, or could not be compared together with others
    * @throws AppError `unavailable`
    */
   async confirm(report: AgentReport): Promise<boolean> {
@@ -72,8 +80,10 @@ export class UnchangedReports {
   /** @returns the outcomes in the order of the reports; never rejects */
   async #settleTeam(teamId: string, reports: readonly AgentReport[]): Promise<Outcome[]> {
     try {
-      const unchanged = new Set(await this.#confirmOfTeam(teamId, reports));
-      return reports.map((report) => ({ status: 'fulfilled', value: unchanged.has(report) }));
+      const settled = new Set(await this.#confirmOfTeam(teamId, reports));
+      const others = reports.filter((report) => !settled.has(report));
+      for (const report of (await this.#first?.store(teamId, others)) ?? []) settled.add(report);
+      return reports.map((report) => ({ status: 'fulfilled', value: settled.has(report) }));
     } catch (reason) {
       return reports.map(() => ({ status: 'rejected', reason }));
     }

@@ -20,6 +20,7 @@ import {
   selectClaimsOfAgent,
   selectMoveOf,
   selectMoves,
+  selectOpenClaims,
   selectOpenMoves,
   selectParties,
   selectWaiting,
@@ -27,6 +28,7 @@ import {
   storeClaim,
   withdrawClaims,
 } from './store.ts';
+import type { OpenClaim } from './store.ts';
 import type { ClaimOfAgent, ListedMove, MoveChange, MoveRecord, MoveRules, Owner } from './types.ts';
 
 /** Pending claims of one team: more than any re-installation of agents causes at once, and still a readable list. */
@@ -38,7 +40,7 @@ const MOST_PER_TEAM = 2000;
 const CLAIM_RATE = { burst: 2 * MAX_ROUTERS_PER_AGENT, perSecond: 0.1 };
 /** Agents whose claims are counted; the least recently used is dropped first. */
 const REMEMBERED_CLAIMERS = 20_000;
-/** Claims checked in one sweep. */
+/** Claims checked by one statement of a sweep: some milliseconds on SQLite. */
 const AT_ONCE = 500;
 
 export interface RouterMovesDeps {
@@ -47,7 +49,7 @@ export interface RouterMovesDeps {
   log: Log;
   rules: MoveRules;
   /** The state of the agent that has a router. */
-  ownerOf: (router: RouterRecord) => Omit<Owner, 'revoked'>;
+  ownerOf: (router: Pick<RouterRecord, 'agent_id' | 'agent_router'>) => Omit<Owner, 'revoked'>;
   isConnected: (agentId: string) => boolean;
   /** The agent has an entry with this name in its configuration. */
   hasEntry: (agentId: string, name: string) => boolean;
@@ -160,10 +162,21 @@ export class RouterMoves {
   async sweep(): Promise<void> {
     const { storage, log } = this.#deps;
     try {
-      for (const move of await selectOpenMoves(storage.db, AT_ONCE)) await this.#carryOut(move);
+      let claims = await selectOpenClaims(storage.db, AT_ONCE);
+      while (claims.length > 0) {
+        await this.#settle(claims);
+        claims = claims.length < AT_ONCE ? [] : await selectOpenClaims(storage.db, AT_ONCE, claims.at(-1));
+      }
     } catch (error) {
       log.warn({ err: error }, 'the check of claims on routers failed; it is retried');
     }
+  }
+
+  /** Nearly all claims only wait: they are decided together, and those that are due are looked at one by one. */
+  async #settle(claims: readonly OpenClaim[]): Promise<void> {
+    const due = claims.filter((claim) => this.#verdict(claim, claim) !== undefined).map(({ id }) => id);
+    if (due.length === 0) return;
+    for (const move of await selectOpenMoves(this.#deps.storage.db, due)) await this.#carryOut(move);
   }
 
   publish(changes: readonly MoveChange[]): void {
@@ -174,17 +187,17 @@ export class RouterMoves {
     const { storage } = this.#deps;
     const parties = await selectParties(storage.db, move);
     if (!parties) return;
-    const { router, ownerRevoked, claimerRevoked } = parties;
-    if (claimerRevoked || router.agent_id === move.agent_id) {
+    const { router } = parties;
+    const verdict = this.#verdict(move, parties);
+    if (!verdict) return;
+    if (verdict.kind === 'withdraw') {
       const changes = await storage.writes.write(async (tx) => {
         await deleteMove(tx, move);
-        return this.#changeOf(tx, 'withdrawn', move, 'the agent that claimed it is revoked, or has it already');
+        return this.#changeOf(tx, 'withdrawn', move, verdict.reason);
       });
       this.publish(changes);
       return;
     }
-    const reason = move.state === 'approved' ? 'an administrator approved it' : this.#currentReason(move, router, ownerRevoked);
-    if (reason === undefined) return;
     const sighting = {
       newId: move.id,
       teamId: move.team_id,
@@ -194,13 +207,21 @@ export class RouterMoves {
       facts: JSON.parse(move.facts) as RouterFactsMessage,
       now: this.#deps.clock.now(),
     };
-    this.publish((await storage.writes.write((tx) => this.#take(tx, sighting, router, reason, []))).changes);
+    this.publish((await storage.writes.write((tx) => this.#take(tx, sighting, router, verdict.reason, []))).changes);
   }
 
-  /** Without an approval, a router moves only to a connected agent. */
-  #currentReason(move: MoveRecord, router: RouterRecord, revoked: boolean): string | undefined {
-    if (!this.#deps.isConnected(move.agent_id)) return undefined;
-    return reasonToMove({ ...this.#deps.ownerOf(router), revoked }, this.#deps.rules);
+  /** What happens to an open claim, and why; undefined while it waits. */
+  #verdict(
+    { agent_id: claimer, state }: Pick<MoveRecord, 'agent_id' | 'state'>,
+    { router, ownerRevoked, claimerRevoked }: Pick<OpenClaim, 'router' | 'ownerRevoked' | 'claimerRevoked'>,
+  ): { kind: 'withdraw' | 'take'; reason: string } | undefined {
+    if (claimerRevoked || router.agent_id === claimer)
+      return { kind: 'withdraw', reason: 'the agent that claimed it is revoked, or has it already' };
+    if (state === 'approved') return { kind: 'take', reason: 'an administrator approved it' };
+    // Without an approval, a router moves only to a connected agent.
+    if (!this.#deps.isConnected(claimer)) return undefined;
+    const reason = reasonToMove({ ...this.#deps.ownerOf(router), revoked: ownerRevoked }, this.#deps.rules);
+    return reason === undefined ? undefined : { kind: 'take', reason };
   }
 
   async #take(tx: Tx, sighting: Sighting, before: RouterRecord, reason: string, changes: MoveChange[]): Promise<Sighted> {

@@ -108,18 +108,59 @@ export async function withdrawClaims(
     .execute();
 }
 
-/** Claims of all teams that wait for a decision, or that another process has approved. */
-export async function selectOpenMoves(db: DbOrTx, limit: number): Promise<MoveRecord[]> {
-  return (
-    db
-      .selectFrom('router_moves')
-      .selectAll()
-      // The same text as the condition of the index `router_moves_open`.
-      .where(sql<SqlBool>`state <> 'refused'`)
-      .orderBy('updated_at')
-      .limit(limit)
-      .execute()
-  );
+/** What decides whether an open claim can be settled. */
+export interface OpenClaim extends Pick<MoveRecord, 'id' | 'agent_id' | 'state' | 'updated_at'> {
+  /** The agent that has the router, and its name for it. */
+  router: Pick<RouterRecord, 'agent_id' | 'agent_router'>;
+  ownerRevoked: boolean;
+  claimerRevoked: boolean;
+}
+
+/**
+ * Claims of all teams that wait for a decision, or that another process has approved, in the order of their last reports.
+ * @param behind the last one of the statement before
+ */
+export async function selectOpenClaims(db: DbOrTx, limit: number, behind?: OpenClaim): Promise<OpenClaim[]> {
+  const open = db
+    .selectFrom('router_moves')
+    .select(['id', 'team_id', 'router_id', 'agent_id', 'state', 'updated_at'])
+    // The same text as the condition of the index `router_moves_open`.
+    .where(sql<SqlBool>`state <> 'refused'`)
+    .$if(behind !== undefined, (query) => query.where(sql<SqlBool>`(updated_at, id) > (${behind!.updated_at}, ${behind!.id})`))
+    .orderBy('updated_at')
+    .orderBy('id')
+    .limit(limit);
+  const rows = await db
+    .selectFrom(open.as('claim'))
+    .innerJoin('routers', (join) => join.onRef('routers.id', '=', 'claim.router_id').onRef('routers.team_id', '=', 'claim.team_id'))
+    .innerJoin('agents as owner', 'owner.id', 'routers.agent_id')
+    .innerJoin('agents as claimer', (join) =>
+      join.onRef('claimer.id', '=', 'claim.agent_id').onRef('claimer.team_id', '=', 'claim.team_id'),
+    )
+    .select(['claim.id', 'claim.agent_id', 'claim.state', 'claim.updated_at'])
+    .select(['routers.agent_id as owner_id', 'routers.agent_router as owner_router'])
+    .select(['owner.revoked_at as owner_revoked_at', 'claimer.revoked_at as claimer_revoked_at'])
+    .orderBy('claim.updated_at')
+    .orderBy('claim.id')
+    .execute();
+  return rows.map(({ owner_id: ownerId, owner_router: ownerRouter, owner_revoked_at: owner, claimer_revoked_at: claimer, ...claim }) => ({
+    ...claim,
+    router: { agent_id: ownerId, agent_router: ownerRouter },
+    ownerRevoked: owner !== null,
+    claimerRevoked: claimer !== null,
+  }));
+}
+
+/** Those of these claims that are still open, at least one, in the order of their last reports. */
+export async function selectOpenMoves(db: DbOrTx, ids: readonly string[]): Promise<MoveRecord[]> {
+  return db
+    .selectFrom('router_moves')
+    .selectAll()
+    .where('id', 'in', padded(ids))
+    .where('state', '<>', 'refused')
+    .orderBy('updated_at')
+    .orderBy('id')
+    .execute();
 }
 
 /** Those of these agents with a claim that was not refused. */
