@@ -137,6 +137,8 @@ async function noJobs(api: Api): Promise<void> {
 }
 
 async function forwardRow(served: Served, api: Api, title: string, routers: readonly string[]): Promise<Row[]> {
+  // As idle as afterwards: what the work before has left behind would count for less than nothing.
+  await pause(OPEN_WITHIN_MS);
   const before = await served.usage();
   const count = Math.min(FORWARDS, routers.length);
   for (const routerId of routers.slice(0, count))

@@ -16,6 +16,12 @@ export interface Waiter {
   gaveUp(): void;
 }
 
+/**
+ * A forward without a client for so long keeps one free channel: each costs the control plane some 30 kB and the agent as much. The first
+ * client takes that one, and its further connections wait for one dial.
+ */
+export const RESTS_AFTER_MS = 120_000;
+
 /** The largest `count` of a `channel.dial` message (protocol/messages/forwards.ts). */
 const MAX_DIAL_COUNT = 256;
 
@@ -34,11 +40,14 @@ export class ChannelPool {
   #askTimer: Timer | undefined;
   readonly #busy = new Set<Channel>();
   #busyPeak = 0;
+  /** Since when nobody has wanted a connection, milliseconds of monotonic time; undefined while somebody has one. */
+  #quietSince: number | undefined;
   #trimTimer: Timer | undefined;
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#quietSince = options.clock.monotonic();
     this.#scheduleTrim();
   }
 
@@ -68,11 +77,14 @@ export class ChannelPool {
   /** Another message than `dial` has already asked the agent for `count` channels. */
   expect(count: number): void {
     this.#asked = count;
+    // The agent dials them all, and they are not closed at once.
+    if (this.#quietSince !== undefined) this.#quietSince = this.#options.clock.monotonic();
     this.#watchDials();
   }
 
   /** Begins a connection on a free channel, at once or as soon as there is one. */
   request(waiter: Waiter): void {
+    this.#quietSince = undefined;
     const channel = this.#takeFree();
     if (channel) {
       this.#begin(channel, waiter);
@@ -158,7 +170,8 @@ export class ChannelPool {
 
   /** Requests a channel for each waiting connection, and refills the free channels once half of them are taken. */
   #ask(): void {
-    const { channels, warmChannels } = this.#options.limits;
+    const { channels } = this.#options.limits;
+    const warmChannels = this.#warm;
     if (this.#closed) return;
     const spare = this.#free.length + this.#asked - this.#waiting.size;
     if (spare > warmChannels / 2) return;
@@ -185,8 +198,16 @@ export class ChannelPool {
     }, this.#options.limits.idlePeriodMs);
   }
 
+  /** How many channels are kept free in advance. */
+  get #warm(): number {
+    const { clock, limits } = this.#options;
+    const rests = this.#quietSince !== undefined && clock.monotonic() - this.#quietSince >= RESTS_AFTER_MS;
+    return rests ? Math.min(1, limits.warmChannels) : limits.warmChannels;
+  }
+
   #trim(): void {
-    const needed = this.#busyPeak + this.#options.limits.warmChannels;
+    if (this.#busyPeak === 0 && this.#waiting.size === 0) this.#quietSince ??= this.#options.clock.monotonic();
+    const needed = this.#busyPeak + this.#warm;
     this.#busyPeak = this.#busy.size;
     const excess = Math.min(this.#channels.size - needed, this.#free.length);
     for (const channel of this.#free.splice(0, Math.max(excess, 0))) {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../../protocol/index.ts';
 import type { ChannelConnection } from '../../../protocol/index.ts';
-import { ChannelPool } from '../../../server/work/forwards/channel-pool.ts';
+import { ChannelPool, RESTS_AFTER_MS } from '../../../server/work/forwards/channel-pool.ts';
 import { FakeChannelSocket, fakeSocketPair } from '../../harness/fake-channel-socket.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
@@ -273,6 +273,23 @@ describe('the number of channels follows the busiest moment of the last period',
     clock.advance(LIMITS.idlePeriodMs);
     await settle();
     expect(pool.size).toBe(6 + LIMITS.warmChannels);
+  });
+
+  test('and to one after two minutes without a client, until the next one comes', async () => {
+    await burst(2);
+    // A pause at most a period longer than two minutes.
+    for (let passed = 0; passed <= RESTS_AFTER_MS + LIMITS.idlePeriodMs; passed += LIMITS.idlePeriodMs) clock.advance(LIMITS.idlePeriodMs);
+    await settle();
+    expect(pool.freeCount).toBe(1);
+    asked = [];
+    const clients = come(1);
+    expect(served(clients)).toEqual([true]);
+    expect(asked).toEqual([LIMITS.warmChannels]);
+    dialled(LIMITS.warmChannels);
+    await leave(clients);
+    clock.advance(RESTS_AFTER_MS - LIMITS.idlePeriodMs);
+    await settle();
+    expect(pool.freeCount).toBeGreaterThanOrEqual(LIMITS.warmChannels);
   });
 
   test('while those that are carrying something stay', async () => {
