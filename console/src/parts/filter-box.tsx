@@ -10,7 +10,7 @@ interface Props {
   hint?: string;
   /** What it cannot read, in a sentence. */
   wrong?: string | undefined;
-  /** How many match, of how many. */
+  /** How many match, of how many; null where nobody counts. */
   count: React.ReactNode;
   /** Controls beside it, such as an order. */
   children?: React.ReactNode;
@@ -36,9 +36,11 @@ export function FilterBox({ value, onChange, placeholder, hint, wrong, count, ch
           {hint === undefined ? null : <span className="t2 faint m-no">{hint}</span>}
         </label>
         {children}
-        <span className="count" role="status">
-          {count}
-        </span>
+        {count === null ? null : (
+          <span className="count" role="status">
+            {count}
+          </span>
+        )}
       </div>
       <p id="filter-wrong" className={wrong === undefined ? 'sr' : 'hint c-not filter-wrong'}>
         {wrong}

@@ -68,6 +68,32 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(await script.count()).toBe(0);
   });
 
+  it('asks only for what a lowered role allows, whatever was chosen before', async () => {
+    const id = await addUser(world, 'joan@example.org', 'admin');
+    const give = async (role: string) => expect((await world.caller.call('PATCH', `/api/members/${id}`, { role })).status).toBe(200);
+    const [routerId] = await world.routerIds();
+    await visit.signInAs('joan@example.org', `/routers/${routerId}/terminal`);
+    await page.getByLabel('Level').selectOption('full');
+    await page.getByLabel('Reason').fill('a look');
+    await give('operator');
+    await page.getByText('Your role is now operator.').waitFor();
+    const asked = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/terminals'));
+    await button('Open the terminal').click();
+    expect((await asked).postDataJSON()).toMatchObject({ level: 'read', reason: 'a look' });
+    visit.forgiveFailedRequests();
+
+    await page.goto(`${visit.origin}/routers`);
+    await button('Save view').click();
+    await dialog().getByLabel('Name').fill('of Joan');
+    await dialog().getByLabel('For everybody of the team').check();
+    await give('viewer');
+    await page.getByText('Your role is now viewer.').waitFor();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: /^of Joan/ }).waitFor();
+    const { body } = await world.caller.call<{ data: { name: string }[] }>('GET', '/api/views?list=routers');
+    expect(body.data.map(({ name }) => name)).not.toContain('of Joan');
+  });
+
   describe('API keys', () => {
     async function create(name: string): Promise<string> {
       await button('Create API key').click();

@@ -34,7 +34,7 @@ export function columnsOfRouter({ openerOf, onEnd }: Cells): readonly Column<Ter
     { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
     { title: 'State', width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
     { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num', isWide: true },
-    { title: 'Do', width: '84px', cell: (terminal) => <Acts terminal={terminal} onEnd={onEnd} /> },
+    { title: 'Actions', width: '84px', cell: (terminal) => <Acts terminal={terminal} onEnd={onEnd} /> },
   ];
 }
 

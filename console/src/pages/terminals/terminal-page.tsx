@@ -116,9 +116,11 @@ const LEVELS = [
 ] as const;
 
 function New({ routerId, onOpened }: Opening & { routerId: string }) {
-  const [level, setLevel] = useState<'read' | 'full'>('read');
+  const [chosen, setChosen] = useState<'read' | 'full'>('read');
   const [reason, setReason] = useState('');
   const mayChange = useMay('admin');
+  // The role may have become a lower one since it was chosen.
+  const level = mayChange ? chosen : 'read';
   const write = useWrite('openTerminal', ['terminals', 'own terminal']);
   const answered = async (answer: ReturnType<typeof write.send>): Promise<void> => {
     const done = await answer;
@@ -136,7 +138,7 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
         label="Level"
         name="level"
         value={level}
-        onChange={setLevel}
+        onChange={setChosen}
         options={mayChange ? LEVELS : LEVELS.slice(0, 1)}
         state={write.state}
         hint={mayChange ? 'Each level is a user of its own on the router.' : 'Administrators also open terminals of the level full.'}

@@ -33,10 +33,10 @@ export function AgentSessions({ agentId, hours }: { agentId: string; hours: numb
 
 function columnsOf(span: { from: number; to: number }): readonly Column<AgentSession>[] {
   return [
-    { title: 'Opened', width: '90px', className: 'dim', cell: ({ opened_at: at }) => <Moment at={at} /> },
+    { title: 'Opened', width: '76px', className: 'dim', cell: ({ opened_at: at }) => <Moment at={at} /> },
     {
       title: 'Ended by',
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(150px, 1.4fr)',
       className: 'el',
       cell: ({ ended_by: end, reset }) => (
         <>
@@ -45,25 +45,25 @@ function columnsOf(span: { from: number; to: number }): readonly Column<AgentSes
         </>
       ),
     },
-    { title: 'In this time', width: 'minmax(120px, 2fr)', isWide: true, cell: (session) => <Bar session={session} {...span} /> },
+    { title: 'In this time', width: 'minmax(48px, 2fr)', isWide: true, cell: (session) => <Bar session={session} {...span} /> },
     {
       title: 'Length',
-      width: '80px',
+      width: '60px',
       className: 'num dim',
       isWide: true,
       cell: ({ opened_at: at, closed_at: until }) => lengthOf((until === null ? span.to : Date.parse(until)) - Date.parse(at)),
     },
-    { title: 'From', width: 'minmax(110px, .8fr)', className: 'el id dim', isWide: true, cell: ({ address }) => address },
-    { title: 'Version', width: '80px', className: 'id dim', isWide: true, cell: ({ agent_version: version }) => version ?? '' },
-    { title: 'Epoch', width: '52px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
+    { title: 'From', width: 'minmax(104px, .8fr)', className: 'el id dim', isWide: true, cell: ({ address }) => address },
+    { title: 'Version', width: '56px', className: 'id dim', isWide: true, cell: ({ agent_version: version }) => version ?? '' },
+    { title: 'Epoch', width: '40px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
     {
       title: 'Round trip',
-      width: '84px',
+      width: '66px',
       className: 'num dim',
       isWide: true,
       cell: ({ round_trip_ms: trip }) => (trip === null ? '' : `${Math.round(trip.p50)} ms`),
     },
-    { title: 'Lost', width: '48px', className: 'num dim', isWide: true, cell: ({ pings_lost: lost }) => (lost === 0 ? '' : lost) },
+    { title: 'Lost', width: '34px', className: 'num dim', isWide: true, cell: ({ pings_lost: lost }) => (lost === 0 ? '' : lost) },
   ];
 }
 

@@ -74,8 +74,8 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
 
 function naming(onName: (device: Device) => void): Column<Device> {
   return {
-    title: 'Do',
-    width: '60px',
+    title: 'Actions',
+    width: '68px',
     className: 'num',
     isWide: true,
     cell: (device) => (

@@ -96,7 +96,7 @@ export function SaveView({ search, onClose }: { search: RoutersSearch; onClose: 
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void answered(write.send({ body: { list: 'routers', name, query: savedOf(search), shared: isShared } }));
+          void answered(write.send({ body: { list: 'routers', name, query: savedOf(search), shared: mayShare && isShared } }));
         }}
       >
         <TextField

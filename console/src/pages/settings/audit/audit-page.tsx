@@ -137,6 +137,12 @@ function Sentence({ entry }: { entry: AuditEntry }) {
 }
 
 /** The router of the path as a link; otherwise what the entry says of its record. */
+/** As people write it: `device DC:A6:32:3D:B9:04`, not its address in the interface. */
+function plainTarget(target: string | null): string | null {
+  const mac = /^\/arp\/devices\/([0-9a-f:%]+)$/i.exec(target ?? '')?.[1];
+  return mac === undefined ? target : `device ${mac.replaceAll(/%3a/gi, ':')}`;
+}
+
 function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
   const routerId = /^\/api\/(?:routers|asynchronous|synchronous)\/([0-9a-f-]{36})/.exec(target ?? '')?.[1];
   return (
@@ -146,7 +152,7 @@ function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
           router
         </Link>
       )}{' '}
-      {detail ?? (routerId === undefined ? target : null)}
+      {detail ?? (routerId === undefined ? plainTarget(target) : null)}
     </span>
   );
 }

@@ -9,7 +9,11 @@ export function CampaignTally({ campaign }: { campaign: Campaign }) {
   const figures: readonly [Work, number, string][] = [
     ['done', counts.completed, `${Math.round((counts.completed / Math.max(1, all)) * 100)} % of the list`],
     ['running', counts.running, `at most ${most} under way`],
-    ['waiting', counts.pending + counts.waiting, counts.pending > 0 ? `${counts.pending} have their job` : 'no job yet'],
+    [
+      'waiting',
+      counts.pending + counts.waiting,
+      counts.pending > 0 ? (counts.pending === 1 ? '1 has its job' : `${counts.pending} have their job`) : 'no job yet',
+    ],
     [
       'failed',
       counts.failed,

@@ -66,7 +66,7 @@ function TimelineRow({ line, axis }: { line: Line; axis: Axis }) {
           <i key={fold.left} className="fold" title={lengthOf(fold.ms)} style={{ left: `${fold.left}%`, width: `${fold.width}%` }} />
         ))}
       </span>
-      <span role="cell" className="dim el m-no">
+      <span role="cell" className="dim el m-no" title={by}>
         {by}
       </span>
     </div>
