@@ -1,11 +1,12 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
-import config from './vitest.config.ts';
+import config, { ofEveryProject } from './vitest.config.ts';
 
 /** `npm run test:long`: chaos, soak and fuzz. Each run is bounded and seeded; its own file says by what. */
 export default mergeConfig(
-  { ...config, test: { ...config.test, include: [] } },
+  { ...config, test: { ...config.test, projects: undefined } },
   defineConfig({
     test: {
+      ...ofEveryProject,
       include: ['test/**/*.long.ts'],
       // Each of them keeps both processors busy by itself.
       fileParallelism: false,

@@ -117,7 +117,8 @@ describe('open forwards', () => {
 
   it('keep their port reserved for ten minutes, and requests meanwhile get a retry time', async () => {
     const clock = new ManualClock(Date.now());
-    await open({ clock, ports: { from: 41_201, to: 41_202 } });
+    // Below the ports that other tests and the system hand out.
+    await open({ clock, ports: { from: 19_201, to: 19_202 } });
     const [first, second] = [await world.create({ dstPort: 9 }), await world.create({ dstPort: 9 })];
     await expect(world.create({ dstPort: 9 })).rejects.toMatchObject({ code: 'unavailable', message: 'every port for forwards is in use' });
     await revoke(first);

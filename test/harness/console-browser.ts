@@ -13,7 +13,7 @@ import { World } from './world.ts';
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Longest wait for anything on a page, milliseconds; generous, because the machine may be busy. */
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 
 export type Role = 'viewer' | 'operator' | 'admin';
 

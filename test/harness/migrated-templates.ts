@@ -1,8 +1,9 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import os from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { copyFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from 'pg';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { postgresUrl } from './postgres-server.ts';
@@ -22,23 +23,22 @@ async function migrated(url: string): Promise<void> {
   }
 }
 
-// Modules are loaded anew for each test file, so this is the file's own.
-let sqlite: Promise<{ folder: string; file: string }> | undefined;
-afterAll(async () => {
-  if (sqlite) await rm((await sqlite).folder, { recursive: true, force: true });
-});
+let sqlite: Promise<string> | undefined;
 
-async function makeSqlite(): Promise<{ folder: string; file: string }> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-template-'));
-  const file = path.join(folder, 'migrated.db');
-  await migrated(`sqlite:${file}`);
-  return { folder, file };
+/** Two test files that begin together may both make it: they are alike, and the last one stays. */
+async function makeSqlite(): Promise<string> {
+  const file = path.join(inject('runFolder'), 'migrated.db');
+  if (existsSync(file)) return file;
+  const draft = path.join(inject('runFolder'), `draft-${randomUUID()}.db`);
+  await migrated(`sqlite:${draft}`);
+  await rename(draft, file);
+  return file;
 }
 
 /** Writes a migrated, empty SQLite database to this place. */
 export async function copyMigratedSqlite(to: string): Promise<void> {
   sqlite ??= makeSqlite();
-  await copyFile((await sqlite).file, to);
+  await copyFile(await sqlite, to);
 }
 
 const TEMPLATE = 'signalbox_migrated';
@@ -51,7 +51,8 @@ export async function copyMigratedPostgres(socketFolder: string, name: string): 
   await admin.connect();
   try {
     await ensureTemplate(admin, socketFolder);
-    await admin.query(`create database ${name} template ${TEMPLATE}`);
+    // Nothing is kept of this server, so the checkpoints of this way cost less than the log of the other.
+    await admin.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
   } finally {
     await admin.end();
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
+import process from 'node:process';
 import { compactDecrypt, CompactEncrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { MAX_BACKUP_BYTES } from '../../protocol/index.ts';
@@ -50,12 +50,13 @@ describe('an encrypted text', () => {
 
   test('of the size of a backup does not block the event loop', async () => {
     const plain = randomBytes(MAX_BACKUP_BYTES);
-    // The best of five: other programs of the machine take their time from this one.
+    // Of this thread: the work is done in others. The best of five, because caches are shared with other programs.
     const busy: number[] = [];
     for (let i = 0; i < 5; i += 1) {
-      const before = performance.eventLoopUtilization();
+      const before = process.threadCpuUsage();
       await decryptJwe(await encryptJwe(key, header, plain), keyOf);
-      busy.push(performance.eventLoopUtilization(before).active);
+      const { user, system } = process.threadCpuUsage(before);
+      busy.push((user + system) / 1000);
     }
     expect(Math.min(...busy), busy.join()).toBeLessThan(150);
   });

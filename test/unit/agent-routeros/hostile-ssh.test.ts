@@ -10,6 +10,7 @@ import { hasOpensshServer, startOpensshServer } from '../../harness/openssh-serv
 import { type HostileSshServer, onChannel, type RawProtocol, startHostileSshServer } from '../../harness/hostile-ssh-server.ts';
 import { UnexpectedErrors } from '../../harness/unexpected-errors.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { Stopwatch } from '../../harness/stopwatch.ts';
 
 /** An SSH server of a hostile router that sends garbage after the login, or instead of it. */
 
@@ -152,10 +153,10 @@ test.skipIf(!hasOpensshServer)('a group that the router chose for the key exchan
   const sshd = await startOpensshServer(['KexAlgorithms diffie-hellman-group-exchange-sha256', 'Ciphers aes256-ctr', 'MACs hmac-sha2-256']);
   closers.push(() => sshd.close());
   let longest = 0;
-  let last = performance.now();
+  const stopwatch = new Stopwatch();
   const watch = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
+    longest = Math.max(longest, stopwatch.ms);
+    stopwatch.restart();
   }, 5);
   const session = await logIn(sshd, {
     username: sshd.username,

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import net, { type AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -7,18 +10,33 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Loopback port where a worker asks for the run's PostgreSQL server; 0 when none is installed. */
     postgresPort: number;
+    /** Folder for what the test files of a run share; it goes with the run. */
+    runFolder: string;
   }
 }
 
+/** Vitest's global set-up: what all test files of a run share. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const runFolder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-run-'));
+  project.provide('runFolder', runFolder);
+  const stopPostgres = await offerPostgres(project);
+  return async () => {
+    await stopPostgres();
+    await rm(runFolder, { recursive: true, force: true });
+  };
+}
+
 /**
- * Vitest's global set-up: one PostgreSQL server for all workers, started when the first test asks for it, so that a
- * run without database tests pays nothing. A worker connects and reads the socket folder, or the error.
+ * One PostgreSQL server for all workers, started when the first test asks for it, so that a run without database tests pays nothing. A worker
+ * connects and reads the socket folder, or the error.
+ *
+ * @returns what ends it
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+async function offerPostgres(project: TestProject): Promise<() => Promise<void>> {
   const bin = findPostgres();
   if (bin === undefined) {
     project.provide('postgresPort', 0);
-    return undefined;
+    return () => Promise.resolve();
   }
   let starting: Promise<PostgresServer> | undefined;
   const answer = async (socket: net.Socket): Promise<void> => {
