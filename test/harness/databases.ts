@@ -9,9 +9,10 @@ import { afterAll, afterEach, beforeEach, describe, inject } from 'vitest';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
-import { copyMigratedPostgres, copyMigratedSqlite } from './migrated-templates.ts';
+import { copyMigratedSqlite } from './migrated-templates.ts';
 import { PgliteShelf } from './pglite.ts';
 import { postgresUrl } from './postgres-server.ts';
+import { PostgresShelf } from './postgres-shelf.ts';
 import { silentLog } from './silent-log.ts';
 
 /** An empty database of its own. */
@@ -48,19 +49,19 @@ export async function askForServer(port: number): Promise<string> {
   return reply.socketFolder;
 }
 
-async function createPostgres(make = createEmpty): Promise<TestDatabase> {
+async function createPostgres(): Promise<TestDatabase> {
   const socketFolder = await askForServer(inject('postgresPort'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await make(socketFolder, name);
-  // The server's data folder goes with the server.
-  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
-}
-
-async function createEmpty(socketFolder: string, name: string): Promise<void> {
   const admin = new Client({ connectionString: postgresUrl(socketFolder, 'postgres') });
   await admin.connect();
   await admin.query(`create database ${name}`);
   await admin.end();
+  // The server's data folder goes with the server.
+  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
+}
+
+async function createMigratedPostgres(): Promise<TestDatabase> {
+  return new PostgresShelf(inject('runFolder'), await askForServer(inject('postgresPort'))).take();
 }
 
 async function createMigratedPglite(): Promise<TestDatabase> {
@@ -81,7 +82,7 @@ export function databaseKinds(): DatabaseKind[] {
   if (inject('postgresPort') === 0) {
     return [sqlite, { name: 'PGlite', create: () => pglites.take(), createMigrated: createMigratedPglite }];
   }
-  return [sqlite, { name: 'PostgreSQL', create: () => createPostgres(), createMigrated: () => createPostgres(copyMigratedPostgres) }];
+  return [sqlite, { name: 'PostgreSQL', create: createPostgres, createMigrated: createMigratedPostgres }];
 }
 
 /**
