@@ -1344,7 +1344,7 @@ export interface NotificationThread {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
+  /** Kind of its first fact; `site`, `agent_routers`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;
@@ -1388,7 +1388,7 @@ export interface NotificationThreadWithItems {
   group_id: string;
   /** Name of the group */
   group: string;
-  /** Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
+  /** Kind of its first fact; `site`, `agent_routers`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test` */
   kind: string;
   /** critical, warning or info */
   severity: string;

@@ -1,5 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
+import { DeliveryLog } from '../../server/outbound/notifications/log/service.ts';
+import { readFacts } from '../../server/outbound/notifications/messages/view/facts.ts';
+import { viewOf } from '../../server/outbound/notifications/messages/view/read.ts';
+import { writeText } from '../../server/outbound/notifications/texts/write.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -11,6 +15,7 @@ import { NotifyBench, seedPerson } from '../harness/notify-bench.ts';
 import { seedRouter } from '../harness/seed.ts';
 
 const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const START = Date.parse('2026-01-05T12:00:00Z');
 
 describeEachDatabase('many of one kind', (open) => {
@@ -132,7 +137,9 @@ describeEachDatabase('many of one kind', (open) => {
   });
 
   test('what opens while a storm comes and goes is told by itself, and to its end', async () => {
-    const { routerId: other } = await seedRouter(storage, { teamId, agentId });
+    const { routerId: other } = await seedRouter(storage, { teamId });
+    routers = [];
+    for (let n = 0; n < 8; n += 1) routers.push((await seedRouter(storage, { teamId })).routerId);
     const facts = new FaultFacts(storage, clock, bench, teamId);
     const all = async (phase: 'open' | 'resolve', ids: readonly string[]): Promise<void> => {
       await facts.happen(...ids.map((id) => facts.fault(phase, id)));
@@ -151,7 +158,7 @@ describeEachDatabase('many of one kind', (open) => {
     expect(bench.server.mails.slice(before).map(({ kind }) => kind)).toEqual(['open', 'resolve']);
     // Many of them are another storm, though this one is open.
     const more: string[] = [];
-    for (let n = 0; n < 7; n += 1) more.push((await seedRouter(storage, { teamId, agentId })).routerId);
+    for (let n = 0; n < 7; n += 1) more.push((await seedRouter(storage, { teamId })).routerId);
     await all('open', more);
     await comeAndGo();
     await all('resolve', more);
@@ -161,6 +168,61 @@ describeEachDatabase('many of one kind', (open) => {
       { key: `storm:${groupId}`, state: 'open' },
       { key: `storm:${groupId}:2`, state: 'ended' },
     ]);
+  });
+
+  test('routers of an agent without a site are one message, one reminder and one end, also with restarts in between', async () => {
+    await storage.db.updateTable('agents').set({ name: 'a-madrid' }).where('id', '=', agentId).execute();
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    await facts.happen(...routers.slice(0, 6).map((id) => facts.fault('open', id)));
+    await bench.pass(MINUTE);
+    bench.restart();
+    const [stand] = await storage.db.selectFrom('threads').selectAll().where('kind', '=', 'agent_routers').execute();
+    expect(stand).toMatchObject({ key: `agent_routers:${agentId}:router_offline`, agent_id: agentId, site_id: null, item_count: 6 });
+    const log = new DeliveryLog({ storage, clock, contacts: { listOwn: async () => [] }, publicUrl: 'https://signalbox.example' });
+    const { items } = await log.getThread(teamId, stand!.id);
+    expect(new Set(items.map(({ routerId }) => routerId))).toEqual(new Set(routers.slice(0, 6)));
+    const [facts0] = await readFacts(storage.db, teamId, [stand!]);
+    const view = viewOf(facts0!, { kind: 'open', publicUrl: 'https://signalbox.example', now: clock.now() });
+    expect(view.subject).toEqual({
+      type: 'agent_routers',
+      agent: { id: agentId, name: 'a-madrid' },
+      fault: 'router_offline',
+      affected: 6,
+      of: 8,
+    });
+    expect(view.url).toBe(`https://signalbox.example/agents/${agentId}`);
+    await bench.pass(5 * HOUR);
+    await facts.happen(...routers.slice(0, 6).map((id) => facts.fault('resolve', id)));
+    bench.restart();
+    await bench.pass(120 * MINUTE);
+    expect(subjects()).toEqual([
+      'open a-madrid: 6 of 8 routers offline since 12:00',
+      'reminder Still open: a-madrid: 6 of 8 routers offline since 12:00',
+      'resolve Over: a-madrid: 6 of 8 routers offline from 12:00 to 17:01, 5 hr 1 min',
+    ]);
+    expect(await storage.db.selectFrom('threads').select('id').where('closed_at', 'is', null).execute()).toEqual([]);
+  });
+
+  test('a storm of agents’ routers without a site counts and names them', async () => {
+    const more: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const mine = await seedRouter(storage, { teamId });
+      await storage.db
+        .updateTable('agents')
+        .set({ name: `agent ${n}` })
+        .where('id', '=', mine.agentId)
+        .execute();
+      more.push(mine.routerId);
+      for (let m = 1; m < 5; m += 1) more.push((await seedRouter(storage, { teamId, agentId: mine.agentId })).routerId);
+    }
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    await facts.happen(...more.map((id) => facts.fault('open', id)));
+    await bench.pass(MINUTE);
+    expect(subjects()).toEqual(['open 30 routers affected since 12:00']);
+    const storm = await storage.db.selectFrom('threads').selectAll().where('kind', '=', 'storm').executeTakeFirstOrThrow();
+    const [read] = await readFacts(storage.db, teamId, [storm]);
+    const { rows } = writeText(viewOf(read!, { kind: 'open', publicUrl: '', now: clock.now() }), { locale: 'en', timeZone: 'UTC' });
+    expect(rows.toSorted()).toEqual(Array.from({ length: 6 }, (_, n) => `agent ${n}: 5 routers`));
   });
 
   test('many that were not sent before the next ones come are told as well', async () => {

@@ -43,7 +43,19 @@ describeEachDatabase('what a group was told lately', (open) => {
       told('nowhere', { site_id: null }),
       told('of another kind', { kind: 'fault.wan_down' }),
     ]);
-    expect(await read()).toEqual([{ group_id: groupId, site_id: 'madrid', kind: KIND, told_at: NOW, openings: JSON.stringify([NOW]) }]);
+    const place = { site_id: 'madrid', router_id: null, agent_id: null };
+    expect(await read()).toEqual([{ group_id: groupId, ...place, kind: KIND, told_at: NOW, openings: JSON.stringify([NOW]) }]);
+  });
+
+  test('is also what routers without a site report, behind their agent', async () => {
+    const { told, store, read } = await world();
+    const nowhere = { site_id: null };
+    await store([
+      told('of a router', { ...nowhere, router_id: 'r1', agent_id: 'a1' }),
+      told('of an agent', { ...nowhere, agent_id: 'a1' }),
+      told('of a router without an agent', { ...nowhere, router_id: 'r2' }),
+    ]);
+    expect(await read()).toMatchObject([{ site_id: null, router_id: 'r1', agent_id: 'a1' }]);
   });
 
   test('is the newest of it, however much it is', async () => {

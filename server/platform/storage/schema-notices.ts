@@ -34,7 +34,7 @@ export interface ThreadsTable {
   /** Changes in a digest of a group that is deleted. */
   group_id: string;
   key: Fixed<string>;
-  /** The kind of its first notice, or `site`, `storm`, `contact_lost`, `several`. */
+  /** The kind of its first notice, or `site`, `agent_routers`, `storm`, `contact_lost`, `several`. */
   kind: string;
   /** JSON array: the kinds of the facts that its next message tells or, when there is none, that its last one told. */
   kinds: Generated<string>;
@@ -44,7 +44,7 @@ export interface ThreadsTable {
   site_id: Fixed<string | null>;
   /** open, or ended: nothing in it is open. */
   state: string;
-  /** The thread that stands for this one: an agent that is away, a site, a storm. Nothing is told of this one meanwhile. */
+  /** The thread that stands for this one: an agent that is away, a site, an agent's routers, a storm. Nothing is told of this one meanwhile. */
   parent_id: string | null;
   /** The thread that stood for this one and is over: its end names this one. */
   told_in: string | null;

@@ -88,6 +88,7 @@ export const SUBJECTS: readonly ThreadSubject[] = [
   { type: 'agent', agent: named('a-madrid'), site: MADRID, routers: 500 },
   { type: 'router', router: CORE, site: MADRID, fault: 'wan_down', detail: 'ether1 has no link' },
   { type: 'site', site: MADRID, fault: 'router_offline', affected: 12, of: 14 },
+  { type: 'agent_routers', agent: named('a-madrid'), fault: 'router_offline', affected: 12, of: 14 },
   { type: 'jobs', router: CORE, site: MADRID, outcomes: { failed: 2, expired: 1 }, detail: 'syntax error (line 3)' },
   { type: 'campaign', campaign: named('Upgrade 7.15'), change: 'aborted', counts: { failed: 5, completed: 10 } },
   { type: 'forward', forward: named('plc'), router: CORE, change: 'lost' },

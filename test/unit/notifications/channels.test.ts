@@ -352,6 +352,11 @@ describe('a thread is one thing where the provider can join messages', () => {
     ]);
   });
 
+  test.each(SUBJECTS.filter((subject) => 'agent' in subject))('PagerDuty: $type without a site happens at its agent', async (subject) => {
+    const nowhere = 'site' in subject ? { ...subject, site: null } : subject;
+    expect(await bodyOf('pagerduty', messageOf(viewOf(nowhere)))).toMatchObject({ payload: { source: 'a-madrid' } });
+  });
+
   test('PagerDuty: one incident is triggered, acknowledged and resolved', async () => {
     const away = agentAway();
     const key = `signalbox-${away.id}`;

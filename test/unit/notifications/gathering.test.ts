@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bothKeys, faultOfSite, siteKey } from '../../../server/outbound/notifications/threads/gather.ts';
+import { agentRoutersKey, bothKeys, faultOfPlace, siteKey } from '../../../server/outbound/notifications/threads/gather.ts';
 import { ThreadSimulation } from '../../harness/thread-simulation.ts';
 
 const SECOND = 1000;
@@ -9,9 +9,9 @@ const HOUR = 60 * MINUTE;
 const SITE = 'site:madrid:router_offline';
 
 /** Routers of one site, or of none. */
-function routersAt(group: ThreadSimulation, count: number, site: string | null = 'madrid'): string[] {
+function routersAt(group: ThreadSimulation, count: number, site: string | null = 'madrid', agent: string | null = null): string[] {
   const routers = Array.from({ length: count }, (_, n) => `r${n}`);
-  for (const router of routers) group.at(router, site);
+  for (const router of routers) group.at(router, site, agent);
   return routers;
 }
 
@@ -292,9 +292,10 @@ describe('what opens at a site that comes and goes', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
-  it('both threads of a site tell of the same fault', () => {
-    const faults = bothKeys(siteKey('01a1fb9c-376e', 'fault.router_offline')).map((key) => faultOfSite({ key }));
-    expect(faults).toEqual(['router_offline', 'router_offline']);
+  it('both threads of a site, or of an agent’s routers, tell of the same fault', () => {
+    const keys = [siteKey('01a1fb9c-376e', 'fault.router_offline'), agentRoutersKey('01a1fb9c-376e', 'fault.router_offline')];
+    const faults = keys.flatMap(bothKeys).map((key) => faultOfPlace({ key }));
+    expect(new Set(faults)).toEqual(new Set(['router_offline']));
   });
 
   it('five more while both come and go are told anew with the second, and its end is one', () => {
@@ -332,6 +333,124 @@ describe('what opens at a site that comes and goes', () => {
     group.pass(MINUTE);
     expect(group.told.slice(before)).toEqual(['open router:late:router_offline']);
     expect(group.untold).toEqual([]);
+  });
+});
+
+describe('routers of an agent without a site', () => {
+  const BEHIND = 'agent_routers:a1:router_offline';
+
+  it.each([
+    [4, ['r0', 'r1', 'r2', 'r3'].map((router) => `router:${router}:router_offline`)],
+    [5, [BEHIND]],
+    [60, [BEHIND]],
+  ])('%i that go offline together are told as %j, and to their end', (count, keys) => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, count, null, 'a1');
+    for (const router of routers) group.open(router);
+    group.pass(5 * MINUTE);
+    for (const router of routers) group.resolve(router);
+    group.pass(3 * HOUR);
+    expect(group.told).toEqual([...keys.map((key) => `open ${key}`), ...keys.map((key) => `resolve ${key}`)]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('one more joins those that were told, and the number is told', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 8, null, 'a1');
+    for (const router of routers.slice(0, 5)) group.open(router);
+    group.pass(MINUTE);
+    for (const router of routers.slice(5)) group.open(router);
+    group.pass(10 * MINUTE);
+    expect(group.told).toEqual([`open ${BEHIND}`, `update ${BEHIND}`]);
+    expect(group.said.at(-1)).toMatchObject({ open: 8 });
+    expect(group.untold).toEqual([]);
+  });
+
+  it('those that go away one every 4 s are told in two messages and two ends', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 12, null, 'a1');
+    for (const router of routers) {
+      group.open(router);
+      group.pass(4 * SECOND);
+    }
+    group.pass(7 * MINUTE);
+    for (const router of routers) group.resolve(router);
+    group.pass(3 * HOUR);
+    expect(group.told).toEqual([
+      'open router:r0:router_offline',
+      `open ${BEHIND}`,
+      'resolve router:r0:router_offline',
+      `resolve ${BEHIND}`,
+    ]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('another agent, another fault and a site are told by themselves', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 5, null, 'a1');
+    for (let n = 0; n < 5; n += 1) group.at(`other${n}`, null, 'a2');
+    for (let n = 0; n < 5; n += 1) group.at(`madrid${n}`, 'madrid', 'a1');
+    for (const [n, router] of routers.entries()) {
+      group.open(router);
+      group.open(router, 'fault.wan_down');
+      group.open(`other${n}`);
+      group.open(`madrid${n}`);
+    }
+    group.pass(MINUTE);
+    expect(group.told.toSorted()).toEqual([
+      `open ${BEHIND}`,
+      'open agent_routers:a1:wan_down',
+      'open agent_routers:a2:router_offline',
+      `open ${SITE}`,
+    ]);
+  });
+
+  it('five of them at each of many agents are one storm', () => {
+    const group = new ThreadSimulation();
+    for (let n = 0; n < 40; n += 1) group.at(`r${n}`, null, `a${n % 8}`);
+    for (let n = 0; n < 40; n += 1) group.open(`r${n}`);
+    group.pass(MINUTE);
+    for (let n = 0; n < 40; n += 1) group.resolve(`r${n}`);
+    group.pass(3 * HOUR);
+    expect(group.told).toEqual(['open storm:group', 'resolve storm:group']);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('while their agent is away they are its thread', () => {
+    const group = new ThreadSimulation();
+    group.away('a1');
+    group.pass(MINUTE);
+    for (const router of routersAt(group, 8, null, 'a1')) group.open(router);
+    group.pass(10 * MINUTE);
+    expect(group.told).toEqual(['open agent:a1']);
+  });
+
+  it('those that still do not answer when their agent is back are told as one', () => {
+    const group = new ThreadSimulation();
+    group.away('a1');
+    group.pass(MINUTE);
+    for (const router of routersAt(group, 8, null, 'a1')) group.open(router);
+    group.back('a1');
+    group.pass(5 * MINUTE);
+    expect(group.told).toEqual(['open agent:a1', 'resolve agent:a1', `open ${BEHIND}`]);
+    expect(group.untold).toEqual([]);
+  });
+
+  it('five more while they come and go are told as the agent’s routers once more', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 20, null, 'a1');
+    const bad = routers.slice(0, 8);
+    comeAndGo(group, bad, 4);
+    expect(group.said.filter(({ withheld }) => withheld === null).at(-1)).toMatchObject({ key: BEHIND, flapping: true });
+    const before = group.told.length;
+    for (const router of routers.slice(8, 13)) group.open(router);
+    comeAndGo(group, bad, 3);
+    expect(group.told.slice(before)).toEqual([`open ${BEHIND}:2`]);
+    for (const router of routers.slice(8, 13)) group.resolve(router);
+    comeAndGo(group, bad, 1);
+    group.pass(3 * HOUR);
+    expect(group.told.slice(before + 1)).toEqual([`resolve ${BEHIND}:2`, `resolve ${BEHIND}`]);
+    expect(group.isAllClosed).toBe(true);
   });
 });
 

@@ -109,6 +109,7 @@ describe('a subject', () => {
   test.each<[string, string]>([
     ['router', 'core-1 (Depot Madrid): WAN down since 08:31'],
     ['site', 'Depot Madrid: 12 of 14 routers offline since 08:31'],
+    ['agent_routers', 'a-madrid: 12 of 14 routers offline since 08:31'],
     ['jobs', 'core-1 (Depot Madrid): 2 jobs failed, 1 job expired'],
     ['campaign', 'Campaign Upgrade 7.15: stopped itself, 5 failed, 10 completed'],
     ['forward', 'plc (core-1): forward lost'],
@@ -207,6 +208,18 @@ describe('the list', () => {
     expect(three).toHaveLength(4);
     expect(three.at(-1)).toBe('and 809 more');
     expect(fitRows(text, 5, (row) => row.length)).toEqual([]);
+  });
+
+  test('of a storm names agents with their routers that have no site', () => {
+    const behind = { text: 'a-madrid', router: null, site: null, routers: 12, openedAt: FIRST_AT, resolvedAt: null };
+    const away = { text: 'a-lisbon', router: null, site: null, openedAt: FIRST_AT, resolvedAt: null };
+    const view = { ...storm(0, 13), items: [behind, away], itemCount: 2 };
+    expect(writeText(view, reader()).rows).toEqual(['a-madrid: 12 routers', 'a-lisbon']);
+    expect(LOCALES.map((locale) => read(view, locale)[0])).toEqual([
+      '13 routers affected since 08:31',
+      '13 Router betroffen seit 08:31 Uhr',
+      '13 routers afectados desde las 08:31',
+    ]);
   });
 
   test('does not repeat the site or the fault that the sentence has named', () => {

@@ -129,7 +129,8 @@ function standsForOthers({ subject: { type } }: ThreadView): boolean {
 function sourceOf({ subject, team }: ThreadView): string {
   const site = 'site' in subject ? subject.site?.name : undefined;
   const record = 'router' in subject ? subject.router?.name : undefined;
-  return cleanName(site ?? record ?? team);
+  const agent = 'agent' in subject ? subject.agent.name : undefined;
+  return cleanName(site ?? record ?? agent ?? team);
 }
 
 /** 202 with `status: success`; 400 names what is wrong in `errors`. */

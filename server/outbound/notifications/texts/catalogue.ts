@@ -39,7 +39,7 @@ export interface Catalogue {
   /** Behind a comma: "500 routers not visible". */
   notVisible(routers: number): string;
   stillOffline(stillOpen: number, routers: number): string;
-  siteFault(affected: number, of: number, fault: FaultType): string;
+  routersFault(affected: number, of: number, fault: FaultType): string;
   jobs(outcomes: JobOutcomes): string[];
   campaign: Record<CampaignSubject['change'], string>;
   campaignCounts(counts: CampaignSubject['counts']): string[];
@@ -51,6 +51,7 @@ export interface Catalogue {
   channels: Record<PlainChannel, string>;
   server: Record<Exclude<Subject<'server'>['warning'], 'contact_lost'>, string>;
   contactLost(affected: number, of: number): string;
+  /** Agents and routers without a site are in none. */
   storm(sites: number, routers: number): string;
   digest(events: number): string;
   heldBack(messages: number): string;

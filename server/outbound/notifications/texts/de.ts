@@ -64,7 +64,7 @@ export const de: Catalogue = {
   agentBack: 'Agent wieder da',
   notVisible: (n) => `${routers(n)} nicht sichtbar`,
   stillOffline: (stillOpen, all) => `${number(stillOpen)} von ${ofRouters(all)} noch offline`,
-  siteFault: (affected, of, fault) =>
+  routersFault: (affected, of, fault) =>
     `${number(affected)} von ${ofRouters(of)}${fault === 'router_offline' ? ' offline' : `: ${de.faults[fault]}`}`,
   jobs: (outcomes) =>
     partsOf(outcomes, [
@@ -99,7 +99,7 @@ export const de: Catalogue = {
   server: { certificate: 'das TLS-Zertifikat braucht Aufmerksamkeit', disk: 'der Speicherplatz wird knapp' },
   contactLost: (affected, of) =>
     `Kontakt zu ${number(affected)} von ${count(of, { one: 'Agent', other: 'Agenten' })} gleichzeitig verloren`,
-  storm: (sites, all) => `${count(sites, { one: 'Standort', other: 'Standorte' })}, ${routers(all)} betroffen`,
+  storm: (sites, all) => `${sites === 0 ? '' : `${count(sites, { one: 'Standort', other: 'Standorte' })}, `}${routers(all)} betroffen`,
   digest: (events) => count(events, { one: 'Ereignis', other: 'Ereignisse' }),
   heldBack: (n) => `${count(n, { one: 'weitere Nachricht', other: 'weitere Nachrichten' })} nicht gesendet`,
 

@@ -62,7 +62,7 @@ export const en: Catalogue = {
   agentBack: 'agent is back',
   notVisible: (n) => `${routers(n)} not visible`,
   stillOffline: (stillOpen, all) => `${number(stillOpen)} of ${routers(all)} still offline`,
-  siteFault: (affected, of, fault) =>
+  routersFault: (affected, of, fault) =>
     `${number(affected)} of ${routers(of)}${fault === 'router_offline' ? ' offline' : `: ${en.faults[fault]}`}`,
   jobs: (outcomes) =>
     partsOf(outcomes, [
@@ -96,7 +96,7 @@ export const en: Catalogue = {
   channels: { email: 'email', webhook: 'webhook', web_push: 'web push' },
   server: { certificate: 'the TLS certificate needs attention', disk: 'disk space is running out' },
   contactLost: (affected, of) => `contact lost with ${number(affected)} of ${count(of, { one: 'agent', other: 'agents' })} at once`,
-  storm: (sites, all) => `${count(sites, { one: 'site', other: 'sites' })}, ${routers(all)} affected`,
+  storm: (sites, all) => `${sites === 0 ? '' : `${count(sites, { one: 'site', other: 'sites' })}, `}${routers(all)} affected`,
   digest: (events) => count(events, { one: 'event', other: 'events' }),
   heldBack: (n) => `${count(n, { one: 'more message', other: 'more messages' })} not sent`,
 

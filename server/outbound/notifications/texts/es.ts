@@ -67,7 +67,7 @@ export const es: Catalogue = {
   agentBack: 'el agente ha vuelto',
   notVisible: (n) => `${routers(n)} sin vigilancia`,
   stillOffline: (stillOpen, all) => `${number(stillOpen)} de ${routers(all)} ${stillOpen === 1 ? 'sigue' : 'siguen'} sin conexión`,
-  siteFault: (affected, of, fault) =>
+  routersFault: (affected, of, fault) =>
     `${number(affected)} de ${routers(of)}${fault === 'router_offline' ? ' sin conexión' : `: ${es.faults[fault]}`}`,
   jobs: (outcomes) =>
     partsOf(outcomes, [
@@ -103,7 +103,7 @@ export const es: Catalogue = {
   server: { certificate: 'el certificado TLS requiere atención', disk: 'queda poco espacio en disco' },
   contactLost: (affected, of) => `contacto perdido con ${number(affected)} de ${count(of, { one: 'agente', other: 'agentes' })} a la vez`,
   storm: (sites, all) =>
-    `${count(sites, { one: 'sede', other: 'sedes' })}, ${count(all, { one: 'router afectado', other: 'routers afectados' })}`,
+    `${sites === 0 ? '' : `${count(sites, { one: 'sede', other: 'sedes' })}, `}${count(all, { one: 'router afectado', other: 'routers afectados' })}`,
   digest: (events) => count(events, { one: 'suceso', other: 'sucesos' }),
   heldBack: (n) => count(n, { one: 'mensaje más sin enviar', other: 'mensajes más sin enviar' }),
 

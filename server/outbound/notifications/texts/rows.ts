@@ -10,7 +10,15 @@ import type { Text, ThreadItem, ThreadSubject, ThreadView } from './types.ts';
 /** The list below the sentences. Times are those of the site: the first sentence has named the reader's. */
 
 /** Subjects whose items are news even when there is only one. */
-const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set(['storm', 'several', 'digest', 'site', 'campaign', 'jobs']);
+const ALWAYS_LISTED: ReadonlySet<ThreadSubject['type']> = new Set([
+  'storm',
+  'several',
+  'digest',
+  'site',
+  'agent_routers',
+  'campaign',
+  'jobs',
+]);
 
 export interface List {
   rows: string[];
@@ -38,15 +46,22 @@ function rowOf(item: ThreadItem, { subject, firstAt }: ThreadView, words: Catalo
   const parts = [
     item.fault !== undefined && item.fault !== told && subject.type !== 'agent' ? words.faults[item.fault] : '',
     item.routers === undefined ? '' : words.routers(item.routers),
-    cleanDetail(causeOf({ detail: item.text, causes: item.causes }, words)),
+    isOfAgent(item) ? '' : cleanDetail(causeOf({ detail: item.text, causes: item.causes }, words)),
     timeOf(item, firstAt, words, zones),
   ].filter((part) => part !== '');
   // A record without a name has its time, at least.
   return [place, parts.join(', ')].filter((part) => part !== '').join(': ') || words.since(momentOf(item.openedAt, zones));
 }
 
+/** It stands for routers of an agent that have no site. */
+function isOfAgent({ routers, site }: ThreadItem): boolean {
+  return routers !== undefined && site === null;
+}
+
 /** @param toldSite the site that the message is about: it need not be repeated */
-function placeOfItem({ router, site }: ThreadItem, toldSite: string | undefined): string {
+function placeOfItem(item: ThreadItem, toldSite: string | undefined): string {
+  const { router, site, text } = item;
+  if (isOfAgent(item)) return cleanName(text);
   if (router !== null) return placeOf(router, site?.id === toldSite ? null : site);
   return site === null ? '' : cleanName(site.name);
 }

@@ -32,7 +32,9 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
     case 'router':
       return routerStory(subject, words);
     case 'site':
-      return stateOf(cleanName(subject.site.name), words.siteFault(subject.affected, subject.of, subject.fault));
+      return stateOf(cleanName(subject.site.name), words.routersFault(subject.affected, subject.of, subject.fault));
+    case 'agent_routers':
+      return stateOf(cleanName(subject.agent.name), words.routersFault(subject.affected, subject.of, subject.fault));
     case 'storm':
       return { ...stateOf(null, words.storm(subject.sites, subject.routers)), lines: [words.firstWas(cleanName(subject.first))] };
     case 'several':

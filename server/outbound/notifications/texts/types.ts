@@ -40,6 +40,8 @@ export type ThreadSubject =
   | { type: 'router'; router: Named; site: Named | null; fault: FaultType; detail: string; causes?: readonly Cause[] }
   /** Several routers of a site with the same fault. */
   | { type: 'site'; site: Named; fault: FaultType; affected: number; of: number }
+  /** Several routers of an agent that have no site. `of`: all of the agent. */
+  | { type: 'agent_routers'; agent: Named; fault: FaultType; affected: number; of: number }
   | { type: 'jobs'; router: Named; site: Named | null; outcomes: JobOutcomes; detail: string }
   | { type: 'campaign'; campaign: Named; change: CampaignChange['kind']; counts: Partial<Record<TargetStatus, number>> }
   | { type: 'forward'; forward: Named; router: Named | null; change: 'created' | 'lost' | 'closed' }
@@ -78,7 +80,7 @@ export interface ThreadItem {
   fault?: FaultType;
   router: Named | null;
   site: Named | null;
-  /** Routers behind this item, when it stands for several: a site in a storm. */
+  /** Routers behind this item, when it stands for several: a site in a storm, or an agent's routers without a site; then `text` names the agent. */
   routers?: number;
   /** Of a thread that this one stands for. */
   threadId?: string;

@@ -1,34 +1,44 @@
 import { openingsOf } from './apply.ts';
-import { FLAP_OPENINGS, SITE_ROUTERS, STORM_REST, STORM_THREADS, SUSPECT_AGENTS, UPDATE_EVERY_MS, UPDATE_PART } from './timing.ts';
+import { FLAP_OPENINGS, PLACE_ROUTERS, STORM_REST, STORM_THREADS, SUSPECT_AGENTS, UPDATE_EVERY_MS, UPDATE_PART } from './timing.ts';
 import type { ThreadRow } from './types.ts';
 
 /** Which threads of a group are told as one. Pure. */
 
 export interface Gathered {
-  /** Threads of routers of one site with one kind, by the key of the thread that will stand for them. */
-  sites: Map<string, ThreadRow[]>;
+  /** Threads of routers with one kind at one site, or without a site behind one agent, by the key of the thread that will stand for them. */
+  places: Map<string, ThreadRow[]>;
   /** Everything else that is to be told. */
   others: ThreadRow[];
 }
 
-/** Several routers of one site with the same fault are one thread of the site. @param due threads whose opening is to be told now */
-export function gatherSites(due: readonly ThreadRow[]): Gathered {
-  const bySite = new Map<string, ThreadRow[]>();
+/**
+ * Several routers with the same fault at one site are one thread of the site. Those without a site are one of their agent: what lies between it
+ * and them is the likely cause. @param due threads whose opening is to be told now
+ */
+export function gatherPlaces(due: readonly ThreadRow[]): Gathered {
+  const byPlace = new Map<string, ThreadRow[]>();
   const others: ThreadRow[] = [];
   for (const thread of due) {
-    if (thread.site_id === null || thread.router_id === null || !thread.key.startsWith('router:')) {
-      others.push(thread);
-      continue;
-    }
-    const key = siteKey(thread.site_id, thread.kind);
-    bySite.set(key, [...(bySite.get(key) ?? []), thread]);
+    const key = isOfRouter(thread) ? placeKey({ siteId: thread.site_id, agentId: thread.agent_id }, thread.kind) : undefined;
+    if (key === undefined) others.push(thread);
+    else byPlace.set(key, [...(byPlace.get(key) ?? []), thread]);
   }
-  const sites = new Map<string, ThreadRow[]>();
-  for (const [key, threads] of bySite) {
-    if (threads.length >= SITE_ROUTERS) sites.set(key, threads);
+  const places = new Map<string, ThreadRow[]>();
+  for (const [key, threads] of byPlace) {
+    if (threads.length >= PLACE_ROUTERS) places.set(key, threads);
     else others.push(...threads);
   }
-  return { sites, others };
+  return { places, others };
+}
+
+function isOfRouter({ router_id: routerId, key }: ThreadRow): boolean {
+  return routerId !== null && key.startsWith('router:');
+}
+
+/** The key of the thread that stands for routers of one place with one kind of fault. Undefined for routers that are nowhere. */
+export function placeKey({ siteId, agentId }: { siteId: string | null; agentId: string | null }, kind: string): string | undefined {
+  if (siteId !== null) return siteKey(siteId, kind);
+  return agentId === null ? undefined : agentRoutersKey(agentId, kind);
 }
 
 /** Of the thread that stands for routers of a site with one kind of fault. */
@@ -36,8 +46,13 @@ export function siteKey(siteId: string, kind: string): string {
   return `site:${siteId}:${kind.slice(kind.indexOf('.') + 1)}`;
 }
 
-/** The fault of which the thread of a site tells. */
-export function faultOfSite({ key }: Pick<ThreadRow, 'key'>): string {
+/** Of the thread that stands for an agent's routers without a site with one kind of fault. */
+export function agentRoutersKey(agentId: string, kind: string): string {
+  return `agent_routers:${agentId}:${kind.slice(kind.indexOf('.') + 1)}`;
+}
+
+/** The fault of which the thread of a site, or of an agent's routers, tells. */
+export function faultOfPlace({ key }: Pick<ThreadRow, 'key'>): string {
   return key.split(':')[2] ?? '';
 }
 
@@ -56,13 +71,13 @@ export function bothKeys(key: string): string[] {
   return [key, `${key}${SECOND}`];
 }
 
-/** The key of the next storm, or of the next thread of a site. When both come and go, the second one is told anew, as one that stays. */
+/** The key of the next storm, or of the next thread of a place. When both come and go, the second one is told anew, as one that stays. */
 export function freeKey(first: string, find: (key: string) => ThreadRow | undefined): string {
   const keys = bothKeys(first);
   return keys.find((key) => find(key)?.state !== 'open') ?? keys.at(-1)!;
 }
 
-/** The last of the storms, or of the threads of a site, says nothing of what is in it: the next one is told with it. */
+/** The last of the storms, or of the threads of a place, says nothing of what is in it: the next one is told with it. */
 export function mayBeToldAnew(thread: ThreadRow): boolean {
   const isSilent = thread.flapping_since !== null || thread.parent_id !== null;
   return isStandIn(thread) && thread.state === 'open' && isSilent && thread.key.endsWith(SECOND);
@@ -79,22 +94,23 @@ export function isSuspect(awayAgents: number, allAgents: number): boolean {
 }
 
 /**
- * The open thread that stands for this one: its agent that is away, its site, or a storm. What is silenced counts in none but its cause.
+ * The open thread that stands for this one: its agent that is away, its site or the routers of its agent, or a storm. What is silenced counts in none but its cause.
  * @param find a thread of the group by its key
  */
 export function parentOf(thread: ThreadRow, find: (key: string) => ThreadRow | undefined, isSilenced = false): ThreadRow | undefined {
-  const isOfRouter = thread.router_id !== null && thread.key.startsWith('router:');
-  const cause = isOfRouter && thread.agent_id !== null ? find(agentKey(thread.agent_id)) : undefined;
+  const { site_id: siteId, agent_id: agentId } = thread;
+  const cause = isOfRouter(thread) && agentId !== null ? find(agentKey(agentId)) : undefined;
   if (isSilenced) return [cause].find((parent) => parent?.state === 'open');
   const storms = bothKeys(stormKey(thread.group_id)).map(find);
-  const sites = isOfRouter && thread.site_id !== null ? bothKeys(siteKey(thread.site_id, thread.kind)).map(find) : [];
+  const place = isOfRouter(thread) ? placeKey({ siteId, agentId }, thread.kind) : undefined;
+  const places = place === undefined ? [] : bothKeys(place).map(find);
   const above = ({ parent_id: id }: ThreadRow) => (id === null ? undefined : storms.find((storm) => storm?.id === id));
-  const others = [...sites, ...storms].filter((other) => other && !isTooRestless(other, above(other), thread));
+  const others = [...places, ...storms].filter((other) => other && !isTooRestless(other, above(other), thread));
   return [cause, ...others].find((parent) => parent?.state === 'open');
 }
 
 /**
- * A site or a storm that comes and goes says nothing of what is in it, and reminds of nothing: it stands only for what comes and goes as well.
+ * A place or a storm that comes and goes says nothing of what is in it, and reminds of nothing: it stands only for what comes and goes as well.
  * @param above the storm that stands for it
  */
 export function isTooRestless(parent: ThreadRow, above: ThreadRow | undefined, thread: ThreadRow): boolean {
@@ -103,8 +119,8 @@ export function isTooRestless(parent: ThreadRow, above: ThreadRow | undefined, t
   return openingsOf(thread).length < FLAP_OPENINGS || (thread.parent_id === null && thread.pending === 'steady');
 }
 
-/** Have no records of their own: a site, a storm, agents that were lost all at once, things of one kind that happened at once. */
-export const STAND_INS = ['site', 'storm', 'contact_lost', 'several'] as const;
+/** Have no records of their own: a site, an agent's routers without a site, a storm, agents that were lost all at once, things of one kind that happened at once. */
+export const STAND_INS = ['site', 'agent_routers', 'storm', 'contact_lost', 'several'] as const;
 
 export function isStandIn({ kind }: Pick<ThreadRow, 'kind'>): boolean {
   return (STAND_INS as readonly string[]).includes(kind);
@@ -158,7 +174,7 @@ export type Rollup =
 
 /** It is over when no more than so many of its threads are open. */
 export function restOf({ kind }: ThreadRow): number {
-  return kind === 'site' ? 0 : STORM_REST;
+  return kind === 'site' || kind === 'agent_routers' ? 0 : STORM_REST;
 }
 
 /** @param open threads in it that are open */

@@ -12,7 +12,7 @@ export interface Settling {
 /** An outage of several routers is noticed within seconds. With the hint, the decision and the sending, the first message comes within 15 s. */
 export const OPENING: Settling = { quietMs: 3 * SECOND, mostMs: 14 * SECOND };
 /**
- * What follows an opening of its site and kind that was just told: by how often it was told. The first message has said that there is trouble,
+ * What follows an opening of its place and kind that was just told: by how often it was told. The first message has said that there is trouble,
  * and each further one should be worth reading. Grows as the group_interval of other services does, and ends far below their five minutes.
  */
 export const FOLLOWING: readonly Settling[] = [
@@ -45,8 +45,8 @@ export const STAYS_OPEN_MS = 15 * MINUTE;
 /** and one that stays quiet for this long as over. */
 export const STAYS_QUIET_MS = 30 * MINUTE;
 
-/** So many routers of a site with the same fault are one thread of the site. */
-export const SITE_ROUTERS = 5;
+/** So many routers of a site, or without a site behind an agent, with the same fault are one thread. */
+export const PLACE_ROUTERS = 5;
 /** More threads than this at once are a storm. */
 export const STORM_THREADS = 5;
 /** A storm is over when no more threads than this remain open. */

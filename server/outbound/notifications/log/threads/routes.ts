@@ -45,7 +45,7 @@ export const threadSchema = z
     kind: z
       .string()
       .describe(
-        'Kind of its first fact; `site`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test`',
+        'Kind of its first fact; `site`, `agent_routers`, `storm`, `contact_lost` or `several` for a thread that stands for others; `digest`, `test`',
       ),
     severity: z.string().describe('critical, warning or info'),
     state: z.enum(['open', 'closed']).describe('closed: nothing in it is open'),

@@ -39,7 +39,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
   const ofSites = await countRouters(db, teamId, 'site_id', distinct(threads.map(siteOf)));
   const agents = threads.some(({ kind }) => kind === 'contact_lost') ? await countAgents(db, teamId) : 0;
   const children = Map.groupBy(inStandIns, parentOf);
-  const inSites = Map.groupBy(nested, parentOf);
+  const inPlaces = Map.groupBy(nested, parentOf);
   return threads.map((thread) => {
     const digest = digested.get(thread.id);
     const own = digest?.threads ?? children.get(thread.id) ?? [];
@@ -54,14 +54,14 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
       targets: targets.get(campaignOf(thread) ?? '') ?? {},
       agents,
       routers: ofSites.get(siteOf(thread) ?? '') ?? ofAgents.get(agentOf(thread) ?? '') ?? 0,
-      affected: own.reduce((sum, child) => sum + affectedBy(child, ofAgents, inSites), 0),
+      affected: own.reduce((sum, child) => sum + affectedBy(child, ofAgents, inPlaces), 0),
     };
   });
 }
 
-/** Routers that one thread of a storm has taken: all of an agent, those of a site that are affected, or the one. */
-function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inSites: ReadonlyMap<string, readonly ThreadRow[]>): number {
-  if (isStandIn(child)) return inSites.get(child.id)?.length ?? 0;
+/** Routers that one thread of a storm has taken: all of an agent that is away, those of a place that are affected, or the one. */
+function affectedBy(child: ThreadRow, ofAgents: ReadonlyMap<string, number>, inPlaces: ReadonlyMap<string, readonly ThreadRow[]>): number {
+  if (isStandIn(child)) return inPlaces.get(child.id)?.length ?? 0;
   return child.key.startsWith('agent:') ? (ofAgents.get(child.agent_id ?? '') ?? 0) : 1;
 }
 
@@ -80,8 +80,8 @@ function campaignOf({ key }: ThreadRow): string | null {
   return key.startsWith('campaign:') ? key.slice('campaign:'.length) : null;
 }
 
-function agentOf({ key, agent_id: id }: ThreadRow): string | null {
-  return key.startsWith('agent:') ? id : null;
+function agentOf({ key, kind, agent_id: id }: ThreadRow): string | null {
+  return key.startsWith('agent:') || kind === 'agent_routers' ? id : null;
 }
 
 function siteOf({ kind, site_id: id }: ThreadRow): string | null {

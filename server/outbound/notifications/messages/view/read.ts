@@ -132,7 +132,7 @@ function rowOfThread(facts: Facts, child: ThreadRow, view: ThreadView | undefine
     ...faultOf(child.kind),
     router: routerOf(facts, child.router_id),
     site: siteOf(facts, child.site_id),
-    ...(child.kind === 'site' ? { routers: child.open_count } : {}),
+    ...(child.kind === 'site' || child.kind === 'agent_routers' ? { routers: child.open_count } : {}),
     openedAt: child.first_at,
     resolvedAt: child.ended_at,
   };
@@ -148,7 +148,7 @@ function pageOf({ id: threadId, key, kind, site_id: siteId, router_id: routerId 
   // All that is in it.
   if (kind === 'several' || kind === DIGEST_KIND) return `/notifications/threads/${threadId}`;
   if (kind === 'site' && siteId !== null) return `/sites/${siteId}`;
-  if (word === 'agent') return `/agents/${id}`;
+  if (word === 'agent' || kind === 'agent_routers') return `/agents/${id}`;
   if (word === 'campaign') return `/campaigns/${id}`;
   return routerId === null ? '/' : `/routers/${routerId}`;
 }

@@ -1,7 +1,7 @@
 import { readCauses } from '../../../../platform/notices/causes.ts';
 import type { Cause } from '../../../../platform/notices/causes.ts';
 import type { FaultType, JobOutcomes, Named, ThreadSubject } from '../../texts/types.ts';
-import { DIGEST_KIND, faultOfSite, likenessOfKey } from '../../threads/gather.ts';
+import { DIGEST_KIND, faultOfPlace, likenessOfKey } from '../../threads/gather.ts';
 import { TEST_KIND } from '../../threads/new-thread.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 import type { Names } from './store.ts';
@@ -41,10 +41,13 @@ export function subjectOf(facts: Facts): ThreadSubject {
       return {
         type: 'site',
         site: siteOf(facts, thread.site_id) ?? unnamed(thread.site_id),
-        fault: faultOfSite(thread) as FaultType,
-        affected: thread.state === 'open' ? thread.open_count : thread.item_count,
-        of: facts.routers,
+        fault: faultOfPlace(thread) as FaultType,
+        ...affectedOf(facts),
       };
+    case 'agent_routers': {
+      const [, id = ''] = thread.key.split(':');
+      return { type: 'agent_routers', agent: agentOf(facts, id), fault: faultOfPlace(thread) as FaultType, ...affectedOf(facts) };
+    }
     case 'contact_lost':
       return { type: 'server', warning: 'contact_lost', detail: '', affected: children.length, of: facts.agents };
     case DIGEST_KIND:
@@ -63,6 +66,11 @@ export function subjectOf(facts: Facts): ThreadSubject {
     default:
       return ownSubject(facts);
   }
+}
+
+/** Routers of a place that have the fault, of all that are there. */
+function affectedOf({ thread, routers }: Facts): { affected: number; of: number } {
+  return { affected: thread.state === 'open' ? thread.open_count : thread.item_count, of: routers };
 }
 
 function ownSubject(facts: Facts): ThreadSubject {
@@ -106,7 +114,7 @@ function outcomesOf(kinds: ReadonlyMap<string, number>): JobOutcomes {
 }
 
 function agentSubject(facts: Facts, id: string, item: ItemRow | undefined, data: Record<string, unknown>): ThreadSubject {
-  const agent = { id, name: facts.names.agents.get(id) ?? id };
+  const agent = agentOf(facts, id);
   const site = siteOf(facts, facts.thread.site_id);
   if (item?.kind === 'agent.revoked') return { type: 'agent_revoked', agent, site };
   return { type: 'agent', agent, site, routers: Number(data['routers'] ?? facts.routers) };
@@ -122,6 +130,10 @@ export function nameOfThread(facts: Facts, thread: ThreadRow): string {
 function firstOf(facts: Facts): string {
   const first = facts.children.toSorted((one, other) => one.first_at - other.first_at)[0];
   return first ? nameOfThread(facts, first) : '';
+}
+
+function agentOf({ names }: Facts, id: string): Named {
+  return { id, name: names.agents.get(id) ?? id };
 }
 
 export function routerOf({ names }: Pick<Facts, 'names'>, id: string | null): Named | null {

@@ -1,7 +1,7 @@
 import { applyNotice, standAlone, stir } from '../apply.ts';
 import { destinationOf, isFor, onlyGroupOf } from '../match.ts';
 import type { CampaignOf, Listener, Place } from '../match.ts';
-import { agentKey, bothKeys, isStandIn, isTooRestless, parentOf, siteKey, stormKey } from '../gather.ts';
+import { agentKey, bothKeys, isStandIn, isTooRestless, parentOf, placeKey, stormKey } from '../gather.ts';
 import { newThread, placeOfThread } from '../new-thread.ts';
 import type { ItemRow, NoticeRow, ThreadRow } from '../types.ts';
 
@@ -46,7 +46,8 @@ export function keysOf(notice: NoticeRow, place: Place, listeners: readonly List
   // Jobs may belong to a campaign in one group and not in another.
   const keys = notice.kind.startsWith('job.') ? listeners.map((listener) => destinationOf(listener, notice, campaignOf).key) : [notice.key];
   const parents: string[] = [];
-  if (place.siteId !== null) parents.push(...bothKeys(siteKey(place.siteId, notice.kind)));
+  const standIn = notice.router_id === null ? undefined : placeKey(place, notice.kind);
+  if (standIn !== undefined) parents.push(...bothKeys(standIn));
   if (place.agentId !== null) parents.push(agentKey(place.agentId));
   return [...new Set([...keys, ...parents])];
 }

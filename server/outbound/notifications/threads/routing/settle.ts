@@ -11,13 +11,14 @@ interface Pool {
   settling: Settling;
 }
 
-/** What a group was told by itself: what tells whether it is news of a trouble at a site. */
-export type ToldThread = Pick<ThreadRow, 'group_id' | 'site_id' | 'kind' | 'told_at' | 'openings'>;
+/** What a group was told by itself: what tells whether it is news of a trouble at a place. */
+export type ToldThread = Placed & Pick<ThreadRow, 'told_at' | 'openings'>;
+type Placed = Pick<ThreadRow, 'group_id' | 'site_id' | 'router_id' | 'agent_id' | 'kind'>;
 
 /**
  * What a group hears together waits for each other: openings, and what happens and is over at once. Until nothing new has come for a moment,
  * and not longer than the first of them may wait. Others of the group that wait already are moved with them. What follows an opening of its
- * site that the group was just told of waits longer, with its like: people know of the trouble, and want to know how far it goes.
+ * place that the group was just told of waits longer, with its like: people know of the trouble, and want to know how far it goes.
  * @param threads those that wait
  * @param told those that were told lately, and are open: also those that wait
  */
@@ -51,13 +52,19 @@ function poolOf(thread: ThreadRow, troubles: ReadonlyMap<string, number>): Pool 
   return key.endsWith(':jobs') ? { name: `${groupId} jobs`, settling: JOBS } : { name: `${groupId} moments`, settling: OPENING };
 }
 
-/** A kind of fault at a site, for a group. Undefined for what lies at no site, or at several: it may be anywhere. */
+/**
+ * A kind of fault at a site or, of routers without a site, behind an agent, for a group. Undefined for what lies at several sites, or nowhere: it
+ * may be anywhere.
+ */
 export function troubleOf({
   group_id: groupId,
   site_id: siteId,
+  router_id: routerId,
+  agent_id: agentId,
   kind,
-}: Pick<ThreadRow, 'group_id' | 'site_id' | 'kind'>): string | undefined {
-  return siteId === null ? undefined : `${groupId} ${siteId} ${kind}`;
+}: Placed): string | undefined {
+  const place = siteId ?? (routerId === null ? null : agentId);
+  return place === null ? undefined : `${groupId} ${place} ${kind}`;
 }
 
 /** How often the group was told lately of troubles that are still open. A reminder of what is old does not count. */

@@ -199,7 +199,7 @@ export async function selectSettling(db: DbOrTx, teamId: string, groupIds: reado
  */
 export const MOST_TOLD = 1000;
 
-/** Threads of these groups and kinds at sites that are told by themselves, are open, and were told after a time; the newest of them. */
+/** Threads of these groups and kinds, at sites or of routers behind agents, that are told by themselves, are open, and were told after a time; the newest of them. */
 export async function selectToldAfter(
   db: DbOrTx,
   teamId: string,
@@ -208,13 +208,13 @@ export async function selectToldAfter(
 ): Promise<ToldThread[]> {
   return db
     .selectFrom('threads')
-    .select(['group_id', 'site_id', 'kind', 'told_at', 'openings'])
+    .select(['group_id', 'site_id', 'router_id', 'agent_id', 'kind', 'told_at', 'openings'])
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
     .where('kind', 'in', kinds)
     .where('told_open', '=', 1)
     .where('told_at', '>', after)
-    .where('site_id', 'is not', null)
+    .where((eb) => eb.or([eb('site_id', 'is not', null), eb.and([eb('router_id', 'is not', null), eb('agent_id', 'is not', null)])]))
     .where('parent_id', 'is', null)
     .where('state', '=', 'open')
     .where('closed_at', 'is', null)

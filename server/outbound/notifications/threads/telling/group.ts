@@ -1,4 +1,4 @@
-import { comesAndGoes, freeKey, gatherSites, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
+import { comesAndGoes, freeKey, gatherPlaces, isOpening, isStandIn, isStorm, isSuspect, parentOf, rollup, stormKey } from '../gather.ts';
 import { openingsOf, stir, withKindsOf, worst } from '../apply.ts';
 import { FRESH, newThread } from '../new-thread.ts';
 import { FLAP_WINDOW_MS, SUSPECT_MS } from '../timing.ts';
@@ -20,7 +20,7 @@ export function tellGroup(state: GroupState): GroupResult {
   const gathered = state.hold
     ? new Set<string>()
     : new Set([...gatherOpenings(state, single.filter(isOpening), result), ...gatherMoments(state, single, result)]);
-  // Sites before the storm that stands for them.
+  // Places before the storm that stands for them.
   for (const due of state.due.toSorted((one, other) => Number(one.parent_id === null) - Number(other.parent_id === null))) {
     if (gathered.has(due.id)) continue;
     if (!isStandIn(due)) result.tell(decide(due, momentFor(state, due)));
@@ -35,7 +35,7 @@ export function tellGroup(state: GroupState): GroupResult {
 /** @returns the threads that are told by another, or held back */
 function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: GroupResult): Set<string> {
   const openings = due.filter((thread) => !joinParent(state, thread, result));
-  const { sites, others } = gatherSites(openings);
+  const { places, others } = gatherPlaces(openings);
   const agents = others.filter(({ key }) => key.startsWith('agent:'));
   const isLostAtOnce = isSuspect(agents.length, state.agents);
   const held = isLostAtOnce ? agents.filter((thread) => heldUntil(thread, state.now) > state.now) : [];
@@ -43,18 +43,16 @@ function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: Gr
   for (const thread of held) result.put({ ...thread, flush_at: heldUntil(thread, state.now) });
   const alone = others.filter((thread) => !held.includes(thread));
   const free = (key: string) => freeKey(key, (wanted) => state.parents.find((one) => one.key === wanted));
-  const siteThreads = [...sites].map(([key, threads]) =>
-    standFor(state, { key: free(key), kind: 'site', siteId: threads[0]!.site_id }, threads, result),
-  );
-  const all = [...siteThreads, ...alone];
+  const placeThreads = [...places].map(([key, threads]) => standFor(state, { key: free(key), ...standInOf(threads[0]!) }, threads, result));
+  const all = [...placeThreads, ...alone];
   const stormy = isStorm(all);
   if (stormy) {
     const kind = isLostAtOnce && held.length === 0 && all.length === agents.length ? 'contact_lost' : 'storm';
     const key = free(stormKey(state.groupId));
-    announce(standFor(state, { key, kind, siteId: null }, all, result), all, state, result);
-  } else for (const [index, threads] of [...sites.values()].entries()) announce(siteThreads[index]!, threads, state, result);
+    announce(standFor(state, { key, kind, siteId: null, agentId: null }, all, result), all, state, result);
+  } else for (const [index, threads] of [...places.values()].entries()) announce(placeThreads[index]!, threads, state, result);
   const joined = due.filter((thread) => !openings.includes(thread));
-  return new Set([...joined, ...held, ...[...sites.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
+  return new Set([...joined, ...held, ...[...places.values()].flat(), ...(stormy ? alone : [])].map(({ id }) => id));
 }
 
 /** What waited while another thread opened that stands for it goes under that one. @returns false when there is none */
@@ -84,10 +82,23 @@ function heldUntil(thread: ThreadRow, now: number): number {
   return (thread.pending_since ?? now) + SUSPECT_MS;
 }
 
+/** What a thread that stands for others is, and where. */
+interface StandIn {
+  key: string;
+  kind: string;
+  siteId: string | null;
+  agentId: string | null;
+}
+
+/** Of routers at the place of this one. */
+function standInOf({ site_id: siteId, agent_id: agentId }: ThreadRow): Omit<StandIn, 'key'> {
+  return siteId === null ? { kind: 'agent_routers', siteId, agentId } : { kind: 'site', siteId, agentId: null };
+}
+
 /** Puts threads under one that stands for them. */
 function standFor(
   { teamId, groupId, parents, children, newId, now }: GroupState,
-  { key, kind, siteId }: { key: string; kind: string; siteId: string | null },
+  { key, kind, siteId, agentId }: StandIn,
   threads: readonly ThreadRow[],
   result: GroupResult,
 ): ThreadRow {
@@ -101,6 +112,7 @@ function standFor(
     ...withKindsOf({ ...(known ?? newThread({ id: newId(), teamId, groupId, key, kind, now })), kinds: '[]' }, threads),
     kind,
     site_id: siteId,
+    agent_id: agentId,
     severity: worst([before, ...threads]),
     state: 'open',
     ended_at: null,
@@ -141,7 +153,7 @@ function rollUp(state: GroupState, thread: ThreadRow, result: GroupResult): void
   const look = lookAt(counted, thread.told_at ?? now);
   const quiet = { ...counted, pending: null, pending_since: null, flush_at: look, muted: 0 as const };
   if (thread.parent_id !== null) {
-    // A storm stands for this site.
+    // A storm stands for this place.
     if (open > 0) {
       result.put({ ...quiet, flush_at: null });
       return;
