@@ -8,7 +8,7 @@ import type { SeededRouter } from '../seed.ts';
 import type { Alert, Alertmanager } from './alertmanager.ts';
 import type { NotifyInstances } from './instances.ts';
 
-/** A router with the name of its site. */
+/** A router with the name of its site, or what stands for it in the labels of one that has none. */
 export interface SitedRouter extends SeededRouter {
   site: string;
 }
@@ -52,11 +52,12 @@ export class SameFacts {
     return seedAgent(this.#instances.storage, this.#team.teamId);
   }
 
-  async addRouters(count: number, { site, agentId = this.#team.agentId }: { site: { id: string; name: string }; agentId?: string }) {
+  async addRouters(count: number, { site, agentId = this.#team.agentId }: { site: { id: string; name: string } | null; agentId?: string }) {
     const { storage } = this.#instances;
     const routers: SitedRouter[] = [];
     for (let n = 0; n < count; n += 1)
-      routers.push({ ...(await seedRouter(storage, { teamId: this.#team.teamId, agentId })), site: site.name });
+      routers.push({ ...(await seedRouter(storage, { teamId: this.#team.teamId, agentId })), site: site?.name ?? `${this.#name} none` });
+    if (site === null) return routers;
     for (const chunk of inChunks(routers.map(({ routerId }) => routerId)))
       await storage.db.updateTable('routers').set({ site_id: site.id }).where('id', 'in', chunk).execute();
     return routers;
