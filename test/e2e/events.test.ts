@@ -147,6 +147,43 @@ test('agents, sites, members and notifications emit events when somebody changes
   await Promise.all([stranger.stop(), listener.stop()]);
 });
 
+test('what people set up for notifications emits events without addresses, to its team alone', async () => {
+  const stranger = await Listener.start(world, other);
+  const listener = await Listener.start(world, world.caller);
+  const call = async (method: string, path: string, content?: object): Promise<string> => {
+    const { status, body } = await world.caller.call<{ data?: { id: string }; id?: string } | undefined>(method, path, content);
+    expect(status, `${path} ${JSON.stringify(body)}`).toBeLessThan(300);
+    return body?.data?.id ?? body?.id ?? '';
+  };
+  const webhook = { name: 'Alarms', channel: 'webhook', address: { url: 'https://hooks.example.org/secret' } };
+  const records = [
+    { record: 'group', path: '/api/groups', content: { name: 'On call' } },
+    { record: 'topic', path: '/api/topics', content: { name: 'Outages', events: ['fault.router_offline'] } },
+    {
+      record: 'schedule',
+      path: '/api/schedules',
+      content: { name: 'Nights', time_zone: 'Europe/Riga', windows: [{ day: 'monday', from: 0, to: 480 }] },
+    },
+    { record: 'target', path: '/api/notification-targets', content: webhook },
+  ];
+  for (const { record, path, content } of records) {
+    const id = await call('POST', path, content);
+    const told = (name?: string) => ({ at: expect.any(String), [`${record}_id`]: id, ...(name === undefined ? {} : { name }) });
+    expect((await listener.hears(`${record}.created`)).data).toEqual(told(content.name));
+    const change = { name: `${content.name} 2` };
+    await (record === 'group' ? call('PUT', `/${id}`, change) : call('PATCH', `${path}/${id}`, change));
+    expect((await listener.hears(`${record}.updated`)).data).toEqual(told(`${content.name} 2`));
+    await call('DELETE', `${path}/${id}`);
+    expect((await listener.hears(`${record}.removed`)).data).toEqual(told());
+  }
+  const silence = await call('POST', '/api/silences', { reason: 'new rack', until: new Date(Date.now() + 3_600_000).toISOString() });
+  expect((await listener.hears('silence.created')).data).toMatchObject({ silence_id: silence });
+  await call('DELETE', `/api/silences/${silence}`);
+  expect((await listener.hears('silence.removed')).data).toMatchObject({ silence_id: silence });
+  expect(stranger.heard).toEqual([]);
+  await Promise.all([stranger.stop(), listener.stop()]);
+});
+
 test('a reconnecting listener receives the missed events', async () => {
   const first = await Listener.start(world, world.caller);
   await submit(':put 1');

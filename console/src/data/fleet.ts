@@ -23,8 +23,11 @@ const ROUTERS = 'routers';
 
 /** Targets of a campaign: read again by its page, at most as often as their number allows (`use-targets.ts`). */
 export const TARGETS = 'campaign-targets';
-/** Groups, threads and messages of notifications. */
+/** What people set up for notifications. */
 export const GROUPS = 'notification-groups';
+export const CHANNELS = 'notification-targets';
+export const SILENCES = 'silences';
+/** What became of it. */
 export const THREADS = 'notification-threads';
 export const MESSAGES = 'notifications';
 
@@ -34,6 +37,8 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   'agent.updated': ['overview', 'agents', 'router'],
   router: ['overview', 'router', 'availability', 'history'],
   'router.updated': ['overview', 'router', 'sites'],
+  // Its silences go with it.
+  'router.removed': ['overview', 'router', 'availability', 'history', SILENCES],
   job: ['overview', 'jobs', 'history'],
   campaign: ['overview', 'campaigns', TARGETS],
   backup: ['backups', 'history'],
@@ -42,9 +47,15 @@ const STALE_BY_EVENT: Record<string, readonly string[]> = {
   fault: ['overview', 'faults', 'history'],
   terminal: ['overview', 'terminals', 'own terminal', 'history'],
   // What is removed disappears from groups, and silences and schedules of backups end with their site.
-  site: ['overview', 'sites', GROUPS, 'silences', 'backups'],
+  site: ['overview', 'sites', GROUPS, SILENCES, 'backups'],
   member: ['members', 'invitations', 'api-keys', GROUPS],
-  notification: [THREADS, MESSAGES],
+  // What a receiver answers may switch its address off.
+  notification: [THREADS, MESSAGES, CHANNELS, GROUPS],
+  group: [GROUPS],
+  topic: ['topics', GROUPS],
+  schedule: ['schedules', GROUPS],
+  target: [CHANNELS, GROUPS],
+  silence: [SILENCES],
 };
 
 const EVERY_KEY = [...new Set(Object.values(STALE_BY_EVENT).flat())];

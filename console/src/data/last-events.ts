@@ -19,13 +19,6 @@ const TELL_MS = 500;
 const LEFT_OUT = new Set([
   'resync',
   'agent.updated',
-  'site.created',
-  'site.updated',
-  'site.removed',
-  'member.joined',
-  'member.updated',
-  'member.removed',
-  'notification.changed',
   'router.online',
   'router.updated',
   'router.offline',
@@ -34,6 +27,9 @@ const LEFT_OUT = new Set([
   'job.pending',
   'job.running',
 ]);
+
+/** Records that people set up, of which every event is left out: their pages show them. */
+const SETTINGS = new Set(['site', 'member', 'notification', 'group', 'topic', 'schedule', 'target', 'silence']);
 
 /** The newest events of the stream, for people. */
 export class LastEvents {
@@ -48,7 +44,7 @@ export class LastEvents {
   }
 
   add(events: readonly StreamEvent[]): void {
-    for (const event of events.filter(({ type }) => !LEFT_OUT.has(type)).slice(-MOST)) {
+    for (const event of events.filter(({ type }) => isTold(type)).slice(-MOST)) {
       this.#count += 1;
       this.#waiting.unshift(happened(event, String(this.#count)));
     }
@@ -66,6 +62,10 @@ export class LastEvents {
     this.#waiting = [];
     for (const listener of this.#listeners) listener();
   }
+}
+
+function isTold(type: string): boolean {
+  return !LEFT_OUT.has(type) && !SETTINGS.has(type.split('.')[0]!);
 }
 
 function happened({ type, data }: StreamEvent, key: string): Happened {

@@ -15,8 +15,13 @@ import type { SitesService } from '../../fleet/sites/service.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { EventsService } from '../../outbound/events/service.ts';
 import type { EventSources } from '../../outbound/events/sources.ts';
+import type { GroupsService } from '../../outbound/notifications/groups/service.ts';
 import type { MessagesService } from '../../outbound/notifications/messages/service.ts';
+import type { SchedulesService } from '../../outbound/notifications/schedules/service.ts';
+import type { SilencesService } from '../../outbound/notifications/silences/service.ts';
+import type { TargetsService } from '../../outbound/notifications/targets/service.ts';
 import type { ThreadsService } from '../../outbound/notifications/threads/service.ts';
+import type { TopicsService } from '../../outbound/notifications/topics/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Listeners } from '../../platform/core/listeners.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
@@ -39,6 +44,7 @@ interface Needs {
   faults: FaultsService;
   connectEndpoint: { recheck(teamId: string): Promise<void> };
   forwards: ForwardsService;
+  groups: GroupsService;
   invitations: InvitationsService;
   jobs: JobsService;
   messages: MessagesService;
@@ -46,12 +52,16 @@ interface Needs {
   removals: RemovalsService;
   revocations: RevocationsService;
   routers: RoutersService;
+  schedules: SchedulesService;
   sessions: SessionsService;
+  silences: SilencesService;
   sites: SitesService;
   states: StatesService;
+  targets: TargetsService;
   teams: TeamsService;
   terminals: TerminalsService;
   threads: ThreadsService;
+  topics: TopicsService;
   gateway: AgentGateway;
 }
 

@@ -31,7 +31,9 @@ After a break, send the last id seen as \`Last-Event-ID\` (browsers do so automa
 they are no longer known (after a crash, or after too many events), and when the clock of the server is set, one event \`${RESYNC}\` comes
 instead: read your data again. Comments keep the connection alive. \`campaign.progress\` comes at most once a second for each campaign,
 \`forward.traffic\` at most once in 2 s and only for open forwards that \`watch\` names; it has no \`id\` and is not repeated.
-\`notification.changed\` comes at most once in 2 s and names no record: threads or messages of notifications have changed.
+\`notification.changed\` comes at most once in 2 s and names no record: threads or messages of notifications have changed,
+or a receiver has switched its address off. Events of groups, topics, schedules, targets and silences have the id, and the \`name\` while there
+is one; records that go with another one (a silence with its site) have no event of their own.
 
 A stream counts as one request, however long it is open. The server closes a stream that is not read, and one whose key is revoked.`;
 

@@ -15,6 +15,7 @@ import type { KeptStream } from './types.ts';
 import type { FaultEvent } from '../../fleet/faults/types.ts';
 import type { BackupChange, ConfigChange } from '../../work/backups/types.ts';
 import type { BackupsService } from '../../work/backups/service.ts';
+import type { SettingChange, SilenceChange } from '../notifications/types.ts';
 import type { ForwardChange } from '../../work/forwards/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
@@ -45,6 +46,11 @@ export interface EventSourcesDeps {
   offlineAfterMs: number;
 }
 
+/** Who is told of what, when and where. */
+interface Settings {
+  changes: Listeners<SettingChange>;
+}
+
 /** Features whose changes become events. */
 interface Sources {
   jobs: Pick<JobsService, 'changes' | 'guardChanges'>;
@@ -58,6 +64,11 @@ interface Sources {
   /** Of notifications. */
   threads: { changes: Listeners<{ teamId: string }> };
   messages: { changes: Listeners<{ teamId: string }> };
+  groups: Settings;
+  topics: Settings;
+  schedules: Settings;
+  targets: Settings;
+  silences: { changes: Listeners<SilenceChange> };
 }
 
 /** A person in a team, or as they were when they left it. */
@@ -92,7 +103,9 @@ export class EventSources {
   }
 
   /** Call before these features start. */
-  listenTo({ jobs, campaigns, forwards, terminals, backups, sessions, sites, states, threads, messages }: Sources): void {
+  listenTo(sources: Sources): void {
+    const { jobs, campaigns, forwards, terminals, backups, sessions, sites, states, threads, messages } = sources;
+    const { events } = this.#deps;
     this.#traffic = new ForwardTraffic({ ...this.#deps, forwards });
     this.#unsubscribe = [
       jobs.changes.subscribe((job) => this.#job(job)),
@@ -110,6 +123,13 @@ export class EventSources {
       states.changes.subscribe((change) => this.#state(change)),
       threads.changes.subscribe(({ teamId }) => this.#notifications.note(teamId)),
       messages.changes.subscribe(({ teamId }) => this.#notifications.note(teamId)),
+      sources.groups.changes.subscribe((change) => this.#setting('group', change)),
+      sources.topics.changes.subscribe((change) => this.#setting('topic', change)),
+      sources.schedules.changes.subscribe((change) => this.#setting('schedule', change)),
+      sources.targets.changes.subscribe((change) => this.#setting('target', change)),
+      sources.silences.changes.subscribe(({ kind, teamId, id }) =>
+        events.publish({ teamId, type: `silence.${kind}`, data: { silence_id: id } }),
+      ),
     ];
   }
 
@@ -230,6 +250,10 @@ export class EventSources {
 
   #site({ kind, teamId, siteId, name }: SiteEvent): void {
     this.#deps.events.publish({ teamId, type: `site.${kind}`, data: { site_id: siteId, name } });
+  }
+
+  #setting(record: 'group' | 'topic' | 'schedule' | 'target', { kind, teamId, id, name }: SettingChange): void {
+    this.#deps.events.publish({ teamId, type: `${record}.${kind}`, data: { [`${record}_id`]: id, name } });
   }
 
   #agent({ teamId, agentId, changed }: AgentUpdate): void {

@@ -48,6 +48,20 @@ export const EVENT_TYPES = [
   'member.updated',
   'member.removed',
   'notification.changed',
+  'group.created',
+  'group.updated',
+  'group.removed',
+  'topic.created',
+  'topic.updated',
+  'topic.removed',
+  'schedule.created',
+  'schedule.updated',
+  'schedule.removed',
+  'target.created',
+  'target.updated',
+  'target.removed',
+  'silence.created',
+  'silence.removed',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

@@ -303,6 +303,46 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('Nothing is silenced.').waitFor();
   });
 
+  describe('what somebody else changes', () => {
+    it('is on the pages of another person without a reload', async () => {
+      const group = await make('/api/groups', { name: 'Night watch' });
+      await visit.signIn('viewer', '/notifications');
+      await page.getByText('Night watch').first().waitFor();
+      const other = await Visit.start(browser, world);
+      await other.signIn('admin', `/notifications/groups/${group.id}`);
+      await other.page.getByRole('button', { name: 'Rename' }).click();
+      await other.page.getByRole('dialog').getByLabel('Name').fill('Day watch');
+      await other.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Day watch').first().waitFor();
+      await other.end();
+
+      const follow = async (link: string, { path: at, content, change }: { path: string; content: { name: string }; change: object }) => {
+        await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: link }).click();
+        await page.getByRole('heading', { name: link }).waitFor();
+        const { id } = await make(at, content);
+        await page.getByText(content.name, { exact: true }).waitFor();
+        await world.caller.call('PATCH', `${at}/${id}`, change);
+        await page.getByText('Another name', { exact: true }).waitFor();
+        await world.caller.call('DELETE', `${at}/${id}`);
+        await page.getByText('Another name', { exact: true }).waitFor({ state: 'detached' });
+      };
+      const change = { name: 'Another name' };
+      const outages = { name: 'Lost links', events: ['fault.router_offline'] };
+      await follow('Topics', { path: '/api/topics', content: outages, change });
+      const nights = { name: 'Nights', time_zone: 'Europe/Riga', windows: [{ day: 'monday', from: 0, to: 480 }] };
+      await follow('Schedules', { path: '/api/schedules', content: nights, change });
+      const webhook = { name: 'Alarm desk', channel: 'webhook', address: { url: `${receiver.url}/alarms` } };
+      await follow('Channels', { path: '/api/notification-targets', content: webhook, change });
+
+      await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: 'Silences' }).click();
+      const silence = await make('/api/silences', { reason: 'a new rack', until: new Date(Date.now() + 3_600_000).toISOString() });
+      await page.getByText('a new rack').waitFor();
+      await world.caller.call('DELETE', `/api/silences/${silence.id}`);
+      await page.getByText('a new rack').waitFor({ state: 'detached' });
+      await world.caller.call('DELETE', `/api/groups/${group.id}`);
+    });
+  });
+
   describe('own addresses', () => {
     it('adds one, proves it by the digits that arrived, switches it off and on, and removes it', async () => {
       await addUser(world, 'ada@example.org', 'viewer');

@@ -2,14 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { ListItem, ListOperation } from '../../../../client/browser.ts';
-import { GROUPS } from '../../data/fleet.ts';
+import { CHANNELS, GROUPS } from '../../data/fleet.ts';
 import { useFleet } from '../../data/use-fleet.ts';
 import type { RecordList } from '../../data/use-list.ts';
 import type { Names } from './sentence.ts';
 
 /** First parts of the keys of queries. */
-export { GROUPS };
-export const TARGETS = 'notification-targets';
+export { CHANNELS, GROUPS };
 
 /** All records of a list that the interface keeps short: groups, topics and schedules of a team. */
 export function useAll<Id extends ListOperation>(key: string, id: Id): UseQueryResult<ListItem<Id>[]> {
@@ -27,7 +26,7 @@ export function listOf<T>({ data, error, isPending }: UseQueryResult<T[]>): Reco
 export function useNames(): { names: Names | undefined; error: Error | null } {
   const groups = useAll(GROUPS, 'listGroups');
   const members = useAll('members', 'listMembers');
-  const targets = useAll(TARGETS, 'listNotificationTargets');
+  const targets = useAll(CHANNELS, 'listNotificationTargets');
   const topics = useAll('topics', 'listTopics');
   const sites = useAll('sites', 'listSites');
   const schedules = useAll('schedules', 'listSchedules');

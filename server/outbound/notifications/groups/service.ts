@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import { nextEscalation } from './escalation/chain.ts';
@@ -19,6 +20,7 @@ import {
   updateGroup,
 } from './store.ts';
 import { findUnknownReferences } from './unknown-references.ts';
+import type { SettingChange } from '../types.ts';
 import type { Group, GroupChange, NewGroup, Notifiable } from './types.ts';
 
 /** With a thousand links each, about the size of one list answer. */
@@ -26,6 +28,7 @@ const MAX_GROUPS = 200;
 
 /** Notification groups: who is notified about what. */
 export class GroupsService {
+  readonly changes = new Listeners<SettingChange>();
   readonly #storage: Storage;
   readonly #clock: Clock;
 
@@ -47,7 +50,7 @@ export class GroupsService {
   async create(teamId: string, wanted: NewGroup): Promise<Group> {
     const now = this.#clock.now();
     const links = withoutRepetition(wanted);
-    return this.#write(async (tx) => {
+    return this.#write('created', async (tx) => {
       await lockTeam(tx, teamId);
       if ((await countGroups(tx, teamId)) >= MAX_GROUPS) throw new AppError('conflict', `a team has at most ${MAX_GROUPS} groups`);
       await refuseStrangers(tx, teamId, links);
@@ -64,7 +67,7 @@ export class GroupsService {
   async change(teamId: string, groupId: string, wanted: GroupChange): Promise<Group> {
     const key = { teamId, id: groupId };
     const change = { ...withoutRepetition(wanted), updatedAt: this.#clock.now() };
-    return this.#write(async (tx) => {
+    return this.#write('updated', async (tx) => {
       // Two changes of escalations could make a loop together.
       if (change.escalateTo !== undefined || change.escalateAfterMinutes !== undefined) await lockTeam(tx, teamId);
       // Checked first, so that the answer reveals nothing about another team's group.
@@ -86,6 +89,7 @@ export class GroupsService {
       await handDigestsOn(tx, teamId, groupId);
       if (!(await deleteGroup(tx, teamId, groupId))) throw notFound('group');
     });
+    this.changes.publish({ kind: 'removed', teamId, id: groupId });
   }
 
   async #escalate(tx: Tx, { teamId, id }: { teamId: string; id: string }, change: GroupChange): Promise<void> {
@@ -94,13 +98,13 @@ export class GroupsService {
     await replaceEscalation(tx, { teamId, id }, next);
   }
 
-  async #write(work: (tx: Tx) => Promise<Group>): Promise<Group> {
-    try {
-      return await this.#storage.writes.write(work);
-    } catch (error) {
+  async #write(kind: SettingChange['kind'], work: (tx: Tx) => Promise<Group>): Promise<Group> {
+    const group = await this.#storage.writes.write(work).catch((error: unknown) => {
       if (!isForeignKey(error)) throw error;
       throw new AppError('conflict', 'a record that the group references has just been deleted', { cause: error });
-    }
+    });
+    this.changes.publish({ kind, teamId: group.teamId, id: group.id, name: group.name });
+    return group;
   }
 }
 

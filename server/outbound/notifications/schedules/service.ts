@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
@@ -14,6 +15,7 @@ import {
   selectSchedules,
   updateSchedule,
 } from './store.ts';
+import type { SettingChange } from '../types.ts';
 import type { NewSchedule, Schedule, ScheduleChange } from './types.ts';
 
 /** Far more than a team has shifts. */
@@ -21,6 +23,7 @@ const MAX_SCHEDULES = 200;
 
 /** Weekly schedules: when people are on duty. */
 export class SchedulesService {
+  readonly changes = new Listeners<SettingChange>();
   readonly #storage: Storage;
   readonly #clock: Clock;
 
@@ -44,14 +47,15 @@ export class SchedulesService {
   async create(teamId: string, { name, timeZone, windows }: NewSchedule): Promise<Schedule> {
     const now = this.#clock.now();
     const schedule = { id: newId(now), teamId, name, timeZone: checkTimeZone(timeZone), windows, createdAt: now, updatedAt: now };
-    return this.#storage.writes.write(async (tx) => {
+    await this.#storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
       if ((await countSchedules(tx, teamId)) >= MAX_SCHEDULES) {
         throw new AppError('conflict', `a team has at most ${MAX_SCHEDULES} schedules`);
       }
       await insertSchedule(tx, schedule).catch(nameInUse);
-      return schedule;
     });
+    this.#tell('created', schedule);
+    return schedule;
   }
 
   /** @throws AppError `not_found`, `invalid` for an unknown time zone, `conflict` for a name in use */
@@ -61,12 +65,18 @@ export class SchedulesService {
     const key = { teamId, id: scheduleId };
     const schedule = await updateSchedule(this.#storage.db, key, { ...change, timeZone, updatedAt }).catch(nameInUse);
     if (!schedule) throw notFound('schedule');
+    this.#tell('updated', schedule);
     return schedule;
   }
 
   /** Its groups then have no schedule. @throws AppError `not_found` */
   async delete(teamId: string, scheduleId: string): Promise<void> {
     if (!(await deleteSchedule(this.#storage.db, teamId, scheduleId))) throw notFound('schedule');
+    this.changes.publish({ kind: 'removed', teamId, id: scheduleId });
+  }
+
+  #tell(kind: SettingChange['kind'], { teamId, id, name }: Schedule): void {
+    this.changes.publish({ kind, teamId, id, name });
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, invalidField, notFound } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import { deleteSilence, deleteSilencesBefore, hasRecord, insertSilence, lockTeam, selectLastingSilences, selectSilences } from './store.ts';
 import { makeSilencedDue } from '../threads/telling/store.ts';
+import type { SilenceChange } from '../types.ts';
 import type { NewSilence, Silence } from './types.ts';
 
 /** Silences that have not ended: a roll-out silences some sites a night. */
@@ -15,6 +17,7 @@ const LONGEST_MS = 90 * 24 * 3_600_000;
 
 /** Maintenance: facts about a router, a site or the whole team that nobody is to hear of for a time. */
 export class SilencesService {
+  readonly changes = new Listeners<SilenceChange>();
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #keepMs: number;
@@ -37,14 +40,15 @@ export class SilencesService {
     const now = this.#clock.now();
     const silence = { ...wanted, id: newId(now), teamId, from: from ?? now, createdBy, createdAt: now };
     refuseUnfit(silence, now);
-    return this.#storage.writes.write(async (tx) => {
+    await this.#storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
       if ((await selectLastingSilences(tx, teamId, now)).length >= MAX_LASTING)
         throw new AppError('conflict', `a team has at most ${MAX_LASTING} silences that have not ended`);
       await refuseStrangers(tx, silence);
       await insertSilence(tx, silence);
-      return silence;
     });
+    this.changes.publish({ kind: 'created', teamId, id: silence.id });
+    return silence;
   }
 
   /** Ends it at once: what still burns is told. @throws AppError `not_found` */
@@ -54,6 +58,7 @@ export class SilencesService {
       if (!(await deleteSilence(tx, teamId, id))) throw notFound('silence');
       await makeSilencedDue(tx, teamId, this.#clock.now());
     });
+    this.changes.publish({ kind: 'removed', teamId, id });
     this.#onEnd();
   }
 

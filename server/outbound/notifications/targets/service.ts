@@ -2,6 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { releaseAdmissionSlot } from '../../../platform/core/admission-slot.ts';
 import { newId } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
@@ -29,6 +30,7 @@ import {
   setTargetProved,
   updateTarget,
 } from './store.ts';
+import type { SettingChange } from '../types.ts';
 import type { NewTarget, StoredTarget, Target, TargetAddress, TargetChange } from './types.ts';
 
 /** A channel for each site of a large team. */
@@ -57,6 +59,8 @@ export interface SentCode {
 
 /** Addresses of a team that are nobody's own: chat channels, webhooks, keys of alarm services. Nothing is sent to one that is not proved. */
 export class TargetsService {
+  /** Without those that a receiver has switched off: that comes with a change of messages. */
+  readonly changes = new Listeners<SettingChange>();
   readonly #deps: TargetsDeps;
 
   constructor(deps: TargetsDeps) {
@@ -83,13 +87,14 @@ export class TargetsService {
     const sealed = await this.#seal(id, address);
     const times = { verifiedAt: null, offReason: null, offAt: null, createdAt: now, updatedAt: now };
     const target: StoredTarget = { id, teamId, name, channel, ...sealed, ...times };
-    return storage.writes.write(async (tx) => {
+    await storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
       if ((await countTargets(tx, teamId)) >= MAX_TARGETS)
         throw new AppError('conflict', `a team has at most ${MAX_TARGETS} notification targets`);
       await insertTarget(tx, target).catch(nameInUse);
-      return target;
     });
+    this.#tell('created', target);
+    return target;
   }
 
   /** A new address must be proved again. @throws AppError like {@link create}, and `not_found` */
@@ -100,12 +105,14 @@ export class TargetsService {
     const updatedAt = clock.now();
     const changed = await updateTarget(storage.db, { teamId, id }, { name, address, updatedAt }).catch(nameInUse);
     if (!changed) throw notFound('notification target');
+    this.#tell('updated', changed);
     return changed;
   }
 
   /** Also removes it from every group. @throws AppError `not_found` */
   async delete(teamId: string, targetId: string): Promise<void> {
     if (!(await deleteTarget(this.#deps.storage.db, { teamId, id: targetId }))) throw notFound('notification target');
+    this.changes.publish({ kind: 'removed', teamId, id: targetId });
   }
 
   /**
@@ -134,7 +141,9 @@ export class TargetsService {
     await proofs.use({ teamId, userId: null, ownerId: id }, code, (tx, addressKey) =>
       setTargetProved(tx, { teamId, id }, addressKey, clock.now()),
     );
-    return this.get(teamId, targetId);
+    const target = await this.get(teamId, targetId);
+    this.#tell('updated', target);
+    return target;
   }
 
   /** What decides whether targets can be reached, by id. */
@@ -157,9 +166,15 @@ export class TargetsService {
   /** The chat of a target has another number now, as Telegram says. */
   async followChat(teamId: string, id: string, chatId: string): Promise<void> {
     const { storage, clock } = this.#deps;
-    const { channel, addressKey } = await this.get(teamId, id);
+    const target = await this.get(teamId, id);
+    const { channel, addressKey } = target;
     if (channel !== 'telegram') return;
     await moveTarget(storage.db, { teamId, id }, addressKey, await this.#seal(id, { channel, chatId }), clock.now());
+    this.#tell('updated', target);
+  }
+
+  #tell(kind: SettingChange['kind'], { teamId, id, name }: Target): void {
+    this.changes.publish({ kind, teamId, id, name });
   }
 
   async #seal(id: string, address: TargetAddress): Promise<Pick<StoredTarget, 'address' | 'addressKey' | 'bucket' | 'shown'>> {

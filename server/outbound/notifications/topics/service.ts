@@ -1,9 +1,11 @@
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
+import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { countTopics, deleteTopic, insertTopic, isUnique, lockTeam, selectTopic, selectTopics, updateTopic } from './store.ts';
+import type { SettingChange } from '../types.ts';
 import type { NewTopic, Topic, TopicChange } from './types.ts';
 
 /** Far more than there are kinds of events. */
@@ -11,6 +13,7 @@ const MAX_TOPICS = 200;
 
 /** The subjects that a team's notification groups follow. */
 export class TopicsService {
+  readonly changes = new Listeners<SettingChange>();
   readonly #storage: Storage;
   readonly #clock: Clock;
 
@@ -34,12 +37,13 @@ export class TopicsService {
   async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
     const now = this.#clock.now();
     const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
-    return this.#storage.writes.write(async (tx) => {
+    await this.#storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
       if ((await countTopics(tx, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
       await insertTopic(tx, topic).catch(nameInUse);
-      return topic;
     });
+    this.#tell('created', topic);
+    return topic;
   }
 
   /** @throws AppError `not_found`, `conflict` for a name in use */
@@ -47,12 +51,18 @@ export class TopicsService {
     const updatedAt = this.#clock.now();
     const topic = await updateTopic(this.#storage.db, { teamId, id: topicId }, { ...change, updatedAt }).catch(nameInUse);
     if (!topic) throw notFound('topic');
+    this.#tell('updated', topic);
     return topic;
   }
 
   /** Also removes the topic from every group. @throws AppError `not_found` */
   async delete(teamId: string, topicId: string): Promise<void> {
     if (!(await deleteTopic(this.#storage.db, teamId, topicId))) throw notFound('topic');
+    this.changes.publish({ kind: 'removed', teamId, id: topicId });
+  }
+
+  #tell(kind: SettingChange['kind'], { teamId, id, name }: Topic): void {
+    this.changes.publish({ kind, teamId, id, name });
   }
 }
 

@@ -4,7 +4,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
-import { TARGETS } from '../directory.ts';
+import { CHANNELS } from '../directory.ts';
 import { CHANNEL_FORMS, addressOf, isComplete } from './address-fields.ts';
 import type { TargetChannel, TypedAddress } from './address-fields.ts';
 import { AddressInputs, addressFieldNames } from './address-inputs.tsx';
@@ -14,7 +14,7 @@ export function AddTarget({ onClose, onAdded }: { onClose: () => void; onAdded: 
   const [channel, setChannel] = useState<TargetChannel>('slack');
   const [name, setName] = useState('');
   const [typed, setTyped] = useState<TypedAddress>({});
-  const write = useWrite('createNotificationTarget', [TARGETS]);
+  const write = useWrite('createNotificationTarget', [CHANNELS]);
   return (
     <Dialog title="Add a channel" onClose={onClose}>
       <WriteForm

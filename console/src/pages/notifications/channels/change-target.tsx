@@ -4,7 +4,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
-import { GROUPS, TARGETS } from '../directory.ts';
+import { GROUPS, CHANNELS } from '../directory.ts';
 import { addressOf, isComplete } from './address-fields.ts';
 import type { TypedAddress } from './address-fields.ts';
 import { AddressInputs, addressFieldNames } from './address-inputs.tsx';
@@ -20,7 +20,7 @@ export function ChangeTarget({ target, onClose, onMoved }: Props) {
   const [name, setName] = useState(target.name);
   const [isMoved, setMoved] = useState(false);
   const [typed, setTyped] = useState<TypedAddress>({});
-  const write = useWrite('changeNotificationTarget', [TARGETS, GROUPS]);
+  const write = useWrite('changeNotificationTarget', [CHANNELS, GROUPS]);
   return (
     <Dialog title={`Change ${target.name}`} onClose={onClose}>
       <WriteForm

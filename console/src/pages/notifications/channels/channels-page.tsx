@@ -8,7 +8,7 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
-import { GROUPS, TARGETS, listOf, useAll } from '../directory.ts';
+import { GROUPS, CHANNELS, listOf, useAll } from '../directory.ts';
 import { channelName, listed, offWords, upper } from '../words.ts';
 import { AddTarget } from './add-target.tsx';
 import { ChangeTarget } from './change-target.tsx';
@@ -46,7 +46,7 @@ export function ChannelsPage() {
 
 /** @param onAsk given to those who may change channels */
 function Targets({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
-  const list = listOf(useAll(TARGETS, 'listNotificationTargets'));
+  const list = listOf(useAll(CHANNELS, 'listNotificationTargets'));
   return (
     <ShortTable<NotificationTarget>
       label="Channels"
@@ -118,7 +118,7 @@ function ProveTarget({ target, onClose }: { target: NotificationTarget; onClose:
       title={`Prove ${target.name}`}
       send={{ operation: 'sendTargetCode', input: { path } }}
       verify={{ operation: 'verifyTarget', inputOf: (code) => ({ path, body: { code } }) }}
-      stale={[TARGETS, GROUPS]}
+      stale={[CHANNELS, GROUPS]}
       onClose={onClose}
     >
       A message with six digits is sent to {target.shown}. Read it there and type it in: that proves that the address is right, and yours.
@@ -134,7 +134,7 @@ function Remove({ target, onClose }: { target: NotificationTarget; onClose: () =
       action="Remove the channel"
       operation="deleteNotificationTarget"
       input={{ path: { target_id: target.id } }}
-      stale={[TARGETS, GROUPS]}
+      stale={[CHANNELS, GROUPS]}
       onClose={onClose}
     >
       <p>{groups === undefined ? '' : usedBy(target, groups)} Its address is forgotten.</p>

@@ -1,8 +1,9 @@
 import type { Silence } from '../../../../../client/browser.ts';
+import { SILENCES } from '../../../data/fleet.ts';
 import { useAll } from '../directory.ts';
 
 /** First part of the keys of queries. */
-export const SILENCES = 'silences';
+export { SILENCES };
 
 interface SilencesOf {
   /** Undefined until they have been read. */
