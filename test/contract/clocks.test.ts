@@ -21,7 +21,6 @@ import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
 import { guardOf } from '../../server/work/jobs/guard.ts';
 import { acceptJob, expireJobs, giveUpOverdue, noteGuard } from '../../server/work/jobs/hand-over/store.ts';
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
-import { insertJob } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import { TERMINAL_LIMITS } from '../../server/work/terminals/limits.ts';
 import { LiveTerminal } from '../../server/work/terminals/live/live-terminal.ts';
@@ -46,6 +45,7 @@ import { selectDue as selectDueThreads } from '../../server/outbound/notificatio
 import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultsBench } from '../harness/faults-bench.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
 import { seedRouter } from '../harness/seed.ts';

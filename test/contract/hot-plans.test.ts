@@ -11,6 +11,7 @@ import * as backups from '../../server/work/backups/store.ts';
 import * as forwards from '../../server/work/forwards/store.ts';
 import * as dispatch from '../../server/work/jobs/dispatch/store.ts';
 import * as handOver from '../../server/work/jobs/hand-over/store.ts';
+import * as intake from '../../server/work/jobs/intake/store.ts';
 import * as outbox from '../../server/work/jobs/outbox/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedLargeFleet } from '../harness/large-fleet.ts';
@@ -40,8 +41,8 @@ interface Hot {
 }
 
 const ONE_RECORD = /\b(?:id|agent_id|router_id|job_id|device_id|secret_hash|hardware_id)\b|hardware|<expr>/;
-/** Values of the statement itself, in SQLite's words `said`, `claim` (the open claims, up to a limit), `100 CONSTANT ROWS` and `50-ROW`; and teams, of which there are few. */
-const SMALL = /^(?:said|claim|\d+(?:-ROW)?|teams|\(subquery.*|)$/;
+/** Values of the statement itself, in SQLite's words `said`, `wanted`, `claim` (the open claims, up to a limit), `100 CONSTANT ROWS` and `50-ROW`; and teams, of which there are few. */
+const SMALL = /^(?:said|wanted|claim|\d+(?:-ROW)?|teams|\(subquery.*|)$/;
 /** SQLite plans a look at these when a router is inserted, and skips it as long as no foreign key is violated. */
 const SKIPPED = 'campaign_targets';
 
@@ -136,6 +137,16 @@ const OPENING: Record<string, Hot> = {
 
 /** What each job, each report and each forward costs. */
 const WORK: Record<string, Hot> = {
+  'routers of jobs that come together': {
+    run: (tx, { routers: all }) => intake.holdRouters(tx, 'sqlite', all.slice(0, 100), { wait: false }),
+  },
+  'earlier jobs of the keys of callers': {
+    run: (tx, { teamId, routers: all }) =>
+      intake.selectJobsByKeys(
+        tx,
+        all.slice(0, 100).map((routerId) => ({ teamId, routerId, idempotencyKey: 'key', since: 1 })),
+      ),
+  },
   'the next job of a router': {
     run: (tx, { routers: [routerId = ''], agents: [agentId = ''] }) =>
       dispatch.selectNextJob(tx, { routerId, agentId, expressOnly: false, now: NOW }),

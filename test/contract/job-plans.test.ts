@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { selectHeldBefore } from '../../server/work/jobs/hand-over/store.ts';
 import { selectMissed } from '../../server/work/backups/store.ts';
-import { countOpenJobs, selectJobByKey } from '../../server/work/jobs/store.ts';
+import { selectJobsByKeys } from '../../server/work/jobs/intake/store.ts';
+import { countOpenJobs } from '../../server/work/jobs/store.ts';
 import type { Db } from '../../server/platform/storage/db.ts';
 import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
@@ -15,7 +16,7 @@ describe('the plans of jobs on SQLite', () => {
     [
       'the job that a key has created is found by its key',
       'jobs_by_key',
-      (db, { teamId, routerId }) => selectJobByKey(db, { teamId, routerId, idempotencyKey: 'key', since: 1 }),
+      (db, { teamId, routerId }) => selectJobsByKeys(db, [{ teamId, routerId, idempotencyKey: 'key', since: 1 }]),
     ],
     [
       'the jobs that an agent holds are found by the agent',

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../server/platform/core/ids.ts';
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
-import { insertJob } from '../../server/work/jobs/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';

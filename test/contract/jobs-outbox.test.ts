@@ -12,11 +12,12 @@ import {
 } from '../../server/work/jobs/hand-over/store.ts';
 import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { insertMissedEvents } from '../../server/work/jobs/outbox/store.ts';
-import { cancelQueued, deleteFinished, insertJob, requestCancel } from '../../server/work/jobs/store.ts';
-import type { JobInsert } from '../../server/work/jobs/store.ts';
+import { cancelQueued, deleteFinished, requestCancel } from '../../server/work/jobs/store.ts';
+import type { JobInsert } from '../../server/work/jobs/intake/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage, Tx } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 

@@ -14,19 +14,13 @@ import {
 } from '../../server/work/jobs/hand-over/store.ts';
 import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { statusOf } from '../../server/work/jobs/state.ts';
-import {
-  cancelQueued,
-  deleteFinished,
-  insertJob,
-  requestCancel,
-  selectJob,
-  selectJobByKey,
-  selectJobs,
-} from '../../server/work/jobs/store.ts';
-import type { JobInsert } from '../../server/work/jobs/store.ts';
+import { selectJobsByKeys } from '../../server/work/jobs/intake/store.ts';
+import { cancelQueued, deleteFinished, requestCancel, selectJob, selectJobs } from '../../server/work/jobs/store.ts';
+import type { JobInsert } from '../../server/work/jobs/intake/store.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { seedAgent, seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 
@@ -288,9 +282,9 @@ describeEachDatabase('job transitions', (open) => {
   it('find the job of a repeated key, of this team and router only', async () => {
     const job = await create({ idempotencyKey: 'mine' });
     const key = { teamId: seeded.teamId, routerId: seeded.routerId, idempotencyKey: 'mine', since: NOW };
-    expect(await selectJobByKey(storage.db, key)).toMatchObject({ id: job.id });
-    expect(await selectJobByKey(storage.db, { ...key, since: NOW + 1 })).toBeUndefined();
-    expect(await selectJobByKey(storage.db, { ...key, teamId: (await seedRouter(storage)).teamId })).toBeUndefined();
+    expect(await selectJobsByKeys(storage.db, [key])).toEqual([job]);
+    expect(await selectJobsByKeys(storage.db, [{ ...key, since: NOW + 1 }])).toEqual([undefined]);
+    expect(await selectJobsByKeys(storage.db, [{ ...key, teamId: (await seedRouter(storage)).teamId }])).toEqual([undefined]);
   });
 
   it('list newest first, by page and by status', async () => {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { recordBackup } from '../../server/work/backups/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { insertProof } from '../../server/outbound/notifications/proofs/store.ts';
-import { insertJob } from '../../server/work/jobs/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { capPlans } from '../../server/platform/storage/move-plans.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { seedRouter } from '../harness/seed.ts';
 
 const HOUR = 3_600_000;

@@ -10,9 +10,9 @@ import { deleteNoticesBefore, insertNotices, withdrawNotices } from '../../serve
 import type { NewNotice } from '../../server/platform/notices/types.ts';
 import type { Storage, Tx } from '../../server/platform/storage/db.ts';
 import { acceptJob, endJob, expireJobs } from '../../server/work/jobs/hand-over/store.ts';
-import { insertJob } from '../../server/work/jobs/store.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultsBench } from '../harness/faults-bench.ts';
+import { insertJob } from '../harness/jobs/insert-job.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
 import { seedRouter } from '../harness/seed.ts';

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from './errors.ts';
 import { Pace } from './pace.ts';
 
@@ -15,6 +16,8 @@ const FEW = 8;
 
 interface Waiting<Item, Result> {
   item: Item;
+  /** Runs something as a part of this call. */
+  asPart: <T>(work: () => T) => T;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
@@ -22,7 +25,7 @@ interface Waiting<Item, Result> {
 export interface GatheredOptions<Item, Result> {
   /** Items of one batch. */
   most: number;
-  /** @returns the results in the order of the items */
+  /** Runs as a part of the first call, so that requests pay for it from their share of the database. @returns the results in the order of the items */
   run: (items: readonly Item[]) => Promise<readonly Result[]>;
   /** Items with the same key are never in one batch. */
   keyOf?: (item: Item) => string;
@@ -57,7 +60,7 @@ export class Gathered<Item, Result> {
   call(item: Item): Promise<Result> {
     if (this.#isStopped) return Promise.reject(new AppError('unavailable', 'the control plane is stopping'));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ item, asPart: AsyncLocalStorage.snapshot(), resolve, reject });
       if (this.#options.keyOf) this.#away.delete(this.#options.keyOf(item));
       if (this.#isWhole()) this.#pace.hurry();
       this.#running ??= this.#runAll();
@@ -113,7 +116,7 @@ export class Gathered<Item, Result> {
 
   async #runBatch(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.#options.run(batch.map(({ item }) => item));
+      const results = await batch[0]!.asPart(() => this.#options.run(batch.map(({ item }) => item)));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -43,8 +43,12 @@ export type QuotaName = keyof typeof QUOTAS;
  * @throws AppError `quota_exceeded` naming the limit and what to do; the metric counts it
  */
 export function checkQuota(counters: Counters | undefined, name: QuotaName, count: number): void {
+  if (count >= QUOTAS[name].most) throw quotaExceeded(counters, name);
+}
+
+/** Counts a refusal. @returns the error for the caller */
+export function quotaExceeded(counters: Counters | undefined, name: QuotaName): AppError {
   const { most, what, instead } = QUOTAS[name];
-  if (count < most) return;
   counters?.add(name);
-  throw new AppError('quota_exceeded', `the team has ${most} ${what}, which is the limit: ${instead}`);
+  return new AppError('quota_exceeded', `the team has ${most} ${what}, which is the limit: ${instead}`);
 }

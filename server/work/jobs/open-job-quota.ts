@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
-import { checkQuota, QUOTAS } from '../../platform/core/quotas.ts';
+import type { AppError } from '../../platform/core/errors.ts';
+import { quotaExceeded, QUOTAS } from '../../platform/core/quotas.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { countOpenJobs } from './store.ts';
 
@@ -34,9 +35,14 @@ export class OpenJobQuota {
     return (await this.#countAgain(teamId, known)).jobs;
   }
 
-  /** @throws AppError `quota_exceeded` */
-  check(count: number): void {
-    checkQuota(this.#deps.counters, 'open_jobs_per_team', count);
+  /** Whether a team with so many may have another one. */
+  hasRoom(count: number): boolean {
+    return count < QUOTAS.open_jobs_per_team.most;
+  }
+
+  /** Counts a refusal. @returns the error for its caller */
+  exceeded(): AppError {
+    return quotaExceeded(this.#deps.counters, 'open_jobs_per_team');
   }
 
   /** A job was created. */

@@ -17,6 +17,7 @@ import { JobCanceller } from './cancellation.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
+import { JobIntake } from './intake/intake.ts';
 import { readJobPage } from './list/pages.ts';
 import type { JobPage } from './list/pages.ts';
 import { findJobs } from './list/store.ts';
@@ -28,7 +29,7 @@ import { OutputRetention } from './retention/outputs.ts';
 import { JobRetention } from './retention/retention.ts';
 import { isFinished } from './state.ts';
 import type { Phase, Status } from './state.ts';
-import { insertJob, isRouterThere, selectJob, selectJobByKey } from './store.ts';
+import { selectJob } from './store.ts';
 import { JobDeadlines } from './deadlines.ts';
 import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/store.ts';
 import type { NotedBy } from './timeline/notes.ts';
@@ -70,6 +71,7 @@ export class JobsService implements JobEvents {
   /** Undo guards that were armed or removed. */
   readonly guardChanges = new Listeners<GuardChange>();
   readonly #deps: JobsDeps;
+  readonly #intake: JobIntake;
   readonly #handOver: HandOver;
   readonly #canceller: JobCanceller;
   readonly #dispatcher: Dispatcher;
@@ -81,6 +83,7 @@ export class JobsService implements JobEvents {
   constructor(deps: JobsDeps) {
     this.#deps = deps;
     this.#quota = new OpenJobQuota(deps);
+    this.#intake = new JobIntake(deps.storage);
     this.#handOver = new HandOver({ ...deps, changes: this.changes, guardChanges: this.guardChanges });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(deps);
@@ -106,6 +109,7 @@ export class JobsService implements JobEvents {
   }
 
   async stop(): Promise<void> {
+    await this.#intake.stop();
     await this.#dispatcher.stop();
     await this.#handOver.stop();
     await this.#deadlines.stop();
@@ -143,19 +147,16 @@ export class JobsService implements JobEvents {
     beside: BesideJob | undefined,
   ): Promise<{ job: JobRecord; isNew: boolean }> {
     const now = this.#deps.clock.now();
-    const values = this.#valuesOf(router, wanted, request, now);
     const open = await this.#quota.count(router.team_id);
-    return this.#deps.storage.writes.write(async (tx) => {
-      const key = { ...values, since: now - KEY_KEPT_MS };
-      const earlier = request.keyGiven ? await selectJobByKey(tx, key) : undefined;
-      if (earlier) return { job: earlier, isNew: false };
-      this.#quota.check(open);
-      const job = await insertJob(tx, values);
-      // After the insert, because the insert waits for a removal that is under way.
-      if (!(await isRouterThere(tx, values))) throw notFound('router');
-      await beside?.(tx, job);
-      return { job, isNew: true };
-    });
+    const submission = {
+      values: this.#valuesOf(router, wanted, request, now),
+      sameSince: request.keyGiven ? now - KEY_KEPT_MS : undefined,
+      mayBeNew: this.#quota.hasRoom(open),
+    };
+    const intake = await (beside ? this.#intake.storeWith(submission, beside) : this.#intake.store(submission));
+    if (intake === 'no_router') throw notFound('router');
+    if (intake === 'over_quota') throw this.#quota.exceeded();
+    return intake;
   }
 
   #valuesOf(router: RouterRecord, wanted: NewJob, request: JobRequest, now: number) {

@@ -1,11 +1,8 @@
 import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
-import { toFlag } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
-import { madeWithKey } from '../../platform/storage/idempotency-key.ts';
-import type { KeyInUse } from '../../platform/storage/idempotency-key.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import { insertJobEvent } from './outbox/store.ts';
@@ -15,80 +12,13 @@ import { CANCEL_REQUESTED, FROM, ROWS_OF } from './state.ts';
 import type { Status, StatusFilter } from './state.ts';
 import type { JobRecord } from './types.ts';
 
-export { isRouterThere } from '../../platform/storage/router-lock.ts';
-
 /**
- * What callers do: create, read, cancel. What agents do is in hand-over/store.ts. Every transition is one conditional
+ * What callers do: read, cancel. How they create jobs is in intake/store.ts, what agents do in hand-over/store.ts. Every transition is one conditional
  * UPDATE .. RETURNING that also raises `version`; undefined means that its condition did not hold. It stores its event in
  * the same transaction (outbox/store.ts): call these inside a write.
  */
 
 type Where = ExpressionBuilder<Schema, 'jobs'>;
-
-export interface JobInsert {
-  id: string;
-  teamId: string;
-  routerId: string;
-  siteId: string | null;
-  token: string;
-  requestId: string;
-  idempotencyKey: string;
-  description: string;
-  script: string;
-  expressExecute: boolean;
-  needsAcknowledgement: boolean;
-  makeBackup: boolean;
-  notifyUrl: string | null;
-  timeoutMs: number;
-  undoSeconds?: number | null;
-  createdBy?: string | null;
-  createdVia?: string | null;
-  now: number;
-  expiresAt: number;
-}
-
-export async function insertJob(db: DbOrTx, job: JobInsert): Promise<JobRecord> {
-  const inserted = await db
-    .insertInto('jobs')
-    .values({
-      id: job.id,
-      team_id: job.teamId,
-      router_id: job.routerId,
-      site_id: job.siteId,
-      token: job.token,
-      request_id: job.requestId,
-      idempotency_key: job.idempotencyKey,
-      description: job.description,
-      script: job.script,
-      express_execute: toFlag(job.expressExecute),
-      needs_acknowledgement: toFlag(job.needsAcknowledgement),
-      make_backup: toFlag(job.makeBackup),
-      backup_to_record: toFlag(job.makeBackup),
-      notify_url: job.notifyUrl,
-      timeout_ms: job.timeoutMs,
-      undo_seconds: job.undoSeconds ?? null,
-      created_by: job.createdBy ?? null,
-      created_via: job.createdVia ?? null,
-      phase: 'queued',
-      output_truncated: 0,
-      created_at: job.now,
-      expires_at: job.expiresAt,
-      // Version 1 is the creation: the event `job.loaded`.
-      version: 1,
-      notified_version: 0,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  await insertJobEvent(db, inserted, job.now);
-  return inserted;
-}
-
-/** The job that a caller's key has created on this router since a time: what a repeated POST gets after a crash. */
-export async function selectJobByKey(db: DbOrTx, key: KeyInUse & { routerId: string }): Promise<JobRecord | undefined> {
-  // The same text as the condition of the index `jobs_by_key`, which has no jobs without a key.
-  const hasKey = sql<SqlBool>`idempotency_key <> request_id`;
-  return db.selectFrom('jobs').selectAll().where('router_id', '=', key.routerId).where(hasKey).$call(madeWithKey(key)).executeTakeFirst();
-}
 
 export async function selectJob(db: DbOrTx, teamId: string, routerId: string, jobId: string): Promise<JobRecord | undefined> {
   return db

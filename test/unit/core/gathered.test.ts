@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, test } from 'vitest';
 import { Gathered } from '../../../server/platform/core/gathered.ts';
 import { Stopwatch } from '../../harness/stopwatch.ts';
@@ -178,4 +179,25 @@ test('after its stop nothing runs: earlier calls have their results, and later o
   await stopped;
   expect(await Promise.all([early, waiting])).toEqual(['a!', 'b!']);
   expect(batches.map(({ items }) => items)).toEqual([['a'], ['b']]);
+});
+
+test('a batch runs as a part of its first call, also when an earlier call of somebody else has begun to gather', async () => {
+  const caller = new AsyncLocalStorage<string>();
+  const served: (string | undefined)[] = [];
+  const first = Promise.withResolvers<void>();
+  const gathered = new Gathered<string, string>({
+    most: 2,
+    run: async (items) => {
+      served.push(caller.getStore());
+      if (served.length === 1) await first.promise;
+      return items;
+    },
+  });
+  const call = (name: string) => caller.run(name, () => gathered.call(name));
+  const calls = [call('a')];
+  while (served.length === 0) await new Promise(setImmediate);
+  calls.push(call('b'), call('c'), gathered.call('d'));
+  first.resolve();
+  await Promise.all(calls);
+  expect(served).toEqual(['a', 'b', undefined]);
 });

@@ -1,5 +1,6 @@
 import { newId } from '../../../platform/core/ids.ts';
 import { insertNotices } from '../../../platform/notices/store.ts';
+import { inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { JobRecord } from '../types.ts';
 import { eventBody, eventTypeOf } from './event.ts';
@@ -23,6 +24,14 @@ export async function insertJobEvents(db: DbOrTx, jobs: JobRecord[], now: number
   const notices = jobs.map((job) => jobNotice(job, now)).filter((notice) => notice !== undefined);
   await insertNotices(db, notices, now);
   return jobs;
+}
+
+/** Stores the event of the creation of those of these new jobs that tell a receiver; their rows say so already. */
+export async function insertFirstEvents(db: DbOrTx, jobs: readonly JobRecord[]): Promise<void> {
+  const events = jobs.flatMap((job) =>
+    job.notify_url === null ? [] : [eventRow(job, job.notify_url, { now: job.created_at, waitUntil: job.created_at })],
+  );
+  for (const chunk of inChunks(events)) await db.insertInto('job_events').values(chunk).execute();
 }
 
 /** A transition that leaves the public status unchanged gets no event; only its version is recorded. */
@@ -52,23 +61,32 @@ async function selectLastEvent(db: DbOrTx, job: JobRecord) {
 }
 
 /** An event is due no earlier than the pending event before it, because events of one job are delivered in order. */
-async function insertEvent(db: DbOrTx, job: JobRecord, url: string, at: { now: number; waitUntil: number }): Promise<void> {
+async function insertEvent(db: DbOrTx, job: JobRecord, url: string, at: EventTimes): Promise<void> {
   await db
     .insertInto('job_events')
-    .values({
-      id: newId(at.now),
-      team_id: job.team_id,
-      job_id: job.id,
-      seq: job.version,
-      type: eventTypeOf(job),
-      body: eventBody(job, at.now),
-      origin: new URL(url).origin,
-      state: 'pending',
-      attempts: 0,
-      due_at: Math.max(at.now, at.waitUntil),
-      created_at: at.now,
-    })
+    .values(eventRow(job, url, at))
     .execute();
+}
+
+interface EventTimes {
+  now: number;
+  waitUntil: number;
+}
+
+function eventRow(job: JobRecord, url: string, { now, waitUntil }: EventTimes) {
+  return {
+    id: newId(now),
+    team_id: job.team_id,
+    job_id: job.id,
+    seq: job.version,
+    type: eventTypeOf(job),
+    body: eventBody(job, now),
+    origin: new URL(url).origin,
+    state: 'pending',
+    attempts: 0,
+    due_at: Math.max(now, waitUntil),
+    created_at: now,
+  } as const;
 }
 
 /**
