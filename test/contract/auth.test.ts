@@ -3,6 +3,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { AgentsService } from '../../server/fleet/agents/service.ts';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
+import { countStatements } from '../harness/count-statements.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { seedTeam } from '../harness/seed.ts';
@@ -49,6 +50,22 @@ describeEachDatabase('credentials', (open) => {
     expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
     expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'quota_exceeded' } });
     await createKey(south);
+  });
+
+  test('keys that come together are read by one statement, and each is checked by itself', async () => {
+    const [mine, other] = [await createKey(), await createKey(south)];
+    const revoked = await createKey();
+    await auth.revokeApiKey(north, revoked.key.id);
+    const [id, , secret] = mine.apiKey.split(':');
+    const bearers = [mine.apiKey, other.apiKey, revoked.apiKey, `${id}:${south}:${secret}`, `${id}:${north}:${'A'.repeat(62)}`];
+    const found: (string | undefined)[] = [];
+    const statements = await countStatements(async () => {
+      const principals = await Promise.all([...bearers, ...bearers, ...bearers].map((bearer) => auth.authenticateApiKey(bearer)));
+      found.push(...principals.map((principal) => principal?.teamId));
+    });
+    const expected = [north, south, undefined, undefined, undefined];
+    expect(found).toEqual([...expected, ...expected, ...expected]);
+    expect(statements).toBe(1);
   });
 
   test('the secret is not stored', async () => {

@@ -147,9 +147,13 @@ const WORK: Record<string, Hot> = {
         all.slice(0, 100).map((routerId) => ({ teamId, routerId, idempotencyKey: 'key', since: 1 })),
       ),
   },
-  'the next job of a router': {
-    run: (tx, { routers: [routerId = ''], agents: [agentId = ''] }) =>
-      dispatch.selectNextJob(tx, { routerId, agentId, expressOnly: false, now: NOW }),
+  'the next jobs of routers': {
+    run: (tx, { routers: all, agents: [agentId = ''] }) =>
+      dispatch.selectNextJobs(
+        tx,
+        all.slice(0, 64).map((routerId, index) => ({ routerId, agentId, expressOnly: index % 2 === 0 })),
+        NOW,
+      ),
   },
   'a job is accepted': {
     run: (tx, fleet) => handOver.acceptJob(tx, reporterOf(fleet), { jobId: fleet.jobs[0]!, now: NOW, graceMs: 1, backupMs: 1 }),

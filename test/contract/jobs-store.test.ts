@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import { selectNextJob, selectWaitingRouters } from '../../server/work/jobs/dispatch/store.ts';
+import { selectNextJobs, selectWaitingRouters } from '../../server/work/jobs/dispatch/store.ts';
 import {
   acceptJob,
   beginJob,
@@ -304,9 +304,9 @@ describeEachDatabase('job transitions', (open) => {
 
   it('offer express jobs first, then in order of creation, one at a time', async () => {
     const jobs = [await create(), await create(), await create({ expressExecute: true })];
-    const query = { routerId: seeded.routerId, agentId: seeded.agentId, expressOnly: false, now: NOW };
+    const query = { routerId: seeded.routerId, agentId: seeded.agentId, expressOnly: false };
     const next = async (expressOnly = false): Promise<number> => {
-      const job = await selectNextJob(storage.db, { ...query, expressOnly });
+      const [job] = await selectNextJobs(storage.db, [{ ...query, expressOnly }], NOW);
       return jobs.findIndex(({ id }) => id === job?.offer.job_id);
     };
     const waiting = () => selectWaitingRouters(storage.db, [seeded.agentId], NOW);
@@ -321,7 +321,7 @@ describeEachDatabase('job transitions', (open) => {
     expect(await next()).toBe(0);
     await end(jobs[0]!);
     expect(await next()).toBe(1);
-    expect((await selectNextJob(storage.db, query))?.offer).toEqual({
+    expect((await selectNextJobs(storage.db, [query], NOW))[0]?.offer).toEqual({
       type: 'job.offer',
       job_id: jobs[1]!.id,
       router: `router ${seeded.routerId}`,
@@ -331,6 +331,21 @@ describeEachDatabase('job transitions', (open) => {
       needs_acknowledgement: true,
       timeout_ms: 300_000,
     });
-    expect(await selectNextJob(storage.db, { ...query, now: NOW + 1000 })).toBeUndefined();
+    expect(await selectNextJobs(storage.db, [query], NOW + 1000)).toEqual([undefined]);
+  });
+
+  it('offer many routers their next jobs by one statement, each by what it may get', async () => {
+    const second = await seedRouter(storage, seeded);
+    const third = await seedRouter(storage, seeded);
+    const stranger = await seedRouter(storage);
+    const of = ({ routerId, teamId }: SeededRouter, changes: Partial<JobInsert> = {}) => create({ routerId, teamId, ...changes });
+    const plain = await of(seeded);
+    await of(second);
+    const [, urgent] = [await of(third), await of(third, { expressExecute: true })];
+    await of(stranger);
+    const query = ({ routerId, agentId }: SeededRouter, expressOnly = false) => ({ routerId, agentId, expressOnly });
+    const queries = [query(seeded), query(second, true), query(third, true), query({ ...stranger, agentId: seeded.agentId })];
+    const found = await selectNextJobs(storage.db, queries, NOW);
+    expect(found.map((job) => job?.offer.job_id)).toEqual([plain.id, undefined, urgent.id, undefined]);
   });
 });

@@ -60,6 +60,10 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/fleet/routers/moves/store.ts': ['selectClaimers'],
     'server/fleet/routers/store.ts': ['selectRoutersOfAgents'],
   },
+  'for requests of many teams: each gets only what its own team has': {
+    'server/access/credentials/store.ts': ['selectApiKeysByIds'],
+    'server/fleet/routers/store.ts': ['selectRoutersByIds'],
+  },
   'of a person, who may be a member of several teams': {
     'server/access/teams/password-links/store.ts': ['deletePasswordLink'],
     'server/outbound/notifications/contacts/store.ts': ['moveDigest'],
@@ -73,7 +77,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/outbound/webhooks/store.ts': ['claimEvents'],
     'server/work/backups/store.ts': ['claimDue', 'hasten'],
     'server/work/forwards/connections/store.ts': ['deleteConnectionsBeyond'],
-    'server/work/jobs/dispatch/store.ts': ['selectWaitingRouters'],
+    'server/work/jobs/dispatch/store.ts': ['selectWaitingRouters', 'selectNext'],
   },
   'for limits that count what all teams do, and those of one team': { 'server/outbound/notifications/proofs/store.ts': ['selectSendings'] },
   'of a campaign that the pass has from the list of open ones, and whose row it holds': {

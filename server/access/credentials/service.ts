@@ -11,7 +11,7 @@ import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, invalidField, notFound } from '../../platform/core/errors.ts';
-import { Gathered } from '../../platform/core/gathered.ts';
+import { Gathered, READS_AT_ONCE } from '../../platform/core/gathered.ts';
 import { hashSecret, newId, newSecret, secretMatches } from '../../platform/core/ids.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -48,6 +48,7 @@ import {
   revokeServiceToken,
   selectApiKey,
   selectApiKeys,
+  selectApiKeysByIds,
   selectEnrolToken,
   selectEnrolTokenBySecret,
   selectEnrolTokens,
@@ -55,6 +56,7 @@ import {
   selectTeamOfApiKey,
   selectTeamOfEnrolToken,
 } from './store.ts';
+import type { StoredApiKey } from './store.ts';
 import type {
   AgentEnrolment,
   AgentIdentity,
@@ -73,6 +75,8 @@ const ENROL_TOKEN_LIFE_MS = 24 * 3600 * 1000;
 const LONGEST_NAME = 100;
 /** Agents whose credentials are read by one statement. */
 const AGENTS_AT_ONCE = 200;
+/** Keys that are read by one statement: those of the requests of one turn of the event loop. */
+const KEYS_AT_ONCE = 200;
 /** Compared with when there is no record, so that every refusal takes the same time. No secret has this hash. */
 const NO_HASH = '0'.repeat(64);
 
@@ -97,6 +101,7 @@ export class CredentialsService {
   readonly #lastUsed: LastUsed;
   /** Agents dial together after a restart. */
   readonly #agentCredentials: Gathered<string, AgentCredential | undefined>;
+  readonly #apiKeys: Gathered<{ teamId: string; tokenId: string }, StoredApiKey | undefined>;
 
   constructor(deps: CredentialsDeps) {
     this.#deps = deps;
@@ -108,19 +113,24 @@ export class CredentialsService {
         return ids.map((id) => found.get(id));
       },
     });
+    this.#apiKeys = new Gathered({
+      most: KEYS_AT_ONCE,
+      atOnce: READS_AT_ONCE,
+      run: (wanted) => selectApiKeysByIds(deps.storage.db, wanted),
+    });
     this.#lastUsed = new LastUsed({ writes: deps.storage.writes, clock: deps.clock, log: deps.log });
   }
 
   /** Writes what is still in memory. Call it before the storage closes. */
   async stop(): Promise<void> {
-    await this.#agentCredentials.stop();
+    await Promise.all([this.#agentCredentials.stop(), this.#apiKeys.stop()]);
     await this.#lastUsed.stop();
   }
 
   async authenticateApiKey(bearer: string): Promise<Principal | undefined> {
     const parts = parseApiKey(bearer);
     if (!parts) return undefined;
-    const found = await selectApiKey(this.#deps.storage.db, parts.teamId, parts.tokenId);
+    const found = await this.#apiKeys.call(parts);
     const matches = secretMatches(parts.secret, found?.secretHash ?? NO_HASH);
     if (!matches || !found || !this.#isLive(found.key)) return undefined;
     this.#lastUsed.record(found.key.id);

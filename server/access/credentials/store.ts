@@ -4,6 +4,7 @@ import { readRole } from '../../platform/core/principal.ts';
 import { inChunks } from '../../platform/storage/columns.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { EnrolTokensTable } from '../../platform/storage/schema-routers.ts';
 import type { ApiKeysTable } from '../../platform/storage/schema-teams.ts';
@@ -46,9 +47,30 @@ export async function insertApiKey(db: DbOrTx, key: ApiKey, secretHash: string):
 }
 
 /** The key with this id in this team, with the hash of its secret. */
-export async function selectApiKey(db: DbOrTx, teamId: string, keyId: string): Promise<{ key: ApiKey; secretHash: string } | undefined> {
+export async function selectApiKey(db: DbOrTx, teamId: string, keyId: string): Promise<StoredApiKey | undefined> {
   const row = await db.selectFrom('api_keys').selectAll().where('id', '=', keyId).where('team_id', '=', teamId).executeTakeFirst();
   return row && { key: toApiKey(row), secretHash: row.secret_hash };
+}
+
+/** A key, with the hash of its secret. */
+export interface StoredApiKey {
+  key: ApiKey;
+  secretHash: string;
+}
+
+/** Each of these keys if its team has it. In their order. */
+export async function selectApiKeysByIds(
+  db: DbOrTx,
+  wanted: readonly { teamId: string; tokenId: string }[],
+): Promise<(StoredApiKey | undefined)[]> {
+  const ids = new Set(wanted.map(({ tokenId }) => tokenId));
+  const rows = await db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('id', 'in', padded([...ids]))
+    .execute();
+  const found = new Map(rows.map((row) => [`${row.team_id} ${row.id}`, { key: toApiKey(row), secretHash: row.secret_hash }]));
+  return wanted.map(({ teamId, tokenId }) => found.get(`${teamId} ${tokenId}`));
 }
 
 /** Newest first, revoked ones included. */

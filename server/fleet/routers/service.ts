@@ -4,6 +4,7 @@ import type { Heartbeat, Inventory, UnmanagedRouter } from '../../../protocol/in
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
+import { Gathered, READS_AT_ONCE } from '../../platform/core/gathered.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
@@ -26,7 +27,15 @@ import { OpeningReads } from './opening.ts';
 import type { Sighting } from './moves/service.ts';
 import { Sightings } from './moves/sightings.ts';
 import type { MoveChange, MoveRules, Owner } from './moves/types.ts';
-import { isAsStored, selectAllPresence, selectEveryRouter, selectIdsOfIdentity, selectRouter, selectRoutersOfAgent } from './store.ts';
+import {
+  isAsStored,
+  selectAllPresence,
+  selectEveryRouter,
+  selectIdsOfIdentity,
+  selectRoutersByIds,
+  selectRoutersOfAgent,
+} from './store.ts';
+import type { RouterName } from './store.ts';
 import type { AgentEntry, ListedRouter, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
 import { fillVersionKeys } from './version-keys.ts';
@@ -35,6 +44,8 @@ import { fillVersionKeys } from './version-keys.ts';
 const FLUSH_EVERY_MS = 5000;
 /** Agents report their routers at once. The records of those that do not answer are not kept for longer. */
 const RECORDS_KEPT_MS = 60_000;
+/** Routers that are read by one statement: those of the requests of one turn of the event loop. */
+const ROUTERS_AT_ONCE = 200;
 /** Ids that an error message lists. */
 const LISTED_NAMESAKES = 5;
 
@@ -61,6 +72,8 @@ export class RoutersService {
   readonly duplicates = new DuplicateEntries();
   readonly #deps: RoutersDeps;
   readonly #limits: RouterLimits;
+  /** Requests that come together share a statement. */
+  readonly #reads: Gathered<RouterName, RouterRecord | undefined>;
   readonly #openings: OpeningReads;
   readonly #sightings: Sightings;
   readonly #reports = new Map<string, AgentReports>();
@@ -75,6 +88,11 @@ export class RoutersService {
   constructor(deps: RoutersDeps) {
     this.#deps = deps;
     this.#limits = new RouterLimits(deps);
+    this.#reads = new Gathered({
+      most: ROUTERS_AT_ONCE,
+      atOnce: READS_AT_ONCE,
+      run: (wanted) => selectRoutersByIds(deps.storage.db, wanted),
+    });
     this.#openings = new OpeningReads(deps.storage, deps.agentsApartMs);
     this.presence = new PresenceTracker(deps.rules, deps.clock);
     this.#presenceFlush = new PresenceFlush(deps, this.presence);
@@ -108,7 +126,7 @@ export class RoutersService {
 
   /** Writes what is still in memory. */
   async stop(): Promise<void> {
-    await Promise.all([this.#flushes.stop(), this.#openings.stop(), this.#sightings.stop()]);
+    await Promise.all([this.#flushes.stop(), this.#reads.stop(), this.#openings.stop(), this.#sightings.stop()]);
     await this.#presenceFlush.run();
   }
 
@@ -117,7 +135,7 @@ export class RoutersService {
    * @throws AppError `not_found`, also for another team's router
    */
   async getRouter(teamId: string, routerId: string, { orRemoved = false } = {}): Promise<RouterRecord> {
-    const router = await selectRouter(this.#deps.storage.db, teamId, routerId);
+    const router = await this.#reads.call({ teamId, routerId });
     if (!router || (router.removed_at !== null && !orRemoved)) throw notFound('router');
     return router;
   }

@@ -10,14 +10,23 @@ import type { ListedRouter, Presence, RouterRecord } from './types.ts';
 export const PRESENCE_CHUNK = 500;
 
 /** Also a removed router, but not a record that was merged into another. */
-export async function selectRouter(db: DbOrTx, teamId: string, routerId: string): Promise<RouterRecord | undefined> {
-  return db
+/** A router as a request names it. */
+export interface RouterName {
+  teamId: string;
+  routerId: string;
+}
+
+/** Each of these routers if its team has it. In their order. */
+export async function selectRoutersByIds(db: DbOrTx, wanted: readonly RouterName[]): Promise<(RouterRecord | undefined)[]> {
+  const ids = new Set(wanted.map(({ routerId }) => routerId));
+  const rows = await db
     .selectFrom('routers')
     .selectAll()
-    .where('team_id', '=', teamId)
-    .where('id', '=', routerId)
+    .where('id', 'in', padded([...ids]))
     .where('merged_into', 'is', null)
-    .executeTakeFirst();
+    .execute();
+  const found = new Map(rows.map((row) => [`${row.team_id} ${row.id}`, row]));
+  return wanted.map(({ teamId, routerId }) => found.get(`${teamId} ${routerId}`));
 }
 
 /** Oldest first. */

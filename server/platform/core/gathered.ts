@@ -8,6 +8,9 @@ import { Pace } from './pace.ts';
  */
 export const AGENTS_APART_MS = 25;
 
+/** Batches of reads for requests: one that a broken connection holds up for half a minute delays no others, and the other connections stay free. */
+export const READS_AT_ONCE = 3;
+
 /**
  * Parties for which no batch waits when all of them are back: 8 agents with 500 routers each have them stored in about 4 s. More of them make
  * batches that are worth a wait, such as those of a fleet that connects at once.
@@ -34,16 +37,19 @@ export interface GatheredOptions<Item, Result> {
    * batch when the last one was of few parties and all of them are back.
    */
   apartMs?: number;
+  /** Batches that run at the same time; 1 unless given. With more, one that hangs holds up no others. Not with keys. */
+  atOnce?: number;
 }
 
 /**
- * Gathers calls into batches: those of one turn of the event loop, and those that come while a batch runs. A call by itself is a batch by
+ * Gathers calls into batches: those of one turn of the event loop, and those that come while as many batches run as may. A call by itself is a batch by
  * itself and waits for nothing; when thousands of agents connect at once, one statement serves hundreds of them. Its owner stops it.
  */
 export class Gathered<Item, Result> {
   readonly #options: GatheredOptions<Item, Result>;
   #waiting: Waiting<Item, Result>[] = [];
   #running: Promise<void> | undefined;
+  readonly #batches = new Set<Promise<void>>();
   readonly #pace: Pace;
   /** Keys of the last batch that have not called again. */
   readonly #away = new Set<string>();
@@ -72,15 +78,19 @@ export class Gathered<Item, Result> {
     this.#isStopped = true;
     this.#pace.hurry();
     await this.#running;
+    await Promise.all(this.#batches);
   }
 
   /** Never rejects. */
   async #runAll(): Promise<void> {
+    const { atOnce = 1 } = this.#options;
     while (this.#waiting.length > 0) {
       await new Promise(setImmediate);
       if (this.#isWhole()) this.#pace.hurry();
       await this.#pace.next();
-      await this.#runBatch(this.#take());
+      const batch = this.#runBatch(this.#take()).finally(() => this.#batches.delete(batch));
+      this.#batches.add(batch);
+      if (this.#batches.size >= atOnce) await Promise.race(this.#batches);
     }
     this.#running = undefined;
   }

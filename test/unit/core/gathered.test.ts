@@ -4,7 +4,10 @@ import { Gathered } from '../../../server/platform/core/gathered.ts';
 import { Stopwatch } from '../../harness/stopwatch.ts';
 
 /** Batches that end when the test says so. */
-function controlled({ most = 100, ...options }: { most?: number; keyOf?: (item: string) => string; apartMs?: number } = {}) {
+function controlled({
+  most = 100,
+  ...options
+}: { most?: number; keyOf?: (item: string) => string; apartMs?: number; atOnce?: number } = {}) {
   const batches: { items: readonly string[]; end: PromiseWithResolvers<readonly string[]> }[] = [];
   const gathered = new Gathered<string, string>({
     most,
@@ -200,4 +203,24 @@ test('a batch runs as a part of its first call, also when an earlier call of som
   first.resolve();
   await Promise.all(calls);
   expect(served).toEqual(['a', 'b', undefined]);
+});
+
+test('as many batches run at the same time as may, and each takes what came before it', async () => {
+  const { gathered, batches, begun, end } = controlled({ atOnce: 2 });
+  const calls = [gathered.call('a')];
+  await begun(1);
+  calls.push(gathered.call('b'), gathered.call('c'));
+  await begun(2);
+  calls.push(gathered.call('d'));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  calls.push(gathered.call('e'));
+  end(1);
+  await begun(3);
+  const stopped = gathered.stop();
+  end(2);
+  expect(await Promise.race([stopped, calls[4]])).toBe('e!');
+  end(0);
+  await stopped;
+  expect(await Promise.all(calls)).toEqual(['a!', 'b!', 'c!', 'd!', 'e!']);
+  expect(batches.map(({ items }) => items)).toEqual([['a'], ['b', 'c'], ['d', 'e']]);
 });

@@ -8,6 +8,7 @@ import { RoutersService } from '../../../server/fleet/routers/service.ts';
 import type { Storage } from '../../../server/platform/storage/db.ts';
 import { migrate } from '../../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../../server/platform/storage/open.ts';
+import { countStatements } from '../../harness/count-statements.ts';
 import { turns } from '../../harness/jobs/random.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { seedRouter } from '../../harness/seed.ts';
@@ -137,6 +138,19 @@ describe('queued jobs', () => {
     expect((await news()).toSorted()).toEqual([`job.offer ${urgent.id}`, `job.offer ${other.id}`].toSorted());
     await run(urgent);
     expect((await news()).at(-1)).toBe(`job.offer ${job.id}`);
+  });
+
+  it('are read together for routers that can get one at the same time', async () => {
+    const many = [one, two];
+    while (many.length < 64) many.push(await seedRouter(storage, one));
+    const wanted: JobRecord[] = [];
+    for (const [index, router] of many.entries()) wanted.push(await create({ expressExecute: index % 2 === 0 }, router));
+    const statements = await countStatements(async () => {
+      await jobs.onReady(connection, []);
+      expect((await news()).toSorted()).toEqual(wanted.map(({ id }) => `job.offer ${id}`).toSorted());
+    });
+    // What the agent held before, routers that wait, their jobs.
+    expect(statements).toBe(3);
   });
 
   it('are offered when their agent comes back', async () => {

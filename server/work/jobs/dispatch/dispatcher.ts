@@ -4,13 +4,15 @@ import type { Holder } from '../../../../runtime/fair-shares.ts';
 import type { AgentConnection, AgentGateway } from '../../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
 import { FairQueue } from '../../../platform/core/fair-queue.ts';
+import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Pace } from '../../../platform/core/pace.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
-import type { WaitingRouter } from '../types.ts';
+import type { OfferableJob, WaitingRouter } from '../types.ts';
 import { BackOff } from './back-off.ts';
-import { selectNextJob, selectWaitingRouters } from './store.ts';
+import { selectNextJobs, selectWaitingRouters } from './store.ts';
+import type { NextJobQuery } from './store.ts';
 
 /**
  * Offers that wait for an answer. An offer costs a timer and a few hundred bytes (not its script), so there can be many.
@@ -18,8 +20,8 @@ import { selectNextJob, selectWaitingRouters } from './store.ts';
  * round trip of 100 ms are 640 jobs a second for one agent. 32 such agents reach the limit of a team.
  */
 export const UNANSWERED_OFFERS = { total: 8192, perParty: 2048, perMember: 64 };
-/** Jobs read for an offer at the same time. Each read takes about a millisecond; teams take turns. */
-const READS_AT_ONCE = 8;
+/** Jobs that are read for offers by one statement: a millisecond of work. Teams take turns. */
+const READS_AT_ONCE = 64;
 /** An agent answers once the job is on its disk. After this time the agent or the tunnel is stuck. */
 const ANSWER_WITHIN_MS = 15_000;
 /** Fallback poll for missed wake-ups: jobs created through another node, an offer lost with its tunnel. */
@@ -71,6 +73,7 @@ export class Dispatcher {
   readonly unanswered = new FairShares(UNANSWERED_OFFERS);
   readonly #working = new Set<Promise<void>>();
   #reads = 0;
+  readonly #jobs: Gathered<NextJobQuery, OfferableJob | undefined>;
   readonly #backOff: BackOff;
   /** Agents whose job list is reconciled, with the epoch of that tunnel. */
   readonly #agents = new Map<string, { teamId: string; epoch: number }>();
@@ -89,6 +92,7 @@ export class Dispatcher {
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
     this.#pace = new Pace(deps.agentsApartMs ?? 0);
+    this.#jobs = new Gathered({ most: READS_AT_ONCE, run: (queries) => selectNextJobs(deps.storage.db, queries, deps.clock.now()) });
     this.#polls = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -119,6 +123,7 @@ export class Dispatcher {
     for (const offer of this.#offers.values()) offer.answer.resolve('gone');
     await this.#checking;
     await Promise.all(this.#working);
+    await this.#jobs.stop();
   }
 
   agentIsReady(connection: AgentConnection): void {
@@ -204,6 +209,8 @@ export class Dispatcher {
       for (const router of await selectWaitingRouters(storage.db, [...checks.keys()], clock.now())) {
         this.#consider(router, checks.get(router.agentId)!);
       }
+      // Once all wait, so that no team goes first with all of its own.
+      this.#offerMore();
     } catch (error) {
       // The poll checks again.
       log.error({ err: error, count: checks.size }, 'queued jobs could not be read');
@@ -222,7 +229,6 @@ export class Dispatcher {
     this.#offers.set(routerId, offer);
     this.#agentOf.set(routerId, agentId);
     this.#waiting.add({ party: teamId, member: agentId }, offer, { urgent: express });
-    this.#offerMore();
   }
 
   /** Starts offers up to the limits. Teams take turns; an agent with too many unanswered offers waits for their answers. */
@@ -263,15 +269,14 @@ export class Dispatcher {
 
   /** @returns why no answer will come; undefined when the offer was sent */
   async #send(offer: Offer): Promise<Answer | undefined> {
-    const { storage, clock, gateway } = this.#deps;
-    const { agentId, routerId, expressOnly } = offer;
+    const { agentId } = offer;
     try {
-      const job = await selectNextJob(storage.db, { routerId, agentId, expressOnly, now: clock.now() });
+      const job = await this.#jobs.call(offer);
       if (this.#stopped || !this.#agents.has(agentId)) return 'gone';
       if (!job) return 'nothing';
       offer.jobId = job.offer.job_id;
       this.#offerOf.set(offer.jobId, offer);
-      return gateway.notify(agentId, job.offer) ? undefined : 'gone';
+      return this.#deps.gateway.notify(agentId, job.offer) ? undefined : 'gone';
     } finally {
       this.#reads -= 1;
       // The wait for the answer does not hold up the next offer.

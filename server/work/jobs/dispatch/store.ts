@@ -40,29 +40,57 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
   );
 }
 
-/** The next job of a router: express jobs first, then in order of creation. Undefined while a job is under way. */
-export async function selectNextJob(
-  db: DbOrTx,
-  query: { routerId: string; agentId: string; expressOnly: boolean; now: number },
-): Promise<OfferableJob | undefined> {
-  let jobs = db
-    .selectFrom('jobs')
-    .innerJoin('routers', (join) => join.onRef('routers.id', '=', 'jobs.router_id').onRef('routers.team_id', '=', 'jobs.team_id'))
+/** A router that can get a job, and the agent that it must still have. */
+export interface NextJobQuery {
+  routerId: string;
+  agentId: string;
+  expressOnly: boolean;
+}
+
+/**
+ * The next job of each of these routers: express jobs first, then in order of creation. Undefined while a job is under way. One statement for
+ * those that may get any job, and one for those that only get express jobs.
+ */
+export async function selectNextJobs(db: DbOrTx, queries: readonly NextJobQuery[], now: number): Promise<(OfferableJob | undefined)[]> {
+  const rows = new Map<string, OfferRow>();
+  for (const expressOnly of [false, true]) {
+    const routerIds = queries.filter((query) => query.expressOnly === expressOnly).map(({ routerId }) => routerId);
+    if (routerIds.length === 0) continue;
+    for (const row of await selectNext(db, routerIds, { expressOnly, now })) rows.set(row.router_id, row);
+  }
+  return queries.map(({ routerId, agentId }) => {
+    const row = rows.get(routerId);
+    return row?.router_agent === agentId ? { agentId, routerId, offer: toOffer(row) } : undefined;
+  });
+}
+
+async function selectNext(db: DbOrTx, routerIds: readonly string[], { expressOnly, now }: { expressOnly: boolean; now: number }) {
+  return db
+    .selectFrom('routers')
+    .innerJoin('jobs', (join) =>
+      join.onRef('jobs.team_id', '=', 'routers.team_id').on('jobs.id', '=', (eb) => {
+        let queued = eb
+          .selectFrom('jobs as queued')
+          .select('queued.id')
+          .whereRef('queued.router_id', '=', 'routers.id')
+          .where('queued.phase', '=', 'queued')
+          .where(sql<SqlBool>`(queued.expires_at + 0) > ${now}`);
+        if (expressOnly) queued = queued.where('queued.express_execute', '=', 1);
+        return queued.orderBy('queued.express_execute', 'desc').orderBy('queued.created_at').orderBy('queued.id').limit(1);
+      }),
+    )
     .select(['jobs.id', 'jobs.script', 'jobs.make_backup', 'jobs.needs_acknowledgement', 'jobs.timeout_ms', 'jobs.undo_seconds'])
-    .select(['routers.agent_router', 'routers.hardware_id'])
-    .where('jobs.router_id', '=', query.routerId)
-    .where('jobs.phase', '=', 'queued')
-    .where(expiresAfter(query.now))
-    .where('routers.agent_id', '=', query.agentId)
+    .select(['routers.id as router_id', 'routers.agent_id as router_agent', 'routers.agent_router', 'routers.hardware_id'])
+    .where('routers.id', 'in', padded(routerIds))
     .where('routers.agent_router', '<>', '')
-    .where(nothingUnderWay());
-  if (query.expressOnly) jobs = jobs.where('jobs.express_execute', '=', 1);
-  const row = await jobs.orderBy('jobs.express_execute', 'desc').orderBy('jobs.created_at').orderBy('jobs.id').limit(1).executeTakeFirst();
-  return row && { agentId: query.agentId, routerId: query.routerId, offer: toOffer(row) };
+    .where(nothingUnderWay())
+    .execute();
 }
 
 interface OfferRow {
   id: string;
+  router_id: string;
+  router_agent: string;
   script: string;
   make_backup: 0 | 1;
   needs_acknowledgement: 0 | 1;
