@@ -49,11 +49,22 @@ module.exports = {
       { path: `^(${infrastructure})/` },
       { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' },
     ),
-    // Kept answers, nodes and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
+    // Kept answers and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
     forbid(
-      'idempotency-nodes-and-notices-know-storage-only',
-      { path: '^server/platform/(idempotency|nodes|notices)/' },
+      'idempotency-and-notices-know-storage-only',
+      { path: '^server/platform/(idempotency|notices)/' },
       { path: '^server/', pathNot: '^server/platform/(?:$1|core|storage)/' },
+    ),
+    // The control planes of a database: who they are is in a table, what they ask each other goes over the bus.
+    forbid(
+      'nodes-know-storage-and-bus-only',
+      { path: '^server/platform/nodes/' },
+      { path: '^server/', pathNot: '^server/platform/(?:nodes|core|storage|bus)/' },
+    ),
+    forbid(
+      'nats-in-bus',
+      { path: '^(server|agent|client|protocol|console)/', pathNot: '^server/platform/bus/' },
+      { path: lib('@nats-io') },
     ),
     forbid('features-know-no-tunnel', { path: `^${room}/` }, { path: '^server/platform/tunnel/' }),
     forbid(
