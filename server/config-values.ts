@@ -138,6 +138,29 @@ export function readAddress(text: string): string | undefined {
   return net.isIP(text) === 0 ? undefined : text;
 }
 
+/** Where the servers of the bus between control planes are, and how to sign in there. */
+export interface BusAddress {
+  /** `host:port` each. */
+  readonly servers: readonly string[];
+  /** False: only over TLS. */
+  readonly allowPlain: boolean;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+const BUS_PORT = '4222';
+
+/** `nats://a,b:4223` or `tls://user:password@a,b`: the scheme and the user of the first address hold for all. */
+export function readBusUrl(text: string): BusAddress | undefined {
+  const match = /^(nats|tls):\/\/([^,/?#]+(?:,[^,/?#@]+)*)$/.exec(text);
+  if (!match) return undefined;
+  const [first, ...others] = match[2]!.split(',').map((part) => URL.parse(`nats://${part.trim()}`));
+  if (!first || first.hostname === '' || others.some((url) => !url || url.hostname === '')) return undefined;
+  const [user, password] = [first.username, first.password].map((part) => (part === '' ? undefined : decodeURIComponent(part)));
+  const servers = [first, ...others].map((url) => `${url!.hostname}:${url!.port || BUS_PORT}`);
+  return { servers, allowPlain: match[1] === 'nats', user, password };
+}
+
 export function readDatabaseUrl(text: string): string | undefined {
   return /^(sqlite:.+|postgres(ql)?:\/\/.*)$/.test(text) ? text : undefined;
 }

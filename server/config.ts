@@ -11,6 +11,7 @@ import {
   flag,
   readAddress,
   readAs,
+  readBusUrl,
   readDatabaseUrl,
   readListen,
   readNameDomain,
@@ -27,7 +28,7 @@ import {
 } from './config-values.ts';
 import { retentionOf, retentionSettings } from './config-retention.ts';
 import type { RetentionConfig } from './config-retention.ts';
-import type { ListenAddress, MailSender, NameDomain, SmtpServer } from './config-values.ts';
+import type { BusAddress, ListenAddress, MailSender, NameDomain, SmtpServer } from './config-values.ts';
 import { AppError, type FieldErrors } from './platform/core/errors.ts';
 import { mayUsePlainHttp } from './platform/core/public-address.ts';
 
@@ -56,6 +57,8 @@ export const settingsSchema = z.strictObject({
     .string()
     .default('sqlite:./data/signalbox.db')
     .transform(readAs(readDatabaseUrl, 'sqlite:<file> or postgres://…')),
+  SIGNALBOX_BUS_URL: z.string().transform(readAs(readBusUrl, 'nats://host,host or tls://user:password@host,host')).optional(),
+  SIGNALBOX_NODE_PUBLIC_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
   SIGNALBOX_FORWARD_HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
@@ -114,6 +117,12 @@ export interface Config extends RetentionConfig {
   /** Null: the demonstration endpoint is off. */
   readonly sandboxListen: Readonly<ListenAddress> | null;
   readonly databaseUrl: string;
+  /** Several control planes serve the database; null for this one alone. */
+  readonly cluster: {
+    readonly bus: BusAddress;
+    /** How agents reach this one of them. */
+    readonly nodeUrl: string;
+  } | null;
   readonly forwards: {
     /** Host name in `entry_point`. */
     readonly host: string;
@@ -239,6 +248,7 @@ function crossMistakes(values: RawValues): FieldErrors {
   const heartbeat = Number(values['SIGNALBOX_HEARTBEAT_SECONDS'] ?? 30);
   const offlineAfter = Number(values['SIGNALBOX_OFFLINE_AFTER_SECONDS'] ?? 75);
   if (offlineAfter <= heartbeat) add(mistakes, 'SIGNALBOX_OFFLINE_AFTER_SECONDS', 'must be more than SIGNALBOX_HEARTBEAT_SECONDS');
+  for (const [name, reason] of clusterMistakes(values)) add(mistakes, name, reason);
   const { SIGNALBOX_FORWARD_DOMAIN: domain, SIGNALBOX_FORWARD_NAME_LISTEN: nameListen } = values;
   if (domain === undefined && nameListen !== undefined)
     add(mistakes, 'SIGNALBOX_FORWARD_DOMAIN', 'is needed with SIGNALBOX_FORWARD_NAME_LISTEN');
@@ -254,6 +264,14 @@ function crossMistakes(values: RawValues): FieldErrors {
     add(mistakes, 'SIGNALBOX_PUBLIC_URL', 'is needed when SIGNALBOX_LISTEN is every address of this machine');
   }
   return mistakes;
+}
+
+function* clusterMistakes(values: RawValues): Generator<[name: string, reason: string]> {
+  const { SIGNALBOX_BUS_URL: bus, SIGNALBOX_NODE_PUBLIC_URL: node, SIGNALBOX_DATABASE_URL: database = '' } = values;
+  if (bus === undefined && node !== undefined) yield ['SIGNALBOX_BUS_URL', 'is needed with SIGNALBOX_NODE_PUBLIC_URL'];
+  if (bus !== undefined && node === undefined) yield ['SIGNALBOX_NODE_PUBLIC_URL', 'is needed with SIGNALBOX_BUS_URL'];
+  if (bus !== undefined && !database.startsWith('postgres'))
+    yield ['SIGNALBOX_DATABASE_URL', 'must be postgres://… with SIGNALBOX_BUS_URL'];
 }
 
 /** The heartbeat goes the way of the notifications, which refuses http to public hosts. */
@@ -288,6 +306,7 @@ function toConfig(checked: Checked): Config {
     publicUrl,
     sandboxListen: checked.SIGNALBOX_SANDBOX_LISTEN,
     databaseUrl: checked.SIGNALBOX_DATABASE_URL,
+    cluster: clusterOf(checked),
     forwards: {
       host: checked.SIGNALBOX_FORWARD_HOST ?? new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''),
       // A control plane on a loopback address also binds its entry ports to loopback.
@@ -317,6 +336,10 @@ function toConfig(checked: Checked): Config {
     logLevel: checked.SIGNALBOX_LOG_LEVEL,
     channels: channelsOf(checked),
   });
+}
+
+function clusterOf({ SIGNALBOX_BUS_URL: bus, SIGNALBOX_NODE_PUBLIC_URL: nodeUrl }: Checked): Config['cluster'] {
+  return bus === undefined || nodeUrl === undefined ? null : { bus, nodeUrl };
 }
 
 function upstreamOf(checked: Checked): Config['upstream'] {

@@ -1,8 +1,10 @@
 import type { SharedUse } from '../runtime/fair-shares.ts';
 import type { Config } from './config.ts';
 import type { AgentEvents } from './platform/core/agent-gateway.ts';
+import type { Bus } from './platform/bus/types.ts';
 import type { Clock } from './platform/core/clock.ts';
 import type { Counters } from './platform/core/counters.ts';
+import type { Listeners } from './platform/core/listeners.ts';
 import type { Log } from './platform/core/log.ts';
 import type { TeamValue } from './platform/core/team-counts.ts';
 import type { App } from './platform/http/app.ts';
@@ -13,10 +15,23 @@ import type { Upgrades } from './platform/http/upgrades.ts';
 import type { Storage } from './platform/storage/db.ts';
 import type { Secrets } from './platform/storage/secrets.ts';
 
+/** This control plane among those that serve the database together. */
+export interface Cluster {
+  /** New at each start. */
+  nodeId: string;
+  bus: Bus;
+  /** Whether the others may still count on it (platform/nodes/beat.ts). */
+  isCounted: () => boolean;
+  /** The ids of others that have ended, or that do not count any more. An id may come twice. */
+  gone: Pick<Listeners<string>, 'subscribe'>;
+}
+
 /** Services that every feature may use, whatever its position in the list. */
 export interface Platform {
   config: Config;
   storage: Storage;
+  /** Null for a control plane that serves its database alone. */
+  cluster: Cluster | null;
   secrets: Secrets;
   clock: Clock;
   /** The clock's time, for routes. */

@@ -3,16 +3,23 @@ import closeWithGrace from 'close-with-grace';
 import { END_SIGNALS, onEndSignal } from '../../runtime/end-signals.ts';
 import { disablePretenuring } from '../../runtime/pretenuring.ts';
 import type { Config } from '../config.ts';
+import { AppError } from '../platform/core/errors.ts';
 import type { RunningServer } from '../compose/start.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose/api.ts); then the state in memory is written. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
+
+/** With two of them agents would be called away, requests repeated and ports opened twice: not before each of these is right for several. */
+const UNFINISHED =
+  'several control planes on one database are not supported yet: remove SIGNALBOX_BUS_URL and SIGNALBOX_NODE_PUBLIC_URL. ' +
+  'So far, only requests to agents work across them (docs/operations.md)';
 
 /**
  * Starts the control plane and leaves it running. From then on a signal ends the process with code 0, an unexpected error
  * with code 1. @throws AppError when it cannot be started
  */
 export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
+  if (config.cluster) throw new AppError('invalid', UNFINISHED);
   disablePretenuring();
   // Imported here so that the administration commands load no web server.
   const { startServer } = await import('../compose/start.ts');

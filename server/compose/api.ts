@@ -125,7 +125,7 @@ function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDe
   const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
   const endpoint = new TunnelEndpoint<Grant>({
     channels,
-    registry: services.gateway,
+    registry: services.tunnelRegistry,
     authenticateAgent: (bearer) => services.credentials.authenticateAgent(bearer),
     authorizeChannel: async (token) => services.forwards.authorizeChannel(token) ?? services.terminals.authorizeChannel(token),
     onChannel: (grant, socket) =>

@@ -41,6 +41,7 @@ import { terminals } from '../work/terminals/feature.ts';
 import type { UpstreamSettings } from '../access/identity/types.ts';
 import { Assembly } from './assembly.ts';
 import { announcements } from './wires/announcements.ts';
+import { busMeasures } from './wires/bus-measures.ts';
 import { callers } from './wires/callers.ts';
 import { storeInventory } from './wires/inventory-intake.ts';
 import { repeatedPosts } from './wires/repeated-posts.ts';
@@ -71,6 +72,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(repeatedPosts)
     .add(sessions)
     .add(tunnels)
+    .add(busMeasures)
     .add(routers)
     // Placed before the features whose changes it publishes, and so stopped after them: a session that ends late still has its event.
     .add(events)

@@ -8,6 +8,7 @@ import { LONGEST_MESSAGE_WAIT_MS, LONGEST_THREAD_WAIT_MS } from '../outbound/not
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
 import type { AppError } from '../platform/core/errors.ts';
 import { newId } from '../platform/core/ids.ts';
+import { NatsBus } from '../platform/bus/nats-bus.ts';
 import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
 import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
@@ -39,7 +40,7 @@ import { appOptions, createApi } from './api.ts';
 import { startAgainWhenBroken, waitForDatabase } from './database-wait.ts';
 import { buildFeatures } from './features.ts';
 import type { Services } from './features.ts';
-import type { Platform } from '../feature.ts';
+import type { Cluster, Platform } from '../feature.ts';
 import { startSandbox } from './sandbox.ts';
 import { sweepHourly } from './sweep.ts';
 
@@ -105,10 +106,11 @@ async function startOnce(
     if (tls) closers.push(() => tls.stop());
     const startupServer = await waitForDatabase({ config, storage, log, appOptions: appOptions({ config, tls, clock, log }), signal });
     if (startupServer) closers.push(() => startupServer.close());
-    const node = { storage, log, id: nodeId, version: SERVER_VERSION, signal };
+    const node = { storage, log, id: nodeId, version: SERVER_VERSION, publicUrl: config.cluster?.nodeUrl ?? null, signal };
     if (!overrides.isShared) await waitForPredecessor(node);
     await migrate(storage);
-    if (!overrides.isShared) closers.push(await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close())));
+    const beat = overrides.isShared ? undefined : await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close()));
+    if (beat) closers.push(() => beat.stop());
     const longestMs = {
       jobEvent: LONGEST_WAIT_MS,
       backup: LONGEST_RETRY_MS,
@@ -117,7 +119,9 @@ async function startOnce(
     };
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
-    const platform = platformOf({ config, storage, secrets, clock, log });
+    const cluster = beat && joinCluster(config, { nodeId, beat, clock, log });
+    if (cluster) closers.push(() => cluster.bus.close());
+    const platform = platformOf({ config, storage, secrets, clock, log, cluster: cluster ?? null });
     const catalog = await loadCatalog(config.catalog);
     const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
     clock.follow(async (stepMs, now) => {
@@ -152,15 +156,25 @@ async function startOnce(
   }
 }
 
-/** @returns what gives the database back to the next control plane @throws AppError `conflict` while another one serves it */
-async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<() => Promise<void>> {
+/** @returns what holds the database from now on; undefined on SQLite @throws AppError `conflict` while another one serves it */
+async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<Beat | undefined> {
   await claimDatabase(node, systemClock.now());
-  if (node.storage.engine === 'sqlite') return async () => undefined;
+  if (node.storage.engine === 'sqlite') return undefined;
   // Its log is that of the beat: the control plane's own connections tell of a database that is away.
   const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
-  const beat = new Beat({ ...node, storage, onReplaced });
+  const beat = new Beat({ ...node, isMember: node.publicUrl !== null, storage, onReplaced });
   beat.start();
-  return () => beat.stop();
+  return beat;
+}
+
+/** @returns undefined for a control plane that serves its database alone */
+function joinCluster(
+  { cluster }: Config,
+  { nodeId, beat, clock, log }: Pick<Cluster, 'nodeId'> & { beat: Beat; clock: Clock; log: Log },
+): Cluster | undefined {
+  if (!cluster) return undefined;
+  const bus = NatsBus.open({ ...cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
+  return { nodeId, bus, isCounted: () => beat.isCounted, gone: beat.gone };
 }
 
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */
@@ -180,7 +194,8 @@ function platformOf({
   secrets,
   clock,
   log: fullLog,
-}: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log'>): Platform {
+  cluster,
+}: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'cluster'>): Platform {
   // Agents and callers cause almost every log line of a feature, and can repeat the cause without limit.
   const log = sampledLog(fullLog, clock);
   const monotonic = (): number => clock.monotonic();
@@ -189,6 +204,7 @@ function platformOf({
   return {
     config,
     storage,
+    cluster,
     secrets,
     clock,
     now: () => clock.now(),

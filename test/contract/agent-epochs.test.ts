@@ -22,6 +22,16 @@ describeEachDatabase('agent epochs', (open) => {
       hello: { type: 'hello', versions: [1], agent_version: '1.2.3\0', journal_id: journalId, last_epoch: lastEpoch, routers: [] },
     });
 
+  const nodeRow = (id: string) => ({
+    id,
+    name: id,
+    version: '1',
+    process: null,
+    public_url: 'https://node.example',
+    beat: 0,
+    started_at: 0,
+  });
+
   const row = ({ db }: Storage, agentId: string) => db.selectFrom('agents').selectAll().where('id', '=', agentId).executeTakeFirstOrThrow();
 
   test('every hello raises the epoch, also when several come at once', async () => {
@@ -48,6 +58,32 @@ describeEachDatabase('agent epochs', (open) => {
     expect(ended).toMatchObject({ journal_id: journals[1], connected_at: 5000, disconnected_at: 6000 });
     expect(otherEpoch).toMatchObject({ journal_id: journals[2], disconnected_at: null });
     expect(newer).toMatchObject({ epoch: 42, confirmed_epoch: 41 });
+  });
+
+  test('of several control planes, only one that counts gets an agent, and it is found until its tunnel ends', async () => {
+    const { storage, agentId, clock } = await setUp();
+    await storage.db.insertInto('nodes').values(nodeRow('one')).execute();
+    const [one, killed] = [new AgentEpochs(storage, clock, 0, 'one'), new AgentEpochs(storage, clock, 0, 'killed')];
+    const journal = randomUUID();
+    expect(await assign(killed, agentId, journal, 0)).toMatchObject({ epoch: 1 });
+    expect(await killed.confirm(agentId, 1, journal)).toBe(false);
+    expect(await one.holder(agentId)).toBeUndefined();
+    expect(await assign(one, agentId, journal, 0)).toMatchObject({ epoch: 2 });
+    expect(await one.confirm(agentId, 2, journal)).toBe(true);
+    expect(await killed.holder(agentId)).toBe('one');
+    await one.end(agentId, 2);
+    expect(await killed.holder(agentId)).toBeUndefined();
+  });
+
+  test('the tunnels of a control plane that does not count any more are not found', async () => {
+    const { storage, agentId, clock } = await setUp();
+    await storage.db.insertInto('nodes').values(nodeRow('one')).execute();
+    const one = new AgentEpochs(storage, clock, 0, 'one');
+    const journal = randomUUID();
+    await assign(one, agentId, journal, 0);
+    await one.confirm(agentId, 1, journal);
+    await storage.db.deleteFrom('nodes').where('id', '=', 'one').execute();
+    expect(await one.holder(agentId)).toBeUndefined();
   });
 
   test('a restored database gives out no epoch that the agent has seen before', async () => {

@@ -69,6 +69,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/outbound/notifications/contacts/store.ts': ['moveDigest'],
   },
   'of ids that the statement before found by the team, or among what is due': {
+    'server/fleet/agents/store.ts': ['selectHolder'],
     'server/fleet/health/store.ts': ['selectRouterIds'],
     'server/fleet/links/store.ts': ['selectAgentIds'],
     'server/fleet/removals/store.ts': ['purgeSome'],

@@ -237,7 +237,7 @@ test('an agent revoked over the API loses its tunnel', async () => {
     const { body } = await own.caller.call<{ data: { id: string; connected: boolean }[] }>('GET', '/api/agents');
     expect(body.data).toMatchObject([{ connected: true }]);
     expect((await own.caller.call('DELETE', `/api/agents/${body.data[0]!.id}`)).status).toBe(204);
-    await expect.poll(() => own.server.services.gateway.size).toBe(0);
+    await expect.poll(() => own.server.services.tunnelRegistry.size).toBe(0);
   } finally {
     await own.close();
   }

@@ -19,13 +19,14 @@ interface ControlPlane {
 }
 
 /** Starts a control plane on the one database. */
-async function start(): Promise<ControlPlane> {
+async function start(settings: Record<string, string> = {}): Promise<ControlPlane> {
   const port = await freePort();
   const program = new Program('server/main.ts', ['serve'], {
     SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
     SIGNALBOX_SANDBOX_LISTEN: '',
     SIGNALBOX_DATABASE_URL: url,
     SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
+    ...settings,
   });
   const isReady = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
   program.start();
@@ -63,6 +64,13 @@ describe.skipIf(!postgres)('a second control plane on a PostgreSQL database', ()
     expect(performance.now() - startedAt).toBeLessThan(startMs + 6000);
     expect(await first.isReady()).toBe(true);
     expect(await first.program.stop()).toBe(0);
+  });
+
+  test('is refused with settings for several: not every feature is right for them yet', async () => {
+    const settings = { SIGNALBOX_BUS_URL: 'nats://127.0.0.1', SIGNALBOX_NODE_PUBLIC_URL: 'http://127.0.0.1' };
+    const { program } = await start(settings);
+    expect(await program.ended()).toBe(1);
+    expect(program.output).toContain('several control planes on one database are not supported yet');
   });
 
   test('of two that start at the same moment one serves', async () => {

@@ -30,6 +30,7 @@ test('without any setting it is a control plane for this machine', () => {
     publicUrl: 'http://127.0.0.1:8080',
     sandboxListen: { host: '127.0.0.1', port: 8081 },
     databaseUrl: 'sqlite:./data/signalbox.db',
+    cluster: null,
     forwards: {
       host: '127.0.0.1',
       listen: '127.0.0.1',
@@ -267,6 +268,39 @@ test('entries that no outside client can reach give a warning', () => {
   expect(configurationWarnings(checkConfig({ SIGNALBOX_PUBLIC_URL: 'http://box.example.net' }))).toEqual([
     expect.stringContaining('set SIGNALBOX_FORWARD_LISTEN'),
   ]);
+});
+
+test('several control planes need a bus, an address of their own and PostgreSQL', () => {
+  expect(checkConfig({}).cluster).toBeNull();
+  const whole = {
+    SIGNALBOX_BUS_URL: 'nats://10.0.0.1,bus-2:4223,[::1]',
+    SIGNALBOX_NODE_PUBLIC_URL: 'https://one.example.net/',
+    SIGNALBOX_DATABASE_URL: 'postgres:///signalbox',
+  };
+  expect(checkConfig(whole).cluster).toEqual({
+    bus: { servers: ['10.0.0.1:4222', 'bus-2:4223', '[::1]:4222'], allowPlain: true, user: undefined, password: undefined },
+    nodeUrl: 'https://one.example.net',
+  });
+  expect(checkConfig({ ...whole, SIGNALBOX_BUS_URL: 'tls://signalbox:a%40b@bus-1,bus-2' }).cluster?.bus).toEqual({
+    servers: ['bus-1:4222', 'bus-2:4222'],
+    allowPlain: false,
+    user: 'signalbox',
+    password: 'a@b',
+  });
+  const { SIGNALBOX_BUS_URL: bus, SIGNALBOX_NODE_PUBLIC_URL: node } = whole;
+  expect(Object.keys(mistakesOf({ SIGNALBOX_NODE_PUBLIC_URL: node }))).toEqual(['SIGNALBOX_BUS_URL']);
+  expect(Object.keys(mistakesOf({ SIGNALBOX_BUS_URL: bus })).toSorted()).toEqual(['SIGNALBOX_DATABASE_URL', 'SIGNALBOX_NODE_PUBLIC_URL']);
+  for (const wrong of [
+    'http://bus',
+    'nats://',
+    'nats://a,,b',
+    'nats://a/x',
+    'nats://a?x',
+    'bus:4222',
+    'nats://a:99999',
+    'tls://u:p@a,u:p@b',
+  ])
+    expect(Object.keys(mistakesOf({ ...whole, SIGNALBOX_BUS_URL: wrong })), wrong).toEqual(['SIGNALBOX_BUS_URL']);
 });
 
 test('a mail server needs a sender, and no password in its address', () => {

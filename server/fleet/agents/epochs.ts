@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import { Gathered } from '../../platform/core/gathered.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { mustReset } from './journal-trust.ts';
-import { confirmEpochs, raiseEpochs, recordDisconnects } from './store.ts';
+import { confirmEpochs, raiseEpochs, recordDisconnects, selectHolder } from './store.ts';
 import type { ConfirmedEpoch, EndedEpoch, NewConnection } from './store.ts';
 import type { AssignedEpoch, KnownEpoch } from './types.ts';
 
@@ -19,11 +19,16 @@ type Changed = KnownEpoch | boolean | undefined;
 export class AgentEpochs {
   readonly #storage: Storage;
   readonly #clock: Clock;
+  readonly #nodeId: string | undefined;
   /** One transaction at a time: two with the same agents in different orders would block each other. */
   readonly #changes: Gathered<Change, Changed>;
 
-  /** @param agentsApartMs how far transactions are apart when many agents connect (AGENTS_APART_MS) */
-  constructor(storage: Storage, clock: Clock, agentsApartMs = 0) {
+  /**
+   * @param agentsApartMs how far transactions are apart when many agents connect (AGENTS_APART_MS)
+   * @param nodeId this control plane, where several serve the database
+   */
+  constructor(storage: Storage, clock: Clock, agentsApartMs = 0, nodeId?: string) {
+    this.#nodeId = nodeId;
     this.#storage = storage;
     this.#clock = clock;
     this.#changes = new Gathered({
@@ -48,6 +53,11 @@ export class AgentEpochs {
     return (await this.#changes.call({ kind: 'confirm', agentId, epoch, journalId, now: this.#clock.now() })) === true;
   }
 
+  /** The control plane that has the agent's tunnel as far as the database knows: it may have died, or just have lost it. */
+  holder(agentId: string): Promise<string | undefined> {
+    return selectHolder(this.#storage.db, agentId);
+  }
+
   /** Records when the connection with this epoch ended. */
   async end(agentId: string, epoch: number): Promise<void> {
     await this.#changes.call({ kind: 'end', agentId, epoch, now: this.#clock.now() });
@@ -65,7 +75,7 @@ export class AgentEpochs {
     const ended = changes.filter((change) => change.kind === 'end');
     return this.#storage.writes.write(async (tx) => {
       const epochs = raised.length > 0 ? await raiseEpochs(tx, raised) : undefined;
-      const counting = confirmed.length > 0 ? await confirmEpochs(tx, confirmed) : undefined;
+      const counting = confirmed.length > 0 ? await confirmEpochs(tx, confirmed, this.#nodeId) : undefined;
       if (ended.length > 0) await recordDisconnects(tx, ended);
       return changes.map(({ kind, agentId }) => (kind === 'raise' ? epochs?.get(agentId) : counting?.has(agentId)));
     });

@@ -12,9 +12,9 @@ interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessi
 }
 
 export const agents = feature({
-  create: ({ storage, clock }: Pick<Platform, 'storage' | 'clock'>) => ({
+  create: ({ storage, clock, cluster }: Pick<Platform, 'storage' | 'clock' | 'cluster'>) => ({
     agents: new AgentsService(storage),
-    agentEpochs: new AgentEpochs(storage, clock, AGENTS_APART_MS),
+    agentEpochs: new AgentEpochs(storage, clock, AGENTS_APART_MS, cluster?.nodeId),
   }),
   stop: ({ agentEpochs }) => agentEpochs.stop(),
   routes: (scope, { gateway, revocations, ...services }: Routes) =>

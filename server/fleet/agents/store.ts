@@ -164,6 +164,18 @@ export async function raiseEpochs(db: DbOrTx, connections: readonly NewConnectio
   return new Map(raised.rows.map((row) => [row.id, { epoch: row.epoch, confirmedEpoch: row.confirmed_epoch, journalId: row.journal_id }]));
 }
 
+/** The control plane that has the agent's tunnel; undefined when the tunnel or the control plane has ended. */
+export async function selectHolder(db: DbOrTx, agentId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('agents')
+    .select('node_id')
+    .where('id', '=', agentId)
+    .where('disconnected_at', 'is', null)
+    .where((eb) => eb.exists(eb.selectFrom('nodes').select('nodes.id').whereRef('nodes.id', '=', 'agents.node_id')))
+    .executeTakeFirst();
+  return row?.node_id ?? undefined;
+}
+
 /** An agent has stored an epoch on disk. */
 export interface ConfirmedEpoch {
   agentId: string;
@@ -172,8 +184,12 @@ export interface ConfirmedEpoch {
   now: number;
 }
 
-/** Different agents have stored their epochs on disk. @returns those without a newer epoch that are not revoked */
-export async function confirmEpochs(db: DbOrTx, confirmed: readonly ConfirmedEpoch[]): Promise<Set<string>> {
+/**
+ * Different agents have stored their epochs on disk.
+ * @param nodeId the control plane that has their tunnels, where several serve the database: one that does not count any more confirms nothing
+ * @returns those without a newer epoch that are not revoked
+ */
+export async function confirmEpochs(db: DbOrTx, confirmed: readonly ConfirmedEpoch[], nodeId?: string): Promise<Set<string>> {
   const rows = padded(confirmed).map(
     ({ agentId, epoch, journalId, now }) =>
       sql`(cast(${agentId} as text), cast(${epoch} as bigint), cast(${journalId} as text), cast(${now} as bigint))`,
@@ -181,7 +197,9 @@ export async function confirmEpochs(db: DbOrTx, confirmed: readonly ConfirmedEpo
   const agents = await sql<{ id: string }>`
     with said (agent, said_epoch, said_journal, at) as (values ${sql.join(rows)})
     update agents set confirmed_epoch = said_epoch, journal_id = said_journal, connected_at = at, disconnected_at = null
+    ${nodeId === undefined ? sql`` : sql`, node_id = ${nodeId}`}
     from said where id = agent and epoch = said_epoch and confirmed_epoch < said_epoch and revoked_at is null
+    ${nodeId === undefined ? sql`` : sql`and exists (select 1 from nodes where nodes.id = ${nodeId})`}
     returning id`.execute(db);
   return new Set(agents.rows.map(({ id }) => id));
 }

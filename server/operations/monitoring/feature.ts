@@ -11,7 +11,7 @@ import { StatusService } from './status/service.ts';
 export { measureRequests } from './metrics/routes.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'counters' | 'ignoredForwarding'> {
-  gateway: { readonly size: number };
+  tunnelRegistry: { readonly size: number };
 }
 
 interface Routes {
@@ -21,12 +21,12 @@ interface Routes {
 
 /** Status and metrics of this process, and warnings to its operator. */
 export const monitoring = feature({
-  create: ({ config, storage, clock, counters, ignoredForwarding, gateway }: Needs) => {
+  create: ({ config, storage, clock, counters, ignoredForwarding, tunnelRegistry }: Needs) => {
     const status = new StatusService({
       storage,
       clock,
       version: SERVER_VERSION,
-      countAgents: () => gateway.size,
+      countAgents: () => tunnelRegistry.size,
       countIgnoredForwarding: () => ignoredForwarding.count,
       warnings: () => [...configurationWarnings(config), ...(ignoredForwarding.count > 0 ? [IGNORED_FORWARDING] : [])],
     });

@@ -1,10 +1,12 @@
 import { AppError } from '../core/errors.ts';
+import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
 import { Periodic } from '../core/periodic.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS } from './claim.ts';
-import { deleteNode, raiseBeat } from './store.ts';
+import { Peers } from './peers.ts';
+import { deleteNode, raiseBeat, selectNodes } from './store.ts';
 
 /** Of its connection. A beat that gets no answer is given up early enough for another one within the 10 s. */
 export const BEAT_LIMITS = { connections: 1, statementMs: 2000, answerMs: 500 };
@@ -15,20 +17,31 @@ export interface BeatDeps {
   log: Log;
   /** Of this control plane. */
   id: string;
+  /** Others serve the database with it. */
+  isMember: boolean;
   /** Another control plane has taken the database over, because this one was silent for too long. It must end without another write. */
   onReplaced: (error: AppError) => void;
 }
 
+/** After this long without a beat in the database the others will soon take this control plane for dead: 3 s before they do. */
+const COUNTED_FOR_MS = 7000;
+
 /** Says every 2 s that this control plane lives, until it has stopped. Closes its connection then. While the database is away nobody else can start either. */
 export class Beat {
+  /** The ids of other members that have ended or do not count any more. An id may come twice. */
+  readonly gone = new Listeners<string>();
   readonly #deps: BeatDeps;
   readonly #beats: Periodic;
+  readonly #peers: Peers;
+  /** When the last beat was stored, in monotonic time, which also passes while a process is frozen. The claim is the first one. */
+  #storedAtMs = performance.now();
   #isReplaced = false;
   /** The last beat failed, and the log says so. */
   #isFailing = false;
 
   constructor(deps: BeatDeps) {
     this.#deps = deps;
+    this.#peers = new Peers(deps.id);
     this.#beats = new Periodic({
       // Real time also in tests with a clock of their own: another process waits for the beat.
       clock: systemClock,
@@ -37,6 +50,11 @@ export class Beat {
       failure: 'the beat of this control plane ended',
       run: () => this.#beat(),
     });
+  }
+
+  /** False when this control plane has been frozen or cut off from the database for so long that others may act in its place. */
+  get isCounted(): boolean {
+    return !this.#isReplaced && performance.now() - this.#storedAtMs < COUNTED_FOR_MS;
   }
 
   start(): void {
@@ -58,17 +76,42 @@ export class Beat {
   async #beat(): Promise<void> {
     if (this.#isReplaced) return;
     const { storage, id, log, onReplaced } = this.#deps;
+    const beganAtMs = performance.now();
     try {
       // One statement without a transaction: nothing of it is undone when its answer is lost.
       const isStored = await raiseBeat(storage.db, id);
       this.#isFailing = false;
-      if (isStored) return;
+      if (isStored) {
+        this.#storedAtMs = beganAtMs;
+        if (this.#deps.isMember) await this.#lookAtPeers();
+        return;
+      }
     } catch (error) {
       if (!this.#isFailing) log.warn({ err: error, component: 'storage' }, 'could not tell the database that this control plane lives');
       this.#isFailing = true;
       return;
     }
     this.#isReplaced = true;
-    onReplaced(new AppError('conflict', 'another control plane has taken over the database, because this one was silent for over 10 s'));
+    onReplaced(this.#deps.isMember ? declaredDead() : replaced());
   }
+
+  /** Whoever is taken for dead by mistake finds out with its next beat. */
+  async #lookAtPeers(): Promise<void> {
+    const { storage, log } = this.#deps;
+    const { dead, left } = this.#peers.look(await selectNodes(storage.db), performance.now());
+    for (const id of left) this.gone.publish(id);
+    for (const node of dead) {
+      if (!(await deleteNode(storage.db, node))) continue;
+      log.warn({ reason: node.name, component: 'storage' }, 'another control plane was killed or hangs, and does not count any more');
+      this.gone.publish(node.id);
+    }
+  }
+}
+
+function replaced(): AppError {
+  return new AppError('conflict', 'another control plane has taken over the database, because this one was silent for over 10 s');
+}
+
+function declaredDead(): AppError {
+  return new AppError('conflict', 'the other control planes do not count on this one any more, because it was silent for over 10 s');
 }

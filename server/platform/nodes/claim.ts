@@ -11,7 +11,7 @@ import type { NodeRecord } from './store.ts';
 /** A control plane says this often that it lives. */
 export const BEAT_EVERY_MS = 2000;
 /** A beat that has not changed for this long is that of a control plane that was killed: it may be late when its machine is busy. */
-const DEAD_AFTER_MS = 10_000;
+export const DEAD_AFTER_MS = 10_000;
 const LOOK_EVERY_MS = 250;
 
 export interface ClaimDeps {
@@ -20,6 +20,8 @@ export interface ClaimDeps {
   /** Of this control plane. A start that is repeated keeps it. */
   id: string;
   version: string;
+  /** How agents reach it, where several serve the database together; null for one that serves it alone. */
+  publicUrl: string | null;
   /** Aborts the wait for the end of another control plane. */
   signal?: AbortSignal | undefined;
 }
@@ -32,19 +34,19 @@ interface Seen {
 
 /**
  * Refuses to serve a PostgreSQL database that another control plane serves: both would open the ports of all forwards, and each would take
- * the agents of the other for lost. To be called before anything is written, and also before the schema is changed.
+ * the agents of the other for lost. Members, which serve a database together, do not refuse each other. To be called before anything is written, and also before the schema is changed.
  *
  * Another one lives when its beat changes: seen within {@link BEAT_EVERY_MS}. It has ended when it has deleted its row, when its process
  * ran on this machine and is gone, or when its beat has not changed for 10 s of this process's monotonic time.
  * @throws AppError `conflict` when another control plane lives; `unavailable` when the signal aborts
  */
-export async function waitForPredecessor({ storage, log, id, signal }: ClaimDeps): Promise<void> {
+export async function waitForPredecessor({ storage, log, id, publicUrl, signal }: ClaimDeps): Promise<void> {
   if (storage.engine === 'sqlite' || !(await hasNodes(storage))) return;
   const seen = new Map<string, Seen>();
   for (;;) {
     const alive: NodeRecord[] = [];
     for (const node of await selectNodes(storage.db)) {
-      if (node.id === id) continue;
+      if (node.id === id || mayServeBeside(publicUrl, node)) continue;
       const since = seen.get(node.id) ?? { beat: node.beat, atMs: performance.now() };
       seen.set(node.id, since);
       // Asked first: the last beat of a process that was killed may be stored late.
@@ -71,16 +73,21 @@ async function takeOver(storage: Storage, node: NodeRecord, log: Log): Promise<b
  * Enters this control plane into the database. A lock on the file does that on SQLite.
  * @throws AppError `conflict` when another one was faster
  */
-export async function claimDatabase({ storage, id, version }: ClaimDeps, now: number): Promise<void> {
+export async function claimDatabase({ storage, id, version, publicUrl }: ClaimDeps, now: number): Promise<void> {
   if (storage.engine === 'sqlite') return;
   await storage.writes.write(async (tx) => {
     await lockNodes(tx, storage);
     await deleteNode(tx, { id });
-    const [other] = await selectNodes(tx);
+    const other = (await selectNodes(tx)).find((node) => !mayServeBeside(publicUrl, node));
     if (other !== undefined) throw refusal(other);
     const name = `${hostname()}, process ${process.pid}`;
-    await insertNode(tx, { id, name, version, process: identifyProcess() ?? null, beat: 0, started_at: now });
+    await insertNode(tx, { id, name, version, process: identifyProcess() ?? null, beat: 0, public_url: publicUrl, started_at: now });
   });
+}
+
+/** Both are members. The row of a program that knew no members has no address. */
+function mayServeBeside(publicUrl: string | null, node: NodeRecord): boolean {
+  return publicUrl !== null && (node.public_url ?? null) !== null;
 }
 
 function refusal({ name, version, started_at: startedAt }: NodeRecord): AppError {

@@ -30,7 +30,7 @@ export async function insertNode(tx: Tx, node: Insertable<NodesTable>): Promise<
   await tx.insertInto('nodes').values(node).execute();
 }
 
-/** @returns false when another control plane has taken the database over */
+/** @returns false when another control plane has taken the database over, or does not count on this one any more */
 export async function raiseBeat(db: DbOrTx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('nodes')

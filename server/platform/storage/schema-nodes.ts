@@ -1,6 +1,6 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** A control plane that serves this database on PostgreSQL, or that was killed while it did. */
+/** A control plane that serves this database on PostgreSQL, alone or with others, or that was killed while it did. */
 export interface NodesTable {
   id: Fixed<string>;
   /** Where it runs: `web-1, process 4711`. */
@@ -10,5 +10,7 @@ export interface NodesTable {
   process: Fixed<string | null>;
   /** Raised again and again. Only that it changes means something: no clocks are compared. */
   beat: number;
+  /** How agents reach it. Null for one that serves the database alone. */
+  public_url: Fixed<string | null>;
   started_at: Fixed<Millis>;
 }

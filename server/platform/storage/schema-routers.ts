@@ -33,6 +33,8 @@ export interface AgentsTable {
   journal_id: string | null;
   connected_at: Millis | null;
   disconnected_at: Millis | null;
+  /** The control plane that had its tunnel last, where several serve the database; null where one has always served it alone. */
+  node_id: string | null;
   /** Set when a revoked agent was removed from the lists. */
   removed_at: Millis | null;
 }

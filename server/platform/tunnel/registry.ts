@@ -112,6 +112,12 @@ export class TunnelRegistry implements AgentGateway {
     for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason, { endedBy });
   }
 
+  /** Another control plane has a newer tunnel of this agent: closes those of earlier epochs. */
+  closeOlder(agentId: string, epoch: number): void {
+    const session = this.#newest.get(agentId);
+    if (session && session.claimedEpoch < epoch) session.close('replaced');
+  }
+
   /** Sends goaway to every agent and waits until all received messages are handled. */
   async close(): Promise<void> {
     this.#closing = true;

@@ -65,6 +65,7 @@ import { probedBuckets } from './0064-probed-buckets.ts';
 import { backupsToRecord } from './0065-backups-to-record.ts';
 import { nodes } from './0066-nodes.ts';
 import { causes } from './0067-causes.ts';
+import { members } from './0068-members.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -136,4 +137,5 @@ export const migrations: readonly Migration[] = [
   backupsToRecord,
   nodes,
   causes,
+  members,
 ];

@@ -1,0 +1,223 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { MAX_REPLY_BYTES } from '../../../protocol/index.ts';
+import type { Request } from '../../../protocol/index.ts';
+import { NobodyListensError } from '../bus/errors.ts';
+import type { Bus, Call } from '../bus/types.ts';
+import { releaseAdmissionSlot } from '../core/admission-slot.ts';
+import type { AgentGateway, Notice, RequestOptions, RequestParams, RequestResult } from '../core/agent-gateway.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Counters } from '../core/counters.ts';
+import { AppError } from '../core/errors.ts';
+import type { Listeners } from '../core/listeners.ts';
+import type { EndedBy } from '../core/tunnel-record.ts';
+import { TUNNEL_ENDS } from '../core/tunnel-record.ts';
+
+/** About 100 bytes each: 10 MB for a fleet of this size. A holder that is not remembered is read by its key. */
+const REMEMBERED_HOLDERS = 100_000;
+
+/** Incomplete replies from other control planes: as many as this one takes from its own agents (tunnel/reply-memory.ts). */
+const UNFINISHED_BYTES = 12 * MAX_REPLY_BYTES;
+
+const RETRY = { retryAfterMs: 2000 };
+
+const HELD = 'signalbox.agents.held';
+const DISCONNECT = 'signalbox.agents.disconnect';
+const requestsOf = (nodeId: string): string => `signalbox.node.${nodeId}.request`;
+
+const question = z.object({ agent_id: z.string(), method: z.string(), params: z.record(z.string(), z.unknown()) });
+const rowsItem = z.array(z.record(z.string(), z.string()));
+const answer = z.discriminatedUnion('held', [
+  z.object({ held: z.literal(true), result: z.record(z.string(), z.unknown()) }),
+  z.object({ held: z.literal(false) }),
+]);
+const heldHint = z.object({ agent_id: z.string(), node_id: z.string(), epoch: z.number() });
+const disconnectHint = z.object({ agent_id: z.string(), reason: z.enum(['revoked', 'restart']), ended_by: z.enum(TUNNEL_ENDS).optional() });
+
+/** The tunnels of this process. */
+export interface LocalAgents extends AgentGateway {
+  /** Another control plane has a newer tunnel of this agent: closes those before it. */
+  closeOlder(agentId: string, epoch: number): void;
+}
+
+export interface RemoteAgentsDeps {
+  /** This control plane. */
+  nodeId: string;
+  bus: Bus;
+  /** Whether the others may still count on this control plane (nodes/beat.ts). */
+  isCounted: () => boolean;
+  /** The ids of control planes that have ended, or that do not count any more. */
+  gone: Pick<Listeners<string>, 'subscribe'>;
+  local: LocalAgents;
+  /** Which control plane has the agent's tunnel, as the database knows. */
+  holder: (agentId: string) => Promise<string | undefined>;
+  clock: Pick<Clock, 'monotonic'>;
+  counters: Counters;
+}
+
+/**
+ * Agents of several control planes: a request goes to the one that has the agent's tunnel. Who that is comes from the database and is
+ * remembered. A wrong memory does no harm: whoever is asked in vain says so, and nothing was sent to the agent.
+ */
+export class RemoteAgents implements AgentGateway {
+  readonly #deps: RemoteAgentsDeps;
+  readonly #holders = new LRUCache<string, string>({ max: REMEMBERED_HOLDERS });
+  /** What ends the requests that wait for a control plane, by its id. */
+  readonly #waiting = new Map<string, Set<AbortController>>();
+  #unfinishedBytes = 0;
+
+  constructor(deps: RemoteAgentsDeps) {
+    this.#deps = deps;
+    const { bus, nodeId, local, gone } = deps;
+    gone.subscribe((id) => this.#onGone(id));
+    bus.answer(requestsOf(nodeId), (value, call) => this.#answer(value, call));
+    bus.listen(HELD, (value) => {
+      const { agent_id: agentId, node_id: holder, epoch } = heldHint.parse(value);
+      this.#holders.set(agentId, holder);
+      local.closeOlder(agentId, epoch);
+    });
+    bus.listen(DISCONNECT, (value) => {
+      const { agent_id: agentId, reason, ended_by: endedBy } = disconnectHint.parse(value);
+      local.disconnect(agentId, reason, endedBy);
+    });
+  }
+
+  /** Tells the others that this control plane has the agent's newest tunnel now. */
+  announce(agentId: string, epoch: number): void {
+    this.#holders.delete(agentId);
+    this.#deps.bus.publish(HELD, { agent_id: agentId, node_id: this.#deps.nodeId, epoch });
+  }
+
+  async request<M extends Request['method']>(
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+  ): Promise<RequestResult<M>> {
+    const { local, clock } = this.#deps;
+    if (local.epoch(agentId) !== undefined) return local.request(agentId, method, params, options);
+    const endsAt = clock.monotonic() + options.timeoutMs;
+    const remembered = this.#holders.get(agentId);
+    const isRead = remembered === undefined;
+    const holder = remembered ?? (await this.#read(agentId));
+    const first = await this.#ask(holder, agentId, method, params, options, endsAt);
+    if (first) return first;
+    // Its tunnel has moved. What was read just now is not read again, unless it was there and is gone.
+    const next = isRead && holder === undefined ? undefined : await this.#read(agentId);
+    const second = next === holder ? undefined : await this.#ask(next, agentId, method, params, options, endsAt);
+    // Not connected anywhere, or here by now.
+    return second ?? local.request(agentId, method, params, { ...options, timeoutMs: endsAt - clock.monotonic() });
+  }
+
+  /** Only to agents of this control plane: whoever has the tunnel looks into the database by itself. */
+  notify(agentId: string, message: Notice): boolean {
+    return this.#deps.local.notify(agentId, message);
+  }
+
+  epoch(agentId: string): number | undefined {
+    return this.#deps.local.epoch(agentId);
+  }
+
+  disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void {
+    const { local, bus } = this.#deps;
+    local.disconnect(agentId, reason, endedBy);
+    bus.publish(DISCONNECT, { agent_id: agentId, reason, ended_by: endedBy });
+  }
+
+  async #read(agentId: string): Promise<string | undefined> {
+    const holder = await this.#deps.holder(agentId);
+    if (holder === undefined) this.#holders.delete(agentId);
+    else this.#holders.set(agentId, holder);
+    return holder;
+  }
+
+  /** @returns undefined when this control plane does not have the agent, or does not answer: nothing was sent to the agent */
+  async #ask<M extends Request['method']>(
+    holder: string | undefined,
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    { signal, onRows }: RequestOptions,
+    endsAt: number,
+  ): Promise<RequestResult<M> | undefined> {
+    const { bus, nodeId, clock } = this.#deps;
+    if (holder === undefined || holder === nodeId) return undefined;
+    if (signal?.aborted) throw new AppError('unavailable', 'the request was given up before it was sent');
+    const reply = this.#countReply(onRows);
+    const wait = this.#wait(holder, signal);
+    releaseAdmissionSlot();
+    try {
+      const said = await bus.ask(
+        requestsOf(holder),
+        { agent_id: agentId, method, params },
+        { timeoutMs: endsAt - clock.monotonic(), signal: wait.signal, onItem: reply.onItem },
+      );
+      const read = answer.parse(said);
+      return read.held ? (read.result as RequestResult<M>) : undefined;
+    } catch (error) {
+      if (error instanceof NobodyListensError) return undefined;
+      throw error;
+    } finally {
+      wait.end();
+      reply.end();
+    }
+  }
+
+  /** Ends with its caller, or with the control plane that is asked. */
+  #wait(holder: string, caller: AbortSignal | undefined): { signal: AbortSignal; end: () => void } {
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort();
+    caller?.addEventListener('abort', onAbort);
+    const waiting = this.#waiting.get(holder) ?? new Set();
+    this.#waiting.set(holder, waiting.add(stop));
+    const end = (): void => {
+      caller?.removeEventListener('abort', onAbort);
+      waiting.delete(stop);
+      if (waiting.size === 0 && this.#waiting.get(holder) === waiting) this.#waiting.delete(holder);
+    };
+    return { signal: stop.signal, end };
+  }
+
+  /** What it was asked may have been done. It is not asked again: whoever remembers it reads anew. */
+  #onGone(nodeId: string): void {
+    for (const [agentId, holder] of this.#holders.entries()) if (holder === nodeId) this.#holders.delete(agentId);
+    for (const stop of this.#waiting.get(nodeId) ?? []) stop.abort();
+  }
+
+  /** Passes the rows of a reply on and counts their memory until its end. */
+  #countReply(onRows: RequestOptions['onRows']): { onItem: (item: unknown, bytes: number) => void; end: () => void } {
+    let bytes = 0;
+    return {
+      onItem: (item, size) => {
+        bytes += size;
+        this.#unfinishedBytes += size;
+        if (this.#unfinishedBytes > UNFINISHED_BYTES) {
+          this.#deps.counters.add('replies_in_all');
+          const message = 'too many large answers are under way; this one was given up and its outcome is unknown: try again later';
+          throw new AppError('outcome_unknown', message, { extra: { reason: 'replies_in_all' } });
+        }
+        onRows?.(rowsItem.parse(item));
+      },
+      end: () => {
+        this.#unfinishedBytes -= bytes;
+        bytes = 0;
+      },
+    };
+  }
+
+  /** Another control plane asks for an agent of this one. */
+  async #answer(value: unknown, { remainingMs, signal, send }: Call): Promise<z.infer<typeof answer>> {
+    const { local, isCounted } = this.#deps;
+    const { agent_id: agentId, method, params } = question.parse(value);
+    // What was asked of a process that was frozen may be old, and its asker gone.
+    if (!isCounted()) throw new AppError('unavailable', 'the control plane that has the agent does not reach the database', RETRY);
+    if (local.epoch(agentId) === undefined) return { held: false };
+    // The agent checks the form of both.
+    const result = await local.request(agentId, method as 'command', params as RequestParams<'command'>, {
+      timeoutMs: remainingMs,
+      signal,
+      onRows: (rows) => send(rows),
+    });
+    return { held: true, result };
+  }
+}

@@ -1,0 +1,16 @@
+import process from 'node:process';
+import { startServer } from '../../../server/compose/start.ts';
+import { loadConfig } from '../../../server/config.ts';
+
+// A control plane as one of several, in a process of its own: `serve` refuses that as long as not every part of it is right for several.
+const config = await loadConfig();
+const server = await startServer(config, {
+  consoleFiles: null,
+  agentRelease: null,
+  onReplaced: (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  },
+});
+process.on('SIGTERM', () => void server.close().then(() => process.exit(0)));
+process.stdout.write(`ready at ${server.url}\n`);
