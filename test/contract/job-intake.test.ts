@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { LostCommit } from '../../server/platform/core/errors.ts';
+import { AppError, LostCommit } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import type { Storage } from '../../server/platform/storage/db.ts';
+import type { Storage, Tx } from '../../server/platform/storage/db.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
 import type { RouterRecord } from '../../server/fleet/routers/types.ts';
 import { JobsService } from '../../server/work/jobs/service.ts';
@@ -32,6 +32,7 @@ interface Wanted {
   router?: SeededRouter;
   key?: string;
   job?: Partial<NewJob>;
+  beside?: (tx: Tx, jobs: readonly JobRecord[]) => Promise<void>;
 }
 
 describeEachDatabase('jobs that come together', (open) => {
@@ -65,9 +66,9 @@ describeEachDatabase('jobs that come together', (open) => {
     });
   }
 
-  function create(jobs: JobsService, { router = one, key, job = {} }: Wanted = {}): Promise<JobRecord> {
+  function create(jobs: JobsService, { router = one, key, job = {}, beside }: Wanted = {}): Promise<JobRecord> {
     const request = { requestId: newId(1000), idempotencyKey: key ?? newId(1000), keyGiven: key !== undefined };
-    return jobs.createJob(router.teamId, router.routerId, { ...JOB, ...job }, request);
+    return jobs.createJob(router.teamId, router.routerId, { ...JOB, ...job }, request, beside);
   }
 
   const stored = () => storage.db.selectFrom('jobs').selectAll().orderBy('id').execute();
@@ -142,6 +143,25 @@ describeEachDatabase('jobs that come together', (open) => {
       'stored',
     ]);
     expect(await stored()).toHaveLength(3);
+    await jobs.stop();
+  });
+
+  test('store together what belongs to them, and a refusal of that stops only its own', async () => {
+    const jobs = newJobs();
+    await create(jobs);
+    const seen: string[][] = [];
+    const allowed = async (_tx: Tx, made: readonly JobRecord[]) => void seen.push(made.map(({ id }) => id));
+    const refused = async (_tx: Tx, made: readonly JobRecord[]) => {
+      if (made.length > 0) throw new AppError('conflict', 'no longer wanted');
+    };
+    const transactions = vi.spyOn(storage.writes, 'write');
+    const good = await Promise.all([create(jobs, { beside: allowed }), create(jobs), create(jobs, { beside: allowed })]);
+    expect(transactions).toHaveBeenCalledTimes(1);
+    expect(seen).toEqual([[good[0].id, good[2].id]]);
+    const mixed = await Promise.allSettled([create(jobs, { beside: allowed }), create(jobs, { beside: refused }), create(jobs)]);
+    expect(mixed.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(mixed[1]).toMatchObject({ reason: { code: 'conflict' } });
+    expect(await stored()).toHaveLength(6);
     await jobs.stop();
   });
 

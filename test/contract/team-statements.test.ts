@@ -88,7 +88,6 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
       'recordWithoutJob',
       'claimTargets',
       'setClaimed',
-      'startTarget',
       'selectClaimed',
       'releaseClaims',
       'selectJobsToCancel',

@@ -18,6 +18,7 @@ import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { JobIntake } from './intake/intake.ts';
+import type { BesideJobs } from './intake/intake.ts';
 import { readJobPage } from './list/pages.ts';
 import type { JobPage } from './list/pages.ts';
 import { findJobs } from './list/store.ts';
@@ -35,6 +36,7 @@ import { cancelQueuedOf, giveUpHeldOf, selectHeldOf } from './router-removal/sto
 import type { NotedBy } from './timeline/notes.ts';
 import type { Cancellation, GuardChange, JobRecord, JobRequest, JobRules, NewJob, RouterJobsEnd } from './types.ts';
 
+export type { BesideJobs } from './intake/intake.ts';
 export { statusOf } from './state.ts';
 
 /** A key is valid for a day (server/platform/idempotency). After that it creates a new job. */
@@ -56,8 +58,6 @@ export interface JobsDeps {
   /** Spreads repeated offers. Tests replace it. */
   random?: () => number;
 }
-
-type BesideJob = (tx: Tx, job: JobRecord) => Promise<void>;
 
 type JobEvents = Pick<
   AgentEvents,
@@ -119,10 +119,11 @@ export class JobsService implements JobEvents {
 
   /**
    * Stores a job; it is on disk when this resolves. A key that the caller chose finds the earlier job.
-   * @param beside stores more in the transaction of a new job. If it throws, no job is created
+   * @param beside stores more in the transaction of new jobs: of this one and of others that come together with the same function. If it
+   *   throws, no job is created
    * @throws AppError `not_found` for the router, `invalid` for the URL, `quota_exceeded` when too many jobs of the team have not ended
    */
-  async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest, beside?: BesideJob): Promise<JobRecord> {
+  async createJob(teamId: string, routerId: string, wanted: NewJob, request: JobRequest, beside?: BesideJobs): Promise<JobRecord> {
     this.checkNotifyUrl(wanted.notifyUrl);
     const router = await this.#deps.routers.getRouter(teamId, routerId);
     const { job, isNew } = await this.#store(router, wanted, request, beside);
@@ -144,7 +145,7 @@ export class JobsService implements JobEvents {
     router: RouterRecord,
     wanted: NewJob,
     request: JobRequest,
-    beside: BesideJob | undefined,
+    beside: BesideJobs | undefined,
   ): Promise<{ job: JobRecord; isNew: boolean }> {
     const now = this.#deps.clock.now();
     const open = await this.#quota.count(router.team_id);
@@ -152,8 +153,9 @@ export class JobsService implements JobEvents {
       values: this.#valuesOf(router, wanted, request, now),
       sameSince: request.keyGiven ? now - KEY_KEPT_MS : undefined,
       mayBeNew: this.#quota.hasRoom(open),
+      beside,
     };
-    const intake = await (beside ? this.#intake.storeWith(submission, beside) : this.#intake.store(submission));
+    const intake = await this.#intake.store(submission);
     if (intake === 'no_router') throw notFound('router');
     if (intake === 'over_quota') throw this.#quota.exceeded();
     return intake;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { statusOf } from '../../jobs/service.ts';
-import type { JobsService } from '../../jobs/service.ts';
+import type { BesideJobs, JobsService } from '../../jobs/service.ts';
 import type { NewJob } from '../../jobs/types.ts';
 import { insertNotices } from '../../../platform/notices/store.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
@@ -27,7 +27,7 @@ import {
   selectJobsToCancel,
   recordResults,
   recordWithoutJob,
-  startTarget,
+  startTargets,
   stopCampaign,
 } from './store.ts';
 import type { EndedTarget, TargetResult } from './store.ts';
@@ -172,18 +172,23 @@ function resultOf(job: EndedTarget): TargetResult {
 /** Creates jobs for claimed targets. @returns how many were claimed, and how many of them must be retried */
 async function makeJobs(deps: PassDeps, campaign: CampaignRecord): Promise<{ claimed: number; left: number }> {
   const routerIds = await selectClaimed(deps.storage.db, campaign.id, JOBS_AT_ONCE);
-  const isDone = await Promise.all(routerIds.map((routerId) => makeJob(deps, campaign, routerId)));
+  // The same function for all of them, so that they are linked by one statement.
+  const link: BesideJobs = async (tx, made) => {
+    if (!(await startTargets(tx, campaign.id, made))) throw noLongerWanted();
+  };
+  const isDone = await Promise.all(routerIds.map((routerId) => makeJob(deps, { campaign, routerId, link })));
   return { claimed: routerIds.length, left: isDone.filter((done) => !done).length };
 }
 
 /** @returns false when it must be retried; never rejects, so that it does not delay the others */
-async function makeJob({ jobs, storage, clock, log }: PassDeps, campaign: CampaignRecord, routerId: string): Promise<boolean> {
+async function makeJob(
+  { jobs, storage, clock, log }: PassDeps,
+  { campaign, routerId, link }: { campaign: CampaignRecord; routerId: string; link: BesideJobs },
+): Promise<boolean> {
   const { request_id: requestId, created_by: createdBy, created_via: via } = campaign;
   const request = { requestId, idempotencyKey: jobKey(campaign.id, routerId), keyGiven: false, createdBy, createdVia: via ?? undefined };
   try {
-    await jobs.createJob(campaign.team_id, routerId, jobOf(campaign), request, async (tx, job) => {
-      if (!(await startTarget(tx, campaign.id, routerId, job.id))) throw noLongerWanted();
-    });
+    await jobs.createJob(campaign.team_id, routerId, jobOf(campaign), request, link);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'conflict') return true;

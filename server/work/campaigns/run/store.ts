@@ -134,22 +134,19 @@ async function setClaimed(db: DbOrTx, id: string, routerIds: readonly string[], 
 }
 
 /**
- * Links a claimed target to its job, in the transaction that creates the job: a campaign that was paused or ended meanwhile, also by
+ * Links claimed targets to their jobs, in the transaction that creates the jobs: a campaign that was paused or ended meanwhile, also by
  * another process, gets no job, and after a crash a claim has no job.
- * @returns false when no job may be created
+ * @returns false when one of them may not be created
  */
-export async function startTarget(db: DbOrTx, id: string, routerId: string, jobId: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('campaign_targets')
-    .set({ status: 'started', job_id: jobId })
-    .where('campaign_id', '=', id)
-    .where('router_id', '=', routerId)
-    .where('status', '=', 'claimed')
-    .where((eb) =>
-      eb.exists(eb.selectFrom('campaigns').select('campaigns.id').where('campaigns.id', '=', id).where('campaigns.state', '=', 'running')),
-    )
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+export async function startTargets(db: DbOrTx, id: string, jobs: readonly Pick<JobRecord, 'id' | 'router_id'>[]): Promise<boolean> {
+  if (jobs.length === 0) return true;
+  const made = jobs.map((job) => sql`(cast(${job.router_id} as text), cast(${job.id} as text))`);
+  const { rows } = await sql`
+    update campaign_targets set status = 'started', job_id = made.column2 from (values ${sql.join(made)}) as made
+    where campaign_targets.campaign_id = ${id} and campaign_targets.router_id = made.column1 and campaign_targets.status = 'claimed'
+      and exists (select 1 from campaigns where campaigns.id = ${id} and campaigns.state = 'running')
+    returning campaign_targets.router_id`.execute(db);
+  return rows.length === jobs.length;
 }
 
 /** Claimed targets, at most `limit`. */

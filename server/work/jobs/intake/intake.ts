@@ -15,7 +15,11 @@ export interface Submission {
   sameSince: number | undefined;
   /** False when the team has too many open jobs: only an earlier one may be found. */
   mayBeNew: boolean;
+  beside?: BesideJobs | undefined;
 }
+
+/** Stores more in the transaction of new jobs, those of one call of all that have the same function. If it throws, none of them is stored. */
+export type BesideJobs = (tx: Tx, jobs: readonly JobRecord[]) => Promise<void>;
 
 /** What became of it. */
 export type Intake = { job: JobRecord; isNew: boolean } | 'no_router' | 'over_quota';
@@ -41,16 +45,10 @@ export class JobIntake {
 
   /** The job is on disk when this resolves. @throws AppError when it cannot be stored, or it is unknown whether it is */
   async store(submission: Submission): Promise<Intake> {
-    return (await this.#together.call(submission)) ?? this.storeWith(submission, async () => {});
-  }
-
-  /** Stores a job in a transaction of its own, and something with it. @param beside if it throws, no job is stored */
-  async storeWith(submission: Submission, beside: (tx: Tx, job: JobRecord) => Promise<void>): Promise<Intake> {
-    return this.#storage.writes.write(async (tx) => {
-      const [stored] = await this.#storeAll(tx, [submission], { wait: true });
-      if (typeof stored === 'object' && stored.isNew) await beside(tx, stored.job);
-      return stored!;
-    });
+    const intake = await this.#together.call(submission);
+    if (intake !== undefined) return intake;
+    const [alone] = await this.#storage.writes.write((tx) => this.#storeAll(tx, [submission], { wait: true }));
+    return alone!;
   }
 
   /** Takes no further jobs, and resolves when the earlier ones are stored. */
@@ -79,6 +77,11 @@ export class JobIntake {
     const routers = await this.#holdRouters(tx, fresh, { wait });
     const stored = fresh.filter(({ values }) => routers.get(values.routerId) === values.teamId).map(({ values }) => values);
     const jobs = new Map((await insertJobs(tx, stored)).map((job) => [job.id, job]));
+    for (const [beside, its] of Map.groupBy(fresh, (submission) => submission.beside))
+      await beside?.(
+        tx,
+        its.flatMap(({ values }) => jobs.get(values.id) ?? []),
+      );
     return submissions.map((submission) => {
       const first = earlier.get(submission);
       if (first) return { job: first, isNew: false };
