@@ -19,7 +19,7 @@ import { closeForward, insertForward, selectPortUses } from '../../server/work/f
 import { SlidingWindow } from '../../server/platform/core/sliding-window.ts';
 import { IdempotencyStore } from '../../server/platform/idempotency/store.ts';
 import { guardOf } from '../../server/work/jobs/guard.ts';
-import { acceptJob, expireJobs, giveUpOverdue, noteGuard } from '../../server/work/jobs/hand-over/store.ts';
+import { expireJobs, giveUpOverdue, noteGuard } from '../../server/work/jobs/hand-over/store.ts';
 import { JobRetention } from '../../server/work/jobs/retention/retention.ts';
 import type { JobRecord } from '../../server/work/jobs/types.ts';
 import { TERMINAL_LIMITS } from '../../server/work/terminals/limits.ts';
@@ -46,6 +46,7 @@ import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/sto
 import { describeEachDatabase } from '../harness/databases.ts';
 import { FaultsBench } from '../harness/faults-bench.ts';
 import { insertJob } from '../harness/jobs/insert-job.ts';
+import { acceptJob } from '../harness/jobs/transitions.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
 import { seedRouter } from '../harness/seed.ts';

@@ -49,6 +49,7 @@ const SKIPPED = 'campaign_targets';
 /** Agents that connect at the same time share statements. */
 const some = ({ agents: all }: LargeFleet): string[] => all.slice(0, 100);
 const reporterOf = ({ teamId, agents: [agentId = ''] }: LargeFleet) => ({ teamId, agentId, epoch: 1 });
+const reportOf = (fleet: LargeFleet) => ({ reporter: reporterOf(fleet), jobId: fleet.jobs[0]! });
 const sightingOf = ({ teamId, agents: [agentId = ''] }: LargeFleet) => ({
   newId: 'new',
   teamId,
@@ -155,10 +156,10 @@ const WORK: Record<string, Hot> = {
         NOW,
       ),
   },
-  'a job is accepted': {
-    run: (tx, fleet) => handOver.acceptJob(tx, reporterOf(fleet), { jobId: fleet.jobs[0]!, now: NOW, graceMs: 1, backupMs: 1 }),
+  'jobs are accepted': {
+    run: (tx, fleet) => handOver.storeReports(tx, [{ kind: 'accept', ...reportOf(fleet), graceMs: 1, backupMs: 1 }], NOW),
   },
-  'a job begins': { run: (tx, fleet) => handOver.beginJob(tx, reporterOf(fleet), { jobId: fleet.jobs[0]!, now: NOW, graceMs: 1 }) },
+  'jobs begin': { run: (tx, fleet) => handOver.storeReports(tx, [{ kind: 'begin', ...reportOf(fleet), graceMs: 1 }], NOW) },
   'jobs that expire': { run: (tx) => handOver.expireJobs(tx, NOW, 100), by: /\bid\b|expires_at/ },
   'jobs that are overdue': { run: (tx) => handOver.giveUpOverdue(tx, NOW, 100), by: /\bid\b|overdue_at/ },
   'jobs without their event': { run: (tx) => outbox.insertMissedEvents(tx, NOW, 100), by: /jobs_to_notify/ },

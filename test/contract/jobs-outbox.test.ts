@@ -1,15 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
-import {
-  acceptJob,
-  beginJob,
-  endJob,
-  expireJobs,
-  giveUpUnlisted,
-  giveUpOverdue,
-  refuseJob,
-} from '../../server/work/jobs/hand-over/store.ts';
+import { expireJobs, giveUpUnlisted, giveUpOverdue } from '../../server/work/jobs/hand-over/store.ts';
 import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { insertMissedEvents } from '../../server/work/jobs/outbox/store.ts';
 import { cancelQueued, deleteFinished, requestCancel } from '../../server/work/jobs/store.ts';
@@ -18,6 +10,7 @@ import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage, Tx } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { insertJob } from '../harness/jobs/insert-job.ts';
+import { acceptJob, beginJob, endJob, refuseJob } from '../harness/jobs/transitions.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 

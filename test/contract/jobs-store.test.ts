@@ -2,16 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { JobResult } from '../../protocol/index.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { selectNextJobs, selectWaitingRouters } from '../../server/work/jobs/dispatch/store.ts';
-import {
-  acceptJob,
-  beginJob,
-  endJob,
-  expireJobs,
-  giveUpUnlisted,
-  giveUpOverdue,
-  refuseJob,
-  selectHeldBefore,
-} from '../../server/work/jobs/hand-over/store.ts';
+import { expireJobs, giveUpUnlisted, giveUpOverdue, selectHeldBefore } from '../../server/work/jobs/hand-over/store.ts';
 import type { Reporter } from '../../server/work/jobs/hand-over/store.ts';
 import { statusOf } from '../../server/work/jobs/state.ts';
 import { selectJobsByKeys } from '../../server/work/jobs/intake/store.ts';
@@ -21,6 +12,7 @@ import type { JobRecord } from '../../server/work/jobs/types.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { insertJob } from '../harness/jobs/insert-job.ts';
+import { acceptJob, beginJob, endJob, refuseJob } from '../harness/jobs/transitions.ts';
 import { seedAgent, seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 

@@ -55,6 +55,15 @@ export function isContended(error: unknown): boolean {
   return code !== undefined && (code.startsWith('40') || code === '55P03');
 }
 
+/**
+ * True when several writes in one transaction would fail by themselves, too, or may be stored: the database is away, or its answer was lost.
+ * Otherwise one of them may have been refused, or have waited for too long, and the others can be stored.
+ */
+export function concernsAll(error: unknown): boolean {
+  const isAway = error instanceof AppError && (error.code === 'unavailable' || error.code === 'outcome_unknown');
+  return isAway && !isContended(error);
+}
+
 /** True for errors that an administrator must fix: a wrong password or role (28), no such database (3D). */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);

@@ -1,10 +1,9 @@
-import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import type { RouterRecord } from '../types.ts';
 import { storeNewcomers } from './newcomers/store.ts';
 import type { Sighted, Sighting } from './service.ts';
-import { isContended, lockTeam } from './store.ts';
+import { concernsAll, lockTeam } from './store.ts';
 
 /** Sightings of one transaction: of new routers, 200 take about 10 ms on SQLite, during which reads wait. */
 const AT_ONCE = 200;
@@ -58,7 +57,7 @@ export class Sightings {
     try {
       newcomers = await this.#storeNewcomers(sightings);
     } catch (reason) {
-      if (wouldFailAgain(reason)) return sightings.map(() => ({ status: 'rejected', reason }));
+      if (concernsAll(reason)) return sightings.map(() => ({ status: 'rejected', reason }));
     }
     const outcomes = new Map<Sighting, Outcome>();
     for (const [sighting, router] of newcomers) outcomes.set(sighting, { status: 'fulfilled', value: { router, changes: [] } });
@@ -83,7 +82,7 @@ export class Sightings {
     try {
       return (await this.#write(sightings)).map((value) => ({ status: 'fulfilled', value }));
     } catch (reason) {
-      if (wouldFailAgain(reason) || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
+      if (concernsAll(reason) || sightings.length === 1) return sightings.map(() => ({ status: 'rejected', reason }));
     }
     // One that cannot be stored must not lose the others.
     const outcomes: Outcome[] = [];
@@ -100,10 +99,4 @@ export class Sightings {
       return sighted;
     });
   }
-}
-
-/** When the database is away, each of them would only wait as long again. */
-function wouldFailAgain(reason: unknown): boolean {
-  const isAway = reason instanceof AppError && (reason.code === 'unavailable' || reason.code === 'outcome_unknown');
-  return isAway && !isContended(reason);
 }

@@ -10,7 +10,7 @@ import { padded } from '../../../platform/storage/padded.ts';
 import type { RouterRecord } from '../types.ts';
 import type { ClaimOfAgent, ListedMove, MoveRecord, WaitingClaim } from './types.ts';
 
-export { isContended } from '../../../platform/storage/storage-errors.ts';
+export { concernsAll } from '../../../platform/storage/storage-errors.ts';
 export { lockTeam } from '../../../platform/storage/team-lock.ts';
 
 /** The team's router with this hardware id in any spelling, an exact match first, and whether its agent is revoked. */

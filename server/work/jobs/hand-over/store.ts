@@ -5,17 +5,56 @@ import { storableText, toFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { Schema } from '../../../platform/storage/schema.ts';
 import { padded } from '../../../platform/storage/padded.ts';
-import { insertJobEvents, insertJobEvent } from '../outbox/store.ts';
+import { insertJobEvents } from '../outbox/store.ts';
 import type { Note } from '../timeline/notes.ts';
 import { noted } from '../timeline/store.ts';
 import { CANCEL_REQUESTED, FROM, HELD, phaseOfResult } from '../state.ts';
 import type { JobRecord } from '../types.ts';
 
+export { concernsAll } from '../../../platform/storage/storage-errors.ts';
+
 /**
  * Transitions made by agents and by `JobDeadlines`. Each is one conditional UPDATE .. RETURNING that also raises `version`, and
- * stores its event in the same transaction (outbox/store.ts): call these inside a write. A function returns the changed
+ * its event is stored in the same transaction (outbox/store.ts): call these inside a write. A function returns the changed
  * row, or undefined when its condition did not hold and nothing was changed.
  */
+
+/** What an agent says of one job. */
+export type Report = { reporter: Reporter; jobId: string } & (
+  | { kind: 'accept'; graceMs: number; backupMs: number }
+  | { kind: 'begin'; graceMs: number }
+  | { kind: 'end'; result: JobResult }
+  | { kind: 'refuse' }
+);
+
+/**
+ * The transitions that agents report, each of another job, and their events. @returns the changed rows in the order of the reports; undefined for
+ * those whose condition did not hold
+ */
+export async function storeReports(db: DbOrTx, reports: readonly Report[], now: number): Promise<(JobRecord | undefined)[]> {
+  const changed: (JobRecord | undefined)[] = [];
+  for (const report of reports) changed.push(await storeReport(db, report, now));
+  await insertJobEvents(
+    db,
+    changed.filter((job) => job !== undefined),
+    now,
+  );
+  return changed;
+}
+
+function storeReport(db: DbOrTx, report: Report, now: number): Promise<JobRecord | undefined> {
+  const { reporter } = report;
+  switch (report.kind) {
+    case 'accept':
+      return acceptJob(db, reporter, { ...report, now });
+    case 'begin':
+      return beginJob(db, reporter, { ...report, now });
+    case 'end':
+      return endJob(db, reporter, { ...report, now });
+    case 'refuse':
+      return refuseJob(db, reporter, { ...report, now });
+  }
+}
 
 /** The agent that reports, and its tunnel. */
 export interface Reporter {
@@ -76,13 +115,13 @@ function at(millis: number) {
 }
 
 /** The only place that gives permission to run. The same statement checks that the job has not expired. */
-export async function acceptJob(
+async function acceptJob(
   db: DbOrTx,
   reporter: Reporter,
   change: { jobId: string; now: number; graceMs: number; backupMs: number },
 ): Promise<JobRecord | undefined> {
   const { now } = change;
-  const job = await db
+  return db
     .updateTable('jobs')
     .set({
       phase: 'accepted',
@@ -103,16 +142,15 @@ export async function acceptJob(
     .where((eb) => isNewest(eb, reporter))
     .returningAll()
     .executeTakeFirst();
-  return insertJobEvent(db, job, now);
 }
 
 /** A fact: believed from any tunnel of the agent that holds the job. */
-export async function beginJob(
+async function beginJob(
   db: DbOrTx,
   reporter: Reporter,
   change: { jobId: string; now: number; graceMs: number },
 ): Promise<JobRecord | undefined> {
-  const job = await db
+  return db
     .updateTable('jobs')
     .set({
       phase: 'running',
@@ -130,46 +168,46 @@ export async function beginJob(
     .where((eb) => isItsJob(eb, reporter))
     .returningAll()
     .executeTakeFirst();
-  return insertJobEvent(db, job, change.now);
 }
 
 /** A fact: believed from any tunnel of the agent that holds the job, at any time. The first result counts. */
-export async function endJob(
+async function endJob(
   db: DbOrTx,
   reporter: Reporter,
   change: { jobId: string; result: JobResult; now: number },
 ): Promise<JobRecord | undefined> {
   const { result, now } = change;
-  const job = await db
-    .updateTable('jobs')
-    .set({
-      phase: phaseOfResult(result),
-      reason: result.reason,
-      error: result.error === null ? null : storableText(result.error),
-      output: result.output === null ? null : storableText(result.output),
-      output_truncated: toFlag(result.output_truncated),
-      agent_id: reporter.agentId,
-      overdue_at: null,
-      ...endTimes(result, now),
-      // A job that was canceled but ran all the same must not be shown as one that never ran.
-      deleted_at: sql<number | null>`case when phase = 'canceled' then null else deleted_at end`,
-      transitions: noted(byAgent(reporter, { kind: 'ended', at: now, phase: phaseOfResult(result), reason: result.reason })),
-      ...guardAfter(result),
-      version: raised,
-    })
-    .where('id', '=', change.jobId)
-    .where('team_id', '=', reporter.teamId)
-    .where('phase', 'in', FROM.end)
-    .where((eb) => isItsJob(eb, reporter))
-    // The agent repeats the result until it is acknowledged. Only the first report is a change.
-    .where((eb) =>
-      result.outcome === 'unknown'
-        ? eb.or([eb('phase', '<>', 'unknown'), eb('reason', 'is', null), eb('reason', '<>', result.reason ?? '')])
-        : eb.lit(true),
-    )
-    .returningAll()
-    .executeTakeFirst();
-  return insertJobEvent(db, job, now);
+  return (
+    db
+      .updateTable('jobs')
+      .set({
+        phase: phaseOfResult(result),
+        reason: result.reason,
+        error: result.error === null ? null : storableText(result.error),
+        output: result.output === null ? null : storableText(result.output),
+        output_truncated: toFlag(result.output_truncated),
+        agent_id: reporter.agentId,
+        overdue_at: null,
+        ...endTimes(result, now),
+        // A job that was canceled but ran all the same must not be shown as one that never ran.
+        deleted_at: sql<number | null>`case when phase = 'canceled' then null else deleted_at end`,
+        transitions: noted(byAgent(reporter, { kind: 'ended', at: now, phase: phaseOfResult(result), reason: result.reason })),
+        ...guardAfter(result),
+        version: raised,
+      })
+      .where('id', '=', change.jobId)
+      .where('team_id', '=', reporter.teamId)
+      .where('phase', 'in', FROM.end)
+      .where((eb) => isItsJob(eb, reporter))
+      // The agent repeats the result until it is acknowledged. Only the first report is a change.
+      .where((eb) =>
+        result.outcome === 'unknown'
+          ? eb.or([eb('phase', '<>', 'unknown'), eb('reason', 'is', null), eb('reason', '<>', result.reason ?? '')])
+          : eb.lit(true),
+      )
+      .returningAll()
+      .executeTakeFirst()
+  );
 }
 
 /** A guarded job ends when its guard can no longer fire: it was removed, or the router has undone the script. */
@@ -195,9 +233,9 @@ function endTimes(result: JobResult, now: number) {
  * The agent has not begun the job and never will. If the API asked for that, the job is canceled. Otherwise it has failed
  * and certainly never ran.
  */
-export async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId: string; now: number }): Promise<JobRecord | undefined> {
+async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId: string; now: number }): Promise<JobRecord | undefined> {
   const asked = sql`coalesce(reason, '') = ${sql.lit(CANCEL_REQUESTED)}`;
-  const job = await db
+  return db
     .updateTable('jobs')
     .set({
       phase: sql<string>`case when ${asked} then 'canceled' else 'done' end`,
@@ -217,7 +255,6 @@ export async function refuseJob(db: DbOrTx, reporter: Reporter, change: { jobId:
     .where('agent_id', '=', reporter.agentId)
     .returningAll()
     .executeTakeFirst();
-  return insertJobEvent(db, job, change.now);
 }
 
 /** The undo guard of a job that the agent holds is armed, or was removed. Undefined when that is known already. */

@@ -1,8 +1,7 @@
-import { AppError } from '../../../platform/core/errors.ts';
 import { Gathered } from '../../../platform/core/gathered.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import type { JobRecord } from '../types.ts';
-import { holdRouters, insertJobs, isContended, selectJobsByKeys } from './store.ts';
+import { concernsAll, holdRouters, insertJobs, selectJobsByKeys } from './store.ts';
 import type { JobInsert } from './store.ts';
 
 /** Jobs of one transaction: a script has 2,000 characters, and the next transaction waits for it. */
@@ -61,7 +60,7 @@ export class JobIntake {
     try {
       return await this.#storage.writes.write((tx) => this.#storeAll(tx, submissions, { wait: false }));
     } catch (error) {
-      if (submissions.length === 1 || !mayBeOfOne(error)) throw error;
+      if (submissions.length === 1 || concernsAll(error)) throw error;
       return submissions.map(() => undefined);
     }
   }
@@ -96,10 +95,4 @@ export class JobIntake {
     const ids = new Set(submissions.map(({ values }) => values.routerId));
     return ids.size === 0 ? new Map() : holdRouters(tx, this.#storage.engine, [...ids], options);
   }
-}
-
-/** The database can be used, and nothing was stored: one of the jobs was refused, or waited for too long. */
-function mayBeOfOne(error: unknown): boolean {
-  const isOfAll = error instanceof AppError && (error.code === 'unavailable' || error.code === 'outcome_unknown');
-  return !isOfAll || isContended(error);
 }

@@ -7,7 +7,7 @@ import { insertFirstEvents } from '../outbox/store.ts';
 import type { JobRecord } from '../types.ts';
 
 export { holdRouters } from '../../../platform/storage/router-lock.ts';
-export { isContended } from '../../../platform/storage/storage-errors.ts';
+export { concernsAll } from '../../../platform/storage/storage-errors.ts';
 
 /** Rows of one statement: with more of them the statement itself costs more than the saved round trip. */
 const ROWS_AT_ONCE = 32;
