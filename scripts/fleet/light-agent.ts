@@ -87,9 +87,10 @@ export class LightAgent {
     return this.#isReady;
   }
 
-  /** Dials within `spreadMs`. */
+  /** Dials within `spreadMs`, as a new process that knows of no earlier dials. */
   start(spreadMs = 0): void {
     this.#isStopped = false;
+    this.#pauseMs = FIRST_PAUSE_MS;
     this.#later(this.#options.random() * spreadMs, () => this.#dial());
   }
 
