@@ -5,6 +5,7 @@ import type { Bus } from './platform/bus/types.ts';
 import type { Clock } from './platform/core/clock.ts';
 import type { Counters } from './platform/core/counters.ts';
 import type { Listeners } from './platform/core/listeners.ts';
+import type { Members } from './platform/nodes/members.ts';
 import type { Log } from './platform/core/log.ts';
 import type { TeamValue } from './platform/core/team-counts.ts';
 import type { App } from './platform/http/app.ts';
@@ -20,6 +21,8 @@ export interface Cluster {
   /** New at each start. */
   nodeId: string;
   bus: Bus;
+  /** Who the others are, and which of them does what one alone shall do. */
+  members: Members;
   /** Whether the others may still count on it (platform/nodes/beat.ts). */
   isCounted: () => boolean;
   /** The ids of others that have ended, or that do not count any more. An id may come twice. */

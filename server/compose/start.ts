@@ -12,6 +12,8 @@ import { NatsBus } from '../platform/bus/nats-bus.ts';
 import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
 import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
+import { Members } from '../platform/nodes/members.ts';
+import { selectNodes } from '../platform/nodes/store.ts';
 import { AdoptedClock } from '../platform/core/adopted-clock.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import type { Clock } from '../platform/core/clock.ts';
@@ -109,8 +111,8 @@ async function startOnce(
     const node = { storage, log, id: nodeId, version: SERVER_VERSION, publicUrl: config.cluster?.nodeUrl ?? null, signal };
     if (!overrides.isShared) await waitForPredecessor(node);
     await migrate(storage);
-    const beat = overrides.isShared ? undefined : await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close()));
-    if (beat) closers.push(() => beat.stop());
+    const claimed = overrides.isShared ? undefined : await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close()));
+    if (claimed) closers.push(() => claimed.beat.stop());
     const longestMs = {
       jobEvent: LONGEST_WAIT_MS,
       backup: LONGEST_RETRY_MS,
@@ -119,7 +121,7 @@ async function startOnce(
     };
     await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
-    const cluster = beat && joinCluster(config, { nodeId, beat, clock, log });
+    const cluster = claimed && joinCluster(config, { nodeId, ...claimed, clock, log });
     if (cluster) closers.push(() => cluster.bus.close());
     const platform = platformOf({ config, storage, secrets, clock, log, cluster: cluster ?? null });
     const catalog = await loadCatalog(config.catalog);
@@ -156,25 +158,38 @@ async function startOnce(
   }
 }
 
+interface Claimed {
+  beat: Beat;
+  /** Null for a control plane that serves the database alone. */
+  members: Members | null;
+}
+
 /** @returns what holds the database from now on; undefined on SQLite @throws AppError `conflict` while another one serves it */
-async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<Beat | undefined> {
+async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<Claimed | undefined> {
   await claimDatabase(node, systemClock.now());
   if (node.storage.engine === 'sqlite') return undefined;
   // Its log is that of the beat: the control plane's own connections tell of a database that is away.
   const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
-  const beat = new Beat({ ...node, isMember: node.publicUrl !== null, storage, onReplaced });
+  const isMember = node.publicUrl !== null;
+  const members = isMember
+    ? new Members(
+        node.id,
+        (await selectNodes(node.storage.db)).map(({ id }) => id),
+      )
+    : null;
+  const beat = new Beat({ ...node, members, storage, onReplaced });
   beat.start();
-  return beat;
+  return { beat, members };
 }
 
 /** @returns undefined for a control plane that serves its database alone */
 function joinCluster(
   { cluster }: Config,
-  { nodeId, beat, clock, log }: Pick<Cluster, 'nodeId'> & { beat: Beat; clock: Clock; log: Log },
+  { nodeId, beat, members, clock, log }: Pick<Cluster, 'nodeId'> & Claimed & { clock: Clock; log: Log },
 ): Cluster | undefined {
-  if (!cluster) return undefined;
+  if (!cluster || !members) return undefined;
   const bus = NatsBus.open({ ...cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
-  return { nodeId, bus, isCounted: () => beat.isCounted, gone: beat.gone };
+  return { nodeId, bus, members, isCounted: () => beat.isCounted, gone: beat.gone };
 }
 
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */

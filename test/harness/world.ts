@@ -112,6 +112,14 @@ export class World {
     await this.#startServer(port);
   }
 
+  /**
+   * A further control plane on the same PostgreSQL, in this process. The world must have been started with the settings of one of several
+   * (`clusterSettings`). The test closes it before the world.
+   */
+  startMember(settings: Record<string, string> = {}, overrides: ServerOverrides = {}): Promise<RunningServer> {
+    return this.#newServer('0', settings, overrides);
+  }
+
   async startAgent(
     options: { server?: string; forwards?: object; state?: string; terminal?: 'off' | 'read' | 'full'; router?: object } = {},
   ): Promise<void> {
@@ -188,6 +196,10 @@ export class World {
   }
 
   async #startServer(port: string): Promise<void> {
+    this.server = await this.#newServer(port);
+  }
+
+  #newServer(port: string, settings: Record<string, string> = {}, overrides: ServerOverrides = {}): Promise<RunningServer> {
     const config = checkConfig({
       SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
       SIGNALBOX_SANDBOX_LISTEN: '127.0.0.1:0',
@@ -201,16 +213,22 @@ export class World {
       SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
       ...(this.front === undefined ? {} : { SIGNALBOX_PUBLIC_URL: this.front.url, SIGNALBOX_TRUST_PROXY: TRUSTED }),
       ...this.#options.server,
+      ...settings,
     });
-    this.server = await startServer(config, { log: silentLog, consoleFiles: null, ...this.#options.overrides });
+    return startServer(config, { log: silentLog, consoleFiles: null, ...this.#options.overrides, ...overrides });
   }
 
-  #callerOf(teamId: string, apiKey: string): Caller {
+  /** The caller of the first team, at another control plane. */
+  callerAt(server: RunningServer): Caller {
+    return this.#callerOf(this.caller.teamId, this.caller.apiKey, server);
+  }
+
+  #callerOf(teamId: string, apiKey: string, server?: RunningServer): Caller {
     return {
       teamId,
       apiKey,
       call: async (method, url, body, headers = {}) => {
-        const answer = await fetch(`${this.server.url}${url}`, {
+        const answer = await fetch(`${(server ?? this.server).url}${url}`, {
           method,
           headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -5,6 +5,7 @@ import { Periodic } from '../core/periodic.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS } from './claim.ts';
+import { Members } from './members.ts';
 import { Peers } from './peers.ts';
 import { deleteNode, raiseBeat, selectNodes } from './store.ts';
 
@@ -17,8 +18,8 @@ export interface BeatDeps {
   log: Log;
   /** Of this control plane. */
   id: string;
-  /** Others serve the database with it. */
-  isMember: boolean;
+  /** Those that serve the database together; null for one that serves it alone. */
+  members: Members | null;
   /** Another control plane has taken the database over, because this one was silent for too long. It must end without another write. */
   onReplaced: (error: AppError) => void;
 }
@@ -83,7 +84,7 @@ export class Beat {
       this.#isFailing = false;
       if (isStored) {
         this.#storedAtMs = beganAtMs;
-        if (this.#deps.isMember) await this.#lookAtPeers();
+        if (this.#deps.members) await this.#lookAtPeers(this.#deps.members);
         return;
       }
     } catch (error) {
@@ -92,19 +93,22 @@ export class Beat {
       return;
     }
     this.#isReplaced = true;
-    onReplaced(this.#deps.isMember ? declaredDead() : replaced());
+    onReplaced(this.#deps.members ? declaredDead() : replaced());
   }
 
   /** Whoever is taken for dead by mistake finds out with its next beat. */
-  async #lookAtPeers(): Promise<void> {
+  async #lookAtPeers(members: Members): Promise<void> {
     const { storage, log } = this.#deps;
-    const { dead, left } = this.#peers.look(await selectNodes(storage.db), performance.now());
-    for (const id of left) this.gone.publish(id);
+    const nodes = await selectNodes(storage.db);
+    const { dead, left } = this.#peers.look(nodes, performance.now());
+    const gone = [...left];
     for (const node of dead) {
       if (!(await deleteNode(storage.db, node))) continue;
       log.warn({ reason: node.name, component: 'storage' }, 'another control plane was killed or hangs, and does not count any more');
-      this.gone.publish(node.id);
+      gone.push(node.id);
     }
+    members.set(nodes.map(({ id }) => id).filter((id) => !gone.includes(id)));
+    for (const id of gone) this.gone.publish(id);
   }
 }
 

@@ -1,0 +1,44 @@
+import type { RunningServer } from '../../../server/compose/start.ts';
+import { NatsServer } from '../nats-server.ts';
+import { World } from '../world.ts';
+import type { WorldOptions } from '../world.ts';
+import { postgres } from './cluster-world.ts';
+
+/** What makes a control plane one of several. */
+export function clusterSettings(nats: NatsServer): Record<string, string> {
+  return { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: 'http://127.0.0.1' };
+}
+
+/**
+ * Several control planes in this process on one PostgreSQL with a real nats-server: `world.server` is the first. The agent dials that one;
+ * `world.startAgent({ server: nodes[1].url })` after `world.agent.close()` takes it to another.
+ */
+export interface ClusterOfMembers {
+  world: World;
+  nats: NatsServer;
+  nodes: RunningServer[];
+}
+
+/** @param closers called by the test at its end, the last one first */
+export async function startMembers(
+  closers: (() => Promise<void>)[],
+  {
+    members = 2,
+    server = {},
+    natsLines = [],
+    ...options
+  }: Omit<WorldOptions, 'databaseUrl'> & { members?: number; natsLines?: string[] } = {},
+): Promise<ClusterOfMembers> {
+  const { url: databaseUrl } = await postgres!.createMigrated();
+  const nats = await NatsServer.start(natsLines);
+  closers.push(() => nats.close());
+  const world = await World.start({ ...options, databaseUrl, server: { ...clusterSettings(nats), ...server } });
+  closers.push(() => world.close());
+  const nodes = [world.server];
+  while (nodes.length < members) {
+    const node = await world.startMember();
+    closers.push(() => node.close());
+    nodes.push(node);
+  }
+  return { world, nats, nodes };
+}
