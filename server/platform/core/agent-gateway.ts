@@ -49,7 +49,7 @@ export interface AgentGateway {
     options: RequestOptions,
   ): Promise<RequestResult<M>>;
 
-  /** Sends without waiting; false when the agent has no ready tunnel. The protocol handles loss, not the caller. */
+  /** Sends without waiting; false when it was certainly not sent: the agent has no ready tunnel. The protocol handles loss, not the caller. */
   notify(agentId: string, message: Notice): boolean;
 
   /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */

@@ -24,8 +24,16 @@ const RETRY = { retryAfterMs: 2000 };
 const HELD = 'signalbox.agents.held';
 const DISCONNECT = 'signalbox.agents.disconnect';
 const requestsOf = (nodeId: string): string => `signalbox.node.${nodeId}.request`;
+const noticesOf = (nodeId: string): string => `signalbox.node.${nodeId}.notice`;
+
+/** Whoever has the agent answers at once. */
+const NOTICE_MS = 2000;
+/** Notices on their way to other control planes: what is beyond is lost, as if the agent had just gone. */
+const MOST_NOTICES = 10_000;
 
 const question = z.object({ agent_id: z.string(), method: z.string(), params: z.record(z.string(), z.unknown()) });
+const noticeQuestion = z.object({ agent_id: z.string(), message: z.looseObject({ type: z.string() }) });
+const noticeAnswer = z.object({ held: z.boolean() });
 const rowsItem = z.array(z.record(z.string(), z.string()));
 const answer = z.discriminatedUnion('held', [
   z.object({ held: z.literal(true), result: z.record(z.string(), z.unknown()) }),
@@ -65,12 +73,20 @@ export class RemoteAgents implements AgentGateway {
   /** What ends the requests that wait for a control plane, by its id. */
   readonly #waiting = new Map<string, Set<AbortController>>();
   #unfinishedBytes = 0;
+  /** Which control plane has the agent, while that is read, by agent. */
+  readonly #reads = new Map<string, Promise<string | undefined>>();
+  #notices = 0;
 
   constructor(deps: RemoteAgentsDeps) {
     this.#deps = deps;
     const { bus, nodeId, local, gone } = deps;
     gone.subscribe((id) => this.#onGone(id));
     bus.answer(requestsOf(nodeId), (value, call) => this.#answer(value, call));
+    bus.answer(noticesOf(nodeId), async (value) => {
+      const { agent_id: agentId, message } = noticeQuestion.parse(value);
+      // The agent checks its form.
+      return { held: local.notify(agentId, message as Notice) };
+    });
     bus.listen(HELD, (value) => {
       const { agent_id: agentId, node_id: holder, epoch } = heldHint.parse(value);
       this.#holders.set(agentId, holder);
@@ -109,9 +125,14 @@ export class RemoteAgents implements AgentGateway {
     return second ?? local.request(agentId, method, params, { ...options, timeoutMs: endsAt - clock.monotonic() });
   }
 
-  /** Only to agents of this control plane: whoever has the tunnel looks into the database by itself. */
+  /** To an agent of another control plane it is on its way when this returns true; whether it arrives is not known. */
   notify(agentId: string, message: Notice): boolean {
-    return this.#deps.local.notify(agentId, message);
+    const { local, bus } = this.#deps;
+    if (local.notify(agentId, message)) return true;
+    if (!bus.isConnected || this.#notices >= MOST_NOTICES) return false;
+    this.#notices += 1;
+    void this.#pass(agentId, message).finally(() => (this.#notices -= 1));
+    return true;
   }
 
   epoch(agentId: string): number | undefined {
@@ -122,6 +143,43 @@ export class RemoteAgents implements AgentGateway {
     const { local, bus } = this.#deps;
     local.disconnect(agentId, reason, endedBy);
     bus.publish(DISCONNECT, { agent_id: agentId, reason, ended_by: endedBy });
+  }
+
+  /** Never rejects: whoever sends a notice finds its loss by what follows. It is sent a second time only when it certainly did not arrive. */
+  async #pass(agentId: string, message: Notice): Promise<void> {
+    try {
+      const remembered = this.#holders.get(agentId);
+      const holder = remembered ?? (await this.#readOnce(agentId));
+      if ((await this.#passTo(holder, agentId, message)) || remembered === undefined) return;
+      const next = await this.#readOnce(agentId);
+      if (next !== holder) await this.#passTo(next, agentId, message);
+    } catch {
+      // Lost on the way; the counts of the bus have it.
+    }
+  }
+
+  /** @returns false when this control plane does not have the agent, or has ended */
+  async #passTo(holder: string | undefined, agentId: string, message: Notice): Promise<boolean> {
+    const { bus, nodeId, local } = this.#deps;
+    if (holder === undefined) return false;
+    // It has come here meanwhile.
+    if (holder === nodeId) return local.notify(agentId, message);
+    try {
+      const said = await bus.ask(noticesOf(holder), { agent_id: agentId, message }, { timeoutMs: NOTICE_MS });
+      return noticeAnswer.parse(said).held;
+    } catch (error) {
+      if (error instanceof NobodyListensError) return false;
+      throw error;
+    }
+  }
+
+  /** Many notices to one agent share a read, and so keep their order. */
+  #readOnce(agentId: string): Promise<string | undefined> {
+    const running = this.#reads.get(agentId);
+    if (running) return running;
+    const read = this.#read(agentId).finally(() => this.#reads.delete(agentId));
+    this.#reads.set(agentId, read);
+    return read;
   }
 
   async #read(agentId: string): Promise<string | undefined> {

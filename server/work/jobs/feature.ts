@@ -17,14 +17,16 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 
   routers: RoutersService;
   states: Pick<StatesService, 'history'>;
   gateway: AgentGateway;
+  tunnelRegistry: Pick<AgentGateway, 'notify'>;
 }
 
 export const jobs = feature({
-  create: ({ config, storage, clock, log, counters, routers, states, gateway }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, states, gateway, tunnelRegistry }: Needs) => ({
     jobTimelines: new JobTimelines({ storage, clock, states }),
     jobs: new JobsService({
       storage,
       gateway,
+      tunnels: tunnelRegistry,
       routers,
       clock,
       log: log.child({ component: 'jobs' }),

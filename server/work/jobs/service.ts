@@ -46,7 +46,13 @@ const TOKEN_CHARS = 32;
 
 export interface JobsDeps {
   storage: Storage;
+  /** To every agent. */
   gateway: Pick<AgentGateway, 'notify'>;
+  /**
+   * To agents of this control plane: offers, and answers to what an agent has said, go on the tunnel that they belong to or nowhere. The same
+   * as `gateway` unless given.
+   */
+  tunnels?: Pick<AgentGateway, 'notify'>;
   routers: Pick<RoutersService, 'getRouter'>;
   clock: Clock;
   log: Log;
@@ -84,9 +90,10 @@ export class JobsService implements JobEvents {
     this.#deps = deps;
     this.#quota = new OpenJobQuota(deps);
     this.#intake = new JobIntake(deps.storage);
-    this.#handOver = new HandOver({ ...deps, changes: this.changes, guardChanges: this.guardChanges });
+    const onTunnels = { ...deps, gateway: deps.tunnels ?? deps.gateway };
+    this.#handOver = new HandOver({ ...onTunnels, changes: this.changes, guardChanges: this.guardChanges });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
-    this.#dispatcher = new Dispatcher(deps);
+    this.#dispatcher = new Dispatcher(onTunnels);
     this.#deadlines = new JobDeadlines({ ...deps, changes: this.changes });
     this.#outputs = new OutputRetention(deps);
     this.#retention = new JobRetention({ ...deps, keepMs: deps.rules.keepMs });
