@@ -196,5 +196,6 @@ function sessionOf({ teamId, agentId }: SeededRouter, openedAt: number, closedAt
     pings_lost: 3,
     bytes_in: 2_345_678,
     bytes_out: 1_234_567,
+    node_id: null,
   };
 }

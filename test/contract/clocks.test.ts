@@ -425,6 +425,7 @@ const SERVER: Record<string, Scenario> = {
           pings_lost: 0,
           bytes_in: null,
           bytes_out: null,
+          node_id: null,
           round_trip_min_us: null,
           round_trip_p50_us: null,
           round_trip_p95_us: null,

@@ -13,6 +13,8 @@ interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
+  /** This control plane, where several serve the database. */
+  nodeId?: string | undefined;
 }
 
 /**
@@ -51,7 +53,7 @@ export class ServerRuns implements KnownRuns {
     const last = await selectLastRun(storage.db);
     this.#former = last && endOf(last);
     const now = clock.now();
-    const run = newRun(now);
+    const run = this.#newRun(now);
     await storage.writes.write(async (tx) => {
       if (this.#former) await closeOpenSessions(tx, this.#former);
       await upsertRun(tx, run);
@@ -72,12 +74,16 @@ export class ServerRuns implements KnownRuns {
   /** The wall clock was set by `stepMs` at `now`, by the time from before. @returns to be called when it is stored */
   async onClockStep(tx: Tx, stepMs: number, now: number): Promise<() => void> {
     if (!this.#run) return () => undefined;
-    const next = newRun(now + stepMs);
+    const next = this.#newRun(now + stepMs);
     await upsertRun(tx, { ...this.#run, alive_at: now, stopped_at: now });
     await upsertRun(tx, next);
     return () => {
       this.#run = next;
     };
+  }
+
+  #newRun(now: number): ServerRun {
+    return { id: newId(now), started_at: now, alive_at: now, stopped_at: null, node_id: this.#deps.nodeId ?? null };
   }
 
   async #store(change: Partial<ServerRun>): Promise<void> {
@@ -86,10 +92,6 @@ export class ServerRuns implements KnownRuns {
     const run = this.#run;
     await this.#deps.storage.writes.write((tx) => upsertRun(tx, run));
   }
-}
-
-function newRun(now: number): ServerRun {
-  return { id: newId(now), started_at: now, alive_at: now, stopped_at: null };
 }
 
 function endOf({ alive_at: aliveAt, stopped_at: stoppedAt }: ServerRun): FormerRun {

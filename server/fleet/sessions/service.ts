@@ -24,6 +24,8 @@ export interface SessionsDeps {
   counters?: Counters | undefined;
   /** Sessions that ended longer ago are deleted, milliseconds. */
   keepMs: number;
+  /** This control plane, where several serve the database. */
+  nodeId?: string | undefined;
 }
 
 interface Live {
@@ -138,6 +140,7 @@ export class SessionsService implements TunnelListener {
       pings_lost: 0,
       bytes_in: null,
       bytes_out: null,
+      node_id: this.#deps.nodeId ?? null,
     };
     this.#live.set(tunnel, { row, trips: new RoundTrips() });
     this.#writer.put(row);

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
+import { programSchema } from '../storage/migrate.ts';
 import { identifyProcess, isGone } from './process-identity.ts';
 import { deleteNode, hasNodes, insertNode, lockNodes, selectNodes } from './store.ts';
 import type { NodeRecord } from './store.ts';
@@ -81,7 +82,8 @@ export async function claimDatabase({ storage, id, version, publicUrl }: ClaimDe
     const other = (await selectNodes(tx)).find((node) => !mayServeBeside(publicUrl, node));
     if (other !== undefined) throw refusal(other);
     const name = `${hostname()}, process ${process.pid}`;
-    await insertNode(tx, { id, name, version, process: identifyProcess() ?? null, beat: 0, public_url: publicUrl, started_at: now });
+    const own = { id, name, version, process: identifyProcess() ?? null, beat: 0, public_url: publicUrl, started_at: now };
+    await insertNode(tx, { ...own, program_schema: programSchema(), keys: null });
   });
 }
 

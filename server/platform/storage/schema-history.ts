@@ -9,6 +9,8 @@ export interface ServerRunsTable {
   /** Written every few seconds: where it ended when the program was killed. */
   alive_at: Millis;
   stopped_at: Millis | null;
+  /** The control plane, where several serve the database. */
+  node_id: Fixed<string | null>;
 }
 
 /** One state of a router, from then to then. The one without an end is the present one. */
@@ -46,4 +48,6 @@ export interface AgentSessionsTable {
   /** Null while it is open, and when the control plane was killed. */
   bytes_in: number | null;
   bytes_out: number | null;
+  /** The control plane that has or had it, where several serve the database. */
+  node_id: Fixed<string | null>;
 }

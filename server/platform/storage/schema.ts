@@ -7,7 +7,7 @@ import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.t
 import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
 import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
-import type { NodesTable } from './schema-nodes.ts';
+import type { NodesTable, SecretKeysTable } from './schema-nodes.ts';
 import type {
   MessageAttemptsTable,
   MessagesTable,
@@ -116,6 +116,7 @@ export interface Schema {
   router_moves: RouterMovesTable;
   server_runs: ServerRunsTable;
   nodes: NodesTable;
+  secret_keys: SecretKeysTable;
   router_state_changes: RouterStateChangesTable;
   agent_sessions: AgentSessionsTable;
   preferences: PreferencesTable;

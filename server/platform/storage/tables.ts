@@ -58,6 +58,7 @@ export const TABLES = {
   backup_schedules: ['id'],
   backups: ['id'],
   backup_parts: ['backup_id', 'part'],
+  secret_keys: ['id'],
   provider_keys: ['id'],
   clients: ['id'],
   provider_records: ['model', 'id'],

@@ -10,6 +10,12 @@ const node = (id: string, beat: number): NodeRecord => ({
   process: null,
   public_url: 'https://node.example',
   started_at: 0,
+  state: 'up',
+  tunnels: 0,
+  clients: 0,
+  on_bus: 1,
+  program_schema: null,
+  keys: null,
 });
 
 /** Looks every 2 s. @returns the ids taken for dead, by the second */

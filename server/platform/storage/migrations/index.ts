@@ -66,6 +66,7 @@ import { backupsToRecord } from './0065-backups-to-record.ts';
 import { nodes } from './0066-nodes.ts';
 import { causes } from './0067-causes.ts';
 import { members } from './0068-members.ts';
+import { nodeStates } from './0069-node-states.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -138,4 +139,5 @@ export const migrations: readonly Migration[] = [
   nodes,
   causes,
   members,
+  nodeStates,
 ];
