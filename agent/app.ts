@@ -69,7 +69,8 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   });
   const forwards = new AgentForwards({
     routers,
-    dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
+    dialChannel: (token, attach, options) => dialer.dialChannel(token, attach, options),
+    channelRefusal: (url) => dialer.channelRefusal(url),
     allow: config.forwards.allow,
     maxConnections: config.forwards.max_connections,
     onLost: (forwardId, reason) => void send({ type: 'forward.lost', forward_id: forwardId, reason: reason.slice(0, 300) }),
@@ -80,7 +81,7 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
   const terminals = new AgentTerminals({
     routers,
     level: config.terminal,
-    dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
+    dialChannel: (token, attach, options) => dialer.dialChannel(token, attach, options),
     send,
     clock,
     log,
@@ -146,7 +147,7 @@ function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, 
       ...createBackupHandlers(routers, (router) => jobs.whenExported(router), clock),
     },
     jobs,
-    onChannelDial: (forwardId, count) => forwards.dial(forwardId, count),
+    onChannelDial: (forwardId, count, to) => forwards.dial(forwardId, count, to),
     onRouterWaiting: (router, reason) =>
       log.warn(
         { router, reason },

@@ -13,11 +13,13 @@ import { ForwardingMemory } from './forwarding-memory.ts';
 import { LeftoverSearch } from './leftover-search.ts';
 import { OpenForward } from './open-forward.ts';
 import { SshForwarding } from './ssh-forwarding.ts';
-import type { DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
+import type { ChannelEnd, DialChannel, ForwardOpenParams, OpenedForward } from './types.ts';
 
 export interface AgentForwardsOptions {
   routers: Routers;
   dialChannel: DialChannel;
+  /** Why channels are not dialled to this address of a control plane; undefined when they are. */
+  channelRefusal: (url: string) => string | undefined;
   /** `forwards` of the configuration. */
   allow: readonly string[];
   maxConnections: number;
@@ -90,7 +92,9 @@ export class AgentForwards {
   async open(params: ForwardOpenParams, deadline: Deadline): Promise<OpenedForward> {
     const refusal = this.#allow.refusal(params.dst_address);
     if (refusal !== undefined) throw new AgentError('not_allowed', refusal);
-    const { clock } = this.#options;
+    const { clock, channelRefusal } = this.#options;
+    const unusable = params.channel_url === undefined ? undefined : channelRefusal(params.channel_url);
+    if (unusable !== undefined) throw new AgentError('not_allowed', unusable);
     const endsAt = clock.sinceBoot() + params.expires_in_ms;
     const forward = await this.#opened(params, endsAt, deadline);
     const checkOpen = (): void => {
@@ -98,7 +102,8 @@ export class AgentForwards {
     };
     checkOpen();
     // The agent's own end first: the former one could come while the router is asked.
-    forward.renew({ token: params.channel_token, maxChannels: params.max_channels, endsAt, warmChannels: params.warm_channels });
+    const { channel_token: token, channel_url: url, max_channels: maxChannels, warm_channels: warmChannels } = params;
+    forward.renew({ token, url, maxChannels, endsAt, warmChannels });
     await forward.way.renew(Math.max(0, endsAt - clock.sinceBoot()), deadline);
     checkOpen();
     return forward.opened;
@@ -129,9 +134,9 @@ export class AgentForwards {
     for (const id of this.#forwards.keys()) this.#track(this.close(id, reason));
   }
 
-  /** Dials more channels. No effect for a forward that is not open. */
-  dial(forwardId: string, count: number): void {
-    this.#ready.get(forwardId)?.dial(count);
+  /** Dials more channels. No effect for a forward that is not open. @param to the control plane that wants them, if not the usual one */
+  dial(forwardId: string, count: number, to?: ChannelEnd): void {
+    this.#ready.get(forwardId)?.dial(count, to);
   }
 
   /** Ends all forwards and restores the routers. */

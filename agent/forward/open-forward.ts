@@ -4,7 +4,8 @@ import type { ChannelConnection, ChannelSocket } from '../../protocol/index.ts';
 import { atBootTime } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { DialChannel, OpenedForward, Way } from './types.ts';
+import { ChannelDials } from './channel-dials.ts';
+import type { ChannelEnd, DialChannel, OpenedForward, Way } from './types.ts';
 
 export interface OpenForwardOptions {
   id: string;
@@ -23,8 +24,6 @@ export interface OpenForwardOptions {
 
 /** Longest wait for the target of one connection, about that of browsers. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Concurrent channel dials. The rest wait, so that a burst does not starve the tunnel. */
-const PARALLEL_DIALS = 16;
 
 /** One open forward on the agent: its way, its channels and the connections on them. */
 export class OpenForward {
@@ -37,12 +36,11 @@ export class OpenForward {
   readonly #channels = new Set<Channel>();
   readonly #connections = new MemberList<ChannelConnection>();
   readonly #stop = new AbortController();
-  #token = '';
+  readonly #dials: ChannelDials;
+  /** The control plane that asked for the forward last. */
+  #home: ChannelEnd = { token: '', url: undefined };
   #maxChannels = 0;
   #expiry: Timer | undefined;
-  /** Channels still to dial, and dials in progress. */
-  #wanted = 0;
-  #dialling = 0;
 
   constructor(options: OpenForwardOptions) {
     this.#options = options;
@@ -51,6 +49,7 @@ export class OpenForward {
     this.hardwareId = options.hardwareId;
     this.way = options.way;
     this.opened = options.opened;
+    this.#dials = new ChannelDials((end) => this.#dialOne(end));
   }
 
   get connectionCount(): number {
@@ -61,8 +60,8 @@ export class OpenForward {
    * Applies the terms of an opening request, the first or a repeated one, and dials the requested channels.
    * @param terms `endsAt` by `sinceBoot`
    */
-  renew(terms: { token: string; maxChannels: number; endsAt: number; warmChannels: number }): void {
-    this.#token = terms.token;
+  renew(terms: ChannelEnd & { maxChannels: number; endsAt: number; warmChannels: number }): void {
+    this.#home = { token: terms.token, url: terms.url };
     this.#maxChannels = terms.maxChannels;
     this.#expiry?.cancel();
     const { clock, onExpired } = this.#options;
@@ -70,38 +69,30 @@ export class OpenForward {
     this.dial(terms.warmChannels);
   }
 
-  /** Dials `count` more channels, up to the limit. */
-  dial(count: number): void {
-    const room = this.#maxChannels - this.#channels.size - this.#dialling - this.#wanted;
-    this.#wanted += Math.min(count, Math.max(0, room));
-    while (this.#wanted > 0 && this.#dialling < PARALLEL_DIALS && !this.#stop.signal.aborted) {
-      this.#wanted -= 1;
-      this.#dialling += 1;
-      void this.#dialOne();
-    }
+  /** Dials `count` more channels, up to the limit. @param to the control plane that wants them, if not the one that asked for the forward */
+  dial(count: number, to: ChannelEnd = this.#home): void {
+    const room = this.#maxChannels - this.#channels.size - this.#dials.size;
+    if (!this.#stop.signal.aborted) this.#dials.add(to, Math.min(count, Math.max(0, room)));
   }
 
   /** Cuts every connection and removes the way from the router. Never rejects. */
   async close(reason: string): Promise<void> {
     this.#expiry?.cancel();
     this.#stop.abort();
-    this.#wanted = 0;
+    this.#dials.stop();
     for (const connection of this.#connections.members()) connection.cut(reason);
     for (const channel of this.#channels) channel.close(reason);
     await this.way.close();
   }
 
-  /** Never rejects: the control plane requests missing channels again. */
-  async #dialOne(): Promise<void> {
+  /** Never rejects: the control plane requests missing channels again. @returns whether it was dialled */
+  async #dialOne({ token, url }: ChannelEnd): Promise<boolean> {
     try {
-      await this.#options.dialChannel(this.#token, (socket) => this.#adopt(socket), { signal: this.#stop.signal });
+      await this.#options.dialChannel(token, (socket) => this.#adopt(socket), { signal: this.#stop.signal, url });
+      return true;
     } catch (error) {
       this.#options.log.debug({ err: error, forward_id: this.id }, 'a channel could not be dialled');
-      // The waiting dials would fail for the same reason.
-      this.#wanted = 0;
-    } finally {
-      this.#dialling -= 1;
-      this.dial(0);
+      return false;
     }
   }
 

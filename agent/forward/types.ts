@@ -30,12 +30,22 @@ export interface Way {
   close(): Promise<void>;
 }
 
-/** Opens a channel to the control plane. `attach` runs before any message can arrive. Rejects when it fails. */
+/**
+ * Opens a channel to a control plane. `attach` runs before any message can arrive. Rejects when it fails.
+ * @param options `url`: its address, of several control planes; the agent's own unless given
+ */
 export type DialChannel = <T>(
   token: string,
   attach: (socket: ChannelSocket) => T,
-  deadline?: { timeoutMs?: number; signal?: AbortSignal },
+  options?: { timeoutMs?: number; signal?: AbortSignal; url?: string | undefined },
 ) => Promise<T>;
+
+/** The control plane that wants channels, and its token for them. */
+export interface ChannelEnd {
+  token: string;
+  /** Its address, of several control planes; undefined for the agent's own server. */
+  url: string | undefined;
+}
 
 /** The agent's answer when a forward is open. */
 export interface OpenedForward {

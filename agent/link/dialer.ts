@@ -8,6 +8,7 @@ import { pooledReads } from '../../runtime/pooled-reads.ts';
 import type { ChannelSocket } from '../../protocol/index.ts';
 import { onExpiry } from '../core/deadline.ts';
 import { openChannel } from './channel-dial.ts';
+import { isLoopback, otherServerBase, webSocketBase } from './channel-servers.ts';
 import { describeConnectionError } from './connection-errors.ts';
 import { LinkError } from './errors.ts';
 import { refusal } from './refusal.ts';
@@ -18,6 +19,9 @@ const DIAL_TIMEOUT_MS = 15_000;
 
 /** A closing handshake that the server does not finish is cut after this time, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
+
+/** Control planes of one installation, and some more: each session has a few kilobytes. */
+const MOST_TLS_SESSIONS = 16;
 
 export interface DialerOptions {
   /** Base address of the control plane: `https://host[:port][/path]`, or http, ws, wss. */
@@ -32,15 +36,13 @@ export interface DialerOptions {
 export class Dialer implements TunnelDialer {
   readonly #options: DialerOptions;
   readonly #base: URL;
-  readonly #secure: boolean;
-  /** The newest TLS session: the next dial resumes it and saves the certificate exchange. */
-  #tlsSession: Buffer | undefined;
+  /** The newest TLS session of each server: the next dial resumes it and saves the certificate exchange. */
+  readonly #tlsSessions = new Map<string, Buffer>();
 
   /** @throws LinkError `refused` for an invalid address */
   constructor(options: DialerOptions) {
     this.#options = options;
     this.#base = webSocketBase(options.server);
-    this.#secure = this.#base.protocol === 'wss:';
   }
 
   async dialTunnel<T extends LinkSocketEvents>(attach: (socket: LinkSocket) => T, signal: AbortSignal): Promise<T> {
@@ -65,23 +67,34 @@ export class Dialer implements TunnelDialer {
 
   /**
    * Opens one channel with its forward's token. `attach` runs before any message can arrive.
+   * @param options `url`: the control plane to dial, of several; the configured one unless given
    * @throws LinkError
    */
   async dialChannel<T>(
     token: string,
     attach: (socket: ChannelSocket) => T,
-    deadline: { timeoutMs?: number; signal?: AbortSignal } = {},
+    { url: server, ...deadline }: { timeoutMs?: number; signal?: AbortSignal; url?: string | undefined } = {},
   ): Promise<T> {
-    const url = this.#urlOf(CHANNEL_PATH);
+    const url = urlOf(server === undefined ? this.#base : otherServerBase(server, this.#base), CHANNEL_PATH);
     const reads = pooledReads();
     const transport = this.#connect(url, reads.onread);
     reads.attach(transport);
-    const options = { url, bearer: token, transport, plainMask: this.#mayMaskPlainly(url) };
+    const options = { url, bearer: token, transport, plainMask: mayMaskPlainly(url) };
     return openChannel(options, attach, { timeoutMs: DIAL_TIMEOUT_MS, ...deadline });
   }
 
+  /** Why channels are not dialled to this address; undefined when they are. */
+  channelRefusal(server: string): string | undefined {
+    try {
+      otherServerBase(server, this.#base);
+      return undefined;
+    } catch (error) {
+      return (error as LinkError).message;
+    }
+  }
+
   #open(path: string, bearer: string, maxPayload: number): { ws: WebSocket; transport: Socket } {
-    const url = this.#urlOf(path);
+    const url = urlOf(this.#base, path);
     const transport = this.#connect(url);
     const options: ClientOptions & { closeTimeout: number } = {
       headers: { authorization: `Bearer ${bearer}` },
@@ -89,7 +102,7 @@ export class Dialer implements TunnelDialer {
       maxPayload,
       closeTimeout: CLOSE_TIMEOUT_MS,
       createConnection: () => transport,
-      ...(this.#mayMaskPlainly(url) ? { generateMask: zeroMask } : {}),
+      ...(mayMaskPlainly(url) ? { generateMask: zeroMask } : {}),
     };
     try {
       return { ws: new WebSocket(url, SUBPROTOCOL, options), transport };
@@ -100,23 +113,14 @@ export class Dialer implements TunnelDialer {
     }
   }
 
-  #urlOf(path: string): URL {
-    const url = new URL(this.#base);
-    url.pathname = url.pathname.replace(/\/+$/, '') + path;
-    return url;
-  }
-
-  #mayMaskPlainly(url: URL): boolean {
-    return this.#secure || isLoopback(url.hostname);
-  }
-
   /** `onread` is for connections that carry bulk. */
   #connect(url: URL, onread?: OnReadOpts): Socket {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    const port = Number(url.port || (this.#secure ? 443 : 80));
+    const port = Number(url.port || (isSecure(url) ? 443 : 80));
     const pooled = onread === undefined ? {} : { onread };
-    if (!this.#secure) return net.connect({ host, port, noDelay: true, ...pooled });
+    if (!isSecure(url)) return net.connect({ host, port, noDelay: true, ...pooled });
     const { ca } = this.#options;
+    const session = this.#tlsSessions.get(url.host);
     const socket = tls.connect({
       host,
       port,
@@ -125,28 +129,33 @@ export class Dialer implements TunnelDialer {
       servername: net.isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
       ...(ca === undefined ? {} : { ca }),
-      ...(this.#tlsSession === undefined ? {} : { session: this.#tlsSession }),
+      ...(session === undefined ? {} : { session }),
     });
     socket.setNoDelay(true);
-    socket.on('session', (session) => {
-      this.#tlsSession = session;
-    });
+    socket.on('session', (newest) => this.#keepSession(url.host, newest));
     return socket;
+  }
+
+  #keepSession(host: string, session: Buffer): void {
+    this.#tlsSessions.delete(host);
+    this.#tlsSessions.set(host, session);
+    const [oldest] = this.#tlsSessions.keys();
+    if (this.#tlsSessions.size > MOST_TLS_SESSIONS && oldest !== undefined) this.#tlsSessions.delete(oldest);
   }
 }
 
-/** @throws LinkError `refused` */
-function webSocketBase(server: string): URL {
-  const url = URL.parse(server);
-  if (!url || !/^(https?|wss?):$/.test(url.protocol)) throw new LinkError('refused', `not an address of a control plane: ${server}`);
-  url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
-  url.search = '';
-  url.hash = '';
+function urlOf(base: URL, path: string): URL {
+  const url = new URL(base);
+  url.pathname = url.pathname.replace(/\/+$/, '') + path;
   return url;
 }
 
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+function isSecure(url: URL): boolean {
+  return url.protocol === 'wss:';
+}
+
+function mayMaskPlainly(url: URL): boolean {
+  return isSecure(url) || isLoopback(url.hostname);
 }
 
 /**

@@ -172,7 +172,7 @@ export class LinkSession implements LinkSocketEvents {
         this.#deps.host.onRouterWaiting?.(message.router, message.reason);
         return;
       case 'channel.dial':
-        this.#deps.host.onChannelDial(message.forward_id, message.count);
+        this.#deps.host.onChannelDial(message.forward_id, message.count, channelEnd(message));
         return;
       case 'terminal.resize':
         this.#deps.host.onTerminalResize(message);
@@ -292,4 +292,12 @@ export class LinkSession implements LinkSocketEvents {
     const readyMs = this.#readySince === undefined ? 0 : clock.monotonic() - this.#readySince;
     this.#last = { readyMs, reason, ...this.#goaway };
   }
+}
+
+/** Where channels are wanted, if not where those of the forward usually are. */
+function channelEnd({
+  channel_url: url,
+  channel_token: token,
+}: Extract<ServerMessage, { type: 'channel.dial' }>): { token: string; url: string } | undefined {
+  return url === undefined || token === undefined ? undefined : { url, token };
 }

@@ -95,8 +95,8 @@ export interface LinkHost {
   heartbeats(): RouterHeartbeat[];
   requests: RequestHandlers;
   jobs: JobHandlers;
-  /** Dial `count` more channels for this forward. Must not block. */
-  onChannelDial(forwardId: string, count: number): void;
+  /** Dial `count` more channels for this forward. Must not block. @param to the control plane that wants them, if it is another one */
+  onChannelDial(forwardId: string, count: number, to?: { token: string; url: string }): void;
   /** The window of a terminal has another size. Must not block. */
   onTerminalResize(resize: Extract<ServerMessage, { type: 'terminal.resize' }>): void;
   /** The router belongs to another agent of the team: this agent gets no requests for it until the move is approved. */

@@ -50,8 +50,9 @@ export class AgentTerminals {
    * @throws AgentError `not_allowed`, `unsupported`, `invalid` (`terminal` says which), `router_unreachable`, `rejected`, …
    */
   async open(params: TerminalOpenParams, deadline: Deadline): Promise<{ from: number }> {
+    const end = { token: params.channel_token, url: params.channel_url };
     const kept = this.#shells.get(params.terminal_id);
-    if (kept) return { from: kept.resume(params.channel_token, params.from) };
+    if (kept) return { from: kept.resume(end, params.from) };
     if (params.resume) throw new AgentError('invalid', 'the agent no longer has this shell', { terminal: 'terminal_gone' });
     this.#refuse(params);
     const router = findRouter(this.#options.routers, params.router, params.hardware_id);
@@ -59,7 +60,7 @@ export class AgentTerminals {
     this.#opening.set(params.terminal_id, opening);
     try {
       const shell = await openShell(router, params, { ...deadline, signal: eitherOf(deadline.signal, opening.abort.signal) });
-      return { from: this.#keep(params, shell, opening).resume(params.channel_token, params.from) };
+      return { from: this.#keep(params, shell, opening).resume(end, params.from) };
     } finally {
       this.#opening.delete(params.terminal_id);
     }

@@ -5,7 +5,7 @@ import { atBootTime } from '../core/clock.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { toError } from '../core/deadline.ts';
 import type { Log } from '../core/log.ts';
-import type { DialChannel } from '../forward/types.ts';
+import type { ChannelEnd, DialChannel } from '../forward/types.ts';
 import type { RouterShell, WindowSize } from '../routers/adapter.ts';
 import { ShellLeg } from './shell-leg.ts';
 import type { LegOwner } from './shell-leg.ts';
@@ -82,15 +82,15 @@ export class KeptShell implements LegOwner {
     return this.#end !== undefined;
   }
 
-  /** Carries on over a new channel with this token. @returns the first byte of output that it will carry */
-  resume(token: string, from: number): number {
+  /** Carries on over a new channel. @returns the first byte of output that it will carry */
+  resume(end: ChannelEnd, from: number): number {
     const first = Math.min(Math.max(from, this.history.oldest), this.history.total);
     this.#leaveChannel('the terminal goes on over another channel');
     // What is sent again counts as not sent: the router must not print over it before it is read.
     this.#sent = first;
     this.#holdBack();
     this.#dial = new AbortController();
-    void this.#dialChannel(token, first, this.#dial.signal);
+    void this.#dialChannel(end, first, this.#dial.signal);
     return first;
   }
 
@@ -153,9 +153,9 @@ export class KeptShell implements LegOwner {
   }
 
   /** Never rejects: the control plane asks again. */
-  async #dialChannel(token: string, from: number, signal: AbortSignal): Promise<void> {
+  async #dialChannel({ token, url }: ChannelEnd, from: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#options.dialChannel(token, (socket) => this.#adopt(socket, from, signal), { signal });
+      await this.#options.dialChannel(token, (socket) => this.#adopt(socket, from, signal), { signal, url });
     } catch (error) {
       if (signal.aborted) return;
       this.#options.log.debug({ err: toError(error), terminal_id: this.id }, 'the channel of a terminal could not be dialled');

@@ -41,6 +41,11 @@ export const remainingMs = z
   .max(7 * 24 * 3600 * 1000);
 
 export const text = (max: number) => z.string().max(max);
+
+/** Bearer token for dialling channels. */
+export const channelToken = text(512);
+/** Base address of the control plane to which channels are dialled, of several. Absent: the agent's own server. */
+export const channelUrl = text(2048);
 /** Limited in bytes: 64 Ki characters may be three times as many bytes. */
 export const outputText = z
   .string()

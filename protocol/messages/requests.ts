@@ -9,7 +9,18 @@ import {
 } from './backups.ts';
 import { TERMINAL_REFUSALS, terminalCloseParams, terminalCloseResult, terminalOpenParams, terminalOpenResult } from './terminals.ts';
 import { MAX_NAME_CHARS, MAX_RETURN_CHARS } from '../limits.ts';
-import { errorText, forwardId, hardwareId, remainingMs, requestId, routerName, routerText, text } from './common.ts';
+import {
+  channelToken,
+  channelUrl,
+  errorText,
+  forwardId,
+  hardwareId,
+  remainingMs,
+  requestId,
+  routerName,
+  routerText,
+  text,
+} from './common.ts';
 
 /**
  * Requests of the server and the agent's replies. A reply may be preceded by any number of `rows`.
@@ -33,7 +44,8 @@ export const forwardOpenParams = z.object({
   /** The agent closes the forward after this time even without contact with the server. */
   expires_in_ms: remainingMs,
   /** Bearer token for dialling the forward's channels. */
-  channel_token: text(512),
+  channel_token: channelToken,
+  channel_url: channelUrl.optional(),
   warm_channels: z.int().min(0).max(64),
   max_channels: z.int().min(1).max(1024),
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { hardwareId, remainingMs, routerName, routerText, text } from './common.ts';
+import { channelToken, channelUrl, hardwareId, remainingMs, routerName, routerText } from './common.ts';
 
 /** A terminal: a shell of a router, which its agent opens over SSH and carries over a channel. */
 export const terminalId = z.uuid();
@@ -17,7 +17,8 @@ export const terminalOpenParams = z.object({
   terminal_id: terminalId,
   level: z.enum(TERMINAL_LEVELS),
   /** Bearer token for dialling its channel. */
-  channel_token: text(512),
+  channel_token: channelToken,
+  channel_url: channelUrl.optional(),
   ...terminalSize,
   /** True: only continue a shell that the agent has. It must not open another one. */
   resume: z.boolean(),

@@ -204,6 +204,7 @@ describe.skipIf(reason !== undefined)('the agent alone', () => {
       const agentForwards = new AgentForwards({
         routers: new Map([['branch', router]]),
         dialChannel: () => Promise.reject(new Error('no control plane here')),
+        channelRefusal: () => undefined,
         allow: ['192.168.88.0/24'],
         onLost: () => undefined,
         maxConnections: 10,

@@ -107,6 +107,7 @@ export class ForwardBranches {
     const agent = new AgentForwards({
       routers: new Map([[router.name, router]]),
       dialChannel: () => Promise.reject(new Error('no control plane here')),
+      channelRefusal: () => undefined,
       allow: ['192.168.0.0/16'],
       maxConnections: 10,
       onLost: (id, reason) => this.lost.push({ id, reason }),

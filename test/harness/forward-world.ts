@@ -145,6 +145,7 @@ export class ForwardWorld {
     const agentForwards = new AgentForwards({
       routers: new Map([[this.router.name, this.router]]),
       dialChannel: (token, attach, deadline) => dialer.dialChannel(token, attach, deadline),
+      channelRefusal: () => undefined,
       allow: ['127.0.0.0/8', '192.168.0.0/16'],
       maxConnections: 1000,
       onLost: (id, reason) => this.forwards.onForwardLost(this.connection, id, reason),

@@ -108,7 +108,7 @@ beforeEach(() => {
 /** A channel on which the control plane has opened its connection. */
 async function connect(from = 0): Promise<{ first: number; socket: ServerEnd }> {
   const before = dialled.length;
-  const first = kept.resume(`token ${before}`, from);
+  const first = kept.resume({ token: `token ${before}`, url: undefined }, from);
   await eventually(() => expect(dialled.length).toBe(before + 1));
   const { socket } = dialled.at(-1)!;
   socket.receiveText({ type: 'open', n: 1 });
@@ -161,7 +161,7 @@ describe('a shell that outlives its channels', () => {
 
   test('what the router prints before the reader is back does not take the place of what is sent again', async () => {
     const printed = await printSent(6);
-    const first = kept.resume('again', 0);
+    const first = kept.resume({ token: 'again', url: undefined }, 0);
     await eventually(() => expect(dialled.length).toBe(2));
     const more = Buffer.alloc(8192, 'm');
     shell.print(more);
