@@ -98,7 +98,7 @@ describeEachDatabase('answers kept for repeats', (open) => {
     const { teamId } = await seedTeam(storage);
     const counters = new Counters();
     const scope = (key: string, team = teamId, caller = 'hostile') => ({ teamId: team, scope: 'POST /things', key, caller });
-    const store = new IdempotencyStore(storage, secrets, () => now, counters);
+    const store = new IdempotencyStore(storage, secrets, () => now, { counters });
     const fill = async (bytes: number, caller = 'hostile'): Promise<void> => {
       const answer = 'x'.repeat(4 * 1024 * 1024);
       for (let i = 0; i * answer.length < bytes; i += 1) {

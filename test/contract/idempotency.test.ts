@@ -153,6 +153,75 @@ describeEachDatabase('Idempotency-Keys', (open) => {
     expect(await store.claim(scope, 'body', true)).toMatchObject({ response: '"second"' });
   });
 
+  /** Control planes that serve one database. */
+  const onNodes = async () => {
+    const { storage, scope } = await setUp();
+    const row = { version: '1', process: null, public_url: 'https://node.example', beat: 0, started_at: 0 };
+    for (const id of ['one', 'two'])
+      await storage.db
+        .insertInto('nodes')
+        .values({ ...row, id, name: id })
+        .execute();
+    const storeOf = (nodeId: string, writes = storage.writes) =>
+      new IdempotencyStore({ ...storage, db: storage.db, writes }, secrets, () => now, { nodeId });
+    const end = (nodeId: string) => storage.db.deleteFrom('nodes').where('id', '=', nodeId).execute();
+    return { storage, scope, storeOf, end };
+  };
+
+  test('a control plane that starts leaves alone what is under way on another one', async () => {
+    const { scope, storeOf } = await onNodes();
+    const one = storeOf('one');
+    const held = await claim(one, scope);
+    const two = storeOf('two');
+    await two.markInterrupted();
+    expect(await two.claim(scope, 'body', true)).toEqual({ state: 'running' });
+    expect(await two.claim(scope, 'other', true)).toEqual({ state: 'other_payload' });
+    await one.finish(held, 200, '{}');
+    expect(await two.claim(scope, 'body', true)).toEqual({ state: 'finished', status: 200, response: '{}' });
+  });
+
+  test('what a control plane that is gone had under way is interrupted, and exactly one of many repeats continues', async () => {
+    const { scope, storeOf, end } = await onNodes();
+    const one = storeOf('one');
+    const held = await claim(one, scope);
+    await end('one');
+    const others = [storeOf('two'), storeOf('three'), storeOf('four')];
+    expect(await others[0]!.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
+    const claims = await Promise.all(others.map((store) => store.claim(scope, 'body', true)));
+    expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1);
+    // It was only frozen: its answer must not stand in for that of the repeat.
+    await one.finish(held, 200, '"of the dead"');
+    const taken = claims.find(({ state }) => state === 'claimed')!;
+    await others[0]!.finish((taken as { held: HeldKey }).held, 200, '"of the repeat"');
+    expect(await others[1]!.claim(scope, 'body', true)).toMatchObject({ response: '"of the repeat"' });
+  });
+
+  test('what one that served alone had under way is interrupted for those that follow it', async () => {
+    const { storage, scope, storeOf } = await onNodes();
+    await new IdempotencyStore(storage, secrets, () => now).claim(scope, 'body', true);
+    const next = storeOf('one');
+    await next.markInterrupted();
+    expect(await next.claim(scope, 'body', false)).toEqual({ state: 'interrupted' });
+  });
+
+  test('an answer that the database did not take at first is given at another control plane too', async () => {
+    const { storage, scope, storeOf } = await onNodes();
+    let refuses = false;
+    const writes: WriteQueue = {
+      write: (work) => (refuses ? Promise.reject(new AppError('unavailable', 'disk full')) : storage.writes.write(work)),
+    };
+    const one = storeOf('one', writes);
+    const two = storeOf('two');
+    const held = await claim(one, scope);
+    refuses = true;
+    await expect(one.finish(held, 200, '{}')).rejects.toThrow(AppError);
+    expect(await two.claim(scope, 'body', false)).toEqual({ state: 'running' });
+    await expect(one.storeUnstored()).rejects.toThrow(AppError);
+    refuses = false;
+    await one.storeUnstored();
+    expect(await two.claim(scope, 'body', false)).toEqual({ state: 'finished', status: 200, response: '{}' });
+  });
+
   test('answers are forgotten after a day', async () => {
     const { store, scope } = await setUp();
     await store.finish(await claim(store, scope), 200, '{}');

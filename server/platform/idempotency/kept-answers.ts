@@ -29,9 +29,12 @@ interface Team extends Kept {
   callers: Map<string, Kept>;
 }
 
+/** What is stored for one caller. */
+export interface CallerSum extends KeptFor, Kept {}
+
 type Exceeded = 'kept_answers_per_team' | 'kept_answers_per_caller';
 
-/** Counts the stored bytes of each caller of each team: summed once at start, because that takes long, and then updated. */
+/** Counts the stored bytes of each caller of each team: summed at start, because that takes long, and then updated. */
 export class KeptAnswers {
   readonly #counters: Counters | undefined;
   readonly #teams = new Map<string, Team>();
@@ -43,6 +46,12 @@ export class KeptAnswers {
   /** Adds a stored key, or a response of this many bytes. */
   count(who: KeptFor, bytes: number): void {
     this.add(who, { all: bytes, long: bytes > SHORT_ANSWER ? bytes : 0 });
+  }
+
+  /** Forgets what was counted before: this is all that is stored. */
+  replace(sums: readonly CallerSum[]): void {
+    this.#teams.clear();
+    for (const { teamId, caller, all, long } of sums) this.add({ teamId, caller }, { all, long });
   }
 
   /** Adds several stored keys and responses, or deleted ones (negative). */

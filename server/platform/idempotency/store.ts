@@ -9,6 +9,7 @@ import type { Db, Storage, Tx } from '../storage/db.ts';
 import type { Secrets } from '../storage/secrets.ts';
 import { storageUnavailable } from '../storage/storage-errors.ts';
 import { BYTES_OF_KEY, KeptAnswers, SHORT_ANSWER } from './kept-answers.ts';
+import type { CallerSum } from './kept-answers.ts';
 
 const PURPOSE = 'idempotency';
 /** How long a response is replayed. */
@@ -23,7 +24,18 @@ const MAX_UNSETTLED_CHARS = 32 * 1024 * 1024;
 const SWEEP_CHUNK = 500;
 
 /** The result of a request whose row still says that it is in progress. */
-type Unstored = { state: 'free' } | { state: 'finished'; status: number; response: string };
+type End = { state: 'free' } | { state: 'finished'; status: number; response: string };
+
+interface Unstored {
+  held: HeldKey;
+  end: End;
+}
+
+/** A row that says that its request is in progress. */
+interface UnderWay {
+  claim: string | null;
+  nodeId: string | null;
+}
 
 /**
  * A key belongs to one request at a time, by its claim. Invariants:
@@ -31,7 +43,9 @@ type Unstored = { state: 'free' } | { state: 'finished'; status: number; respons
  *   the first request still runs without relying on the row;
  * - for a claim of this process that has ended and whose end is not stored, either its result is in memory, or repeats learn that
  *   the result is unknown. It never counts as in progress: that would lock the key for a day;
- * - one conditional update transfers a key, so that only one of several repeats proceeds.
+ * - one conditional update transfers a key, so that only one of several repeats proceeds;
+ * - where several control planes serve the database, a claim names its control plane. It is interrupted as soon as that one has no row in
+ *   `nodes` any more, which a repeat looks up. Until then the key is in progress, wherever the repeat comes.
  */
 export class IdempotencyStore implements IdempotencyKeys {
   readonly #storage: Storage;
@@ -45,19 +59,37 @@ export class IdempotencyStore implements IdempotencyKeys {
   readonly #unstored = new LRUCache<string, Unstored>({
     max: MAX_UNSETTLED,
     maxSize: MAX_UNSETTLED_CHARS,
-    sizeCalculation: (end) => (end.state === 'finished' ? end.response.length : 0) + 1,
+    sizeCalculation: ({ end }) => (end.state === 'finished' ? end.response.length : 0) + 1,
   });
+  /** This control plane among several; null for one that serves the database alone. */
+  readonly #nodeId: string | null;
 
-  constructor(storage: Storage, secrets: Pick<Secrets, 'fingerprints'>, now: () => number, counters?: Counters) {
+  constructor(
+    storage: Storage,
+    secrets: Pick<Secrets, 'fingerprints'>,
+    now: () => number,
+    { counters, nodeId = null }: { counters?: Counters; nodeId?: string | null } = {},
+  ) {
     this.#storage = storage;
     this.#secrets = secrets;
     this.#now = now;
+    this.#nodeId = nodeId;
     this.#kept = new KeptAnswers(counters);
   }
 
-  /** Call once at start, before requests: all claims in progress belong to a process that has ended. */
+  /** Call once at start, before requests: claims in progress belong to a process that has ended, unless their control plane still counts. */
   async markInterrupted(): Promise<void> {
-    await this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null).execute();
+    const interrupted = this.#storage.db.updateTable('idempotency_keys').set({ status: INTERRUPTED }).where('status', 'is', null);
+    if (this.#nodeId === null) await interrupted.execute();
+    else await interrupted.where(isOfDeadNode()).execute();
+    await this.sumUp();
+  }
+
+  /**
+   * Reads what is stored for whom. Beside other control planes, this one knows of their keys and of what they have deleted only from here,
+   * so it is to be called now and then: in between, all together may store as many times the limit as there are control planes.
+   */
+  async sumUp(): Promise<void> {
     const response = sql`octet_length(response)`;
     const sums = await this.#storage.db
       .selectFrom('idempotency_keys')
@@ -70,8 +102,22 @@ export class IdempotencyStore implements IdempotencyKeys {
       ])
       .groupBy(['team_id', 'caller'])
       .execute();
-    for (const { team_id: teamId, caller, keys, bytes, long } of sums) {
-      this.#kept.add({ teamId, caller: caller ?? '' }, { all: Number(keys) * BYTES_OF_KEY + Number(bytes), long: Number(long) });
+    this.#kept.replace(
+      sums.map(({ team_id: teamId, caller, keys, bytes, long }): CallerSum => {
+        return { teamId, caller: caller ?? '', all: Number(keys) * BYTES_OF_KEY + Number(bytes), long: Number(long) };
+      }),
+    );
+  }
+
+  /**
+   * Stores results that the database did not take. Beside other control planes a repeat may come to one that does not have them in memory.
+   * @throws when the database does not take one again
+   */
+  async storeUnstored(): Promise<void> {
+    for (const { held, end } of this.#unstored.values()) {
+      if (end.state === 'finished') await this.finish(held, end.status, end.response);
+      else await this.release(held);
+      this.#unstored.delete(held.claim);
     }
   }
 
@@ -102,7 +148,7 @@ export class IdempotencyStore implements IdempotencyKeys {
       return result;
     } catch (error) {
       // The row may have been written, but the request does not start.
-      this.#over(claim, { state: 'free' });
+      this.#over(held, { state: 'free' });
       throw error instanceof LostCommit ? storageUnavailable(error) : error;
     }
   }
@@ -121,6 +167,7 @@ export class IdempotencyStore implements IdempotencyKeys {
         response: null,
         claim,
         caller,
+        node_id: this.#nodeId,
       })
       .onConflict((conflict) => conflict.columns(['team_id', 'scope', 'key']).doNothing())
       .returning('key')
@@ -131,30 +178,39 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   async #repeat(tx: Tx, held: HeldKey, fingerprints: readonly string[], resumable: boolean): Promise<Claim> {
-    const first = await selectKey(tx, held).select(['fingerprint', 'status', 'response', 'claim']).executeTakeFirst();
+    const first = await selectKey(tx, held).select(['fingerprint', 'status', 'response', 'claim', 'node_id']).executeTakeFirst();
     // Released between the insert and this read: the next repeat finds it free.
     if (!first) return { state: 'running' };
     if (!fingerprints.includes(first.fingerprint)) return { state: 'other_payload' };
-    if (first.status === null) return this.#afterUnstored(tx, held, first.claim, resumable);
+    if (first.status === null) return this.#whileUnderWay(tx, held, { claim: first.claim, nodeId: first.node_id }, resumable);
     if (first.status !== INTERRUPTED) return { state: 'finished', status: first.status, response: first.response ?? '' };
     return resumable ? this.#takeOver(tx, held, first) : { state: 'interrupted' };
   }
 
-  /** The row says that the first request is in progress: true only while this process also holds its claim. */
-  async #afterUnstored(tx: Tx, held: HeldKey, claim: string | null, resumable: boolean): Promise<Claim> {
-    if (claim === null || this.#held.has(claim) || !claim.startsWith(this.#process)) return { state: 'running' };
-    const end = this.#unstored.get(claim);
+  /** The row says that the first request is in progress: true only while its process also holds the claim. */
+  async #whileUnderWay(tx: Tx, held: HeldKey, { claim, nodeId }: UnderWay, resumable: boolean): Promise<Claim> {
+    if (claim === null || this.#held.has(claim)) return { state: 'running' };
+    const end = this.#unstored.get(claim)?.end;
     if (end?.state === 'finished') {
       const { status, response } = end;
       await whereHeld(tx.updateTable('idempotency_keys').set({ status, response }), { ...held, claim }).execute();
       return { state: 'finished', status, response };
     }
+    if (!(await this.#hasEnded(tx, { claim, nodeId }))) return { state: 'running' };
     return end?.state === 'free' || resumable ? this.#takeOver(tx, held, { claim, status: null }) : { state: 'interrupted' };
+  }
+
+  /** Whether the process of a claim that this process does not hold has ended, or has ended the request. */
+  async #hasEnded(tx: Tx, { claim, nodeId }: UnderWay): Promise<boolean> {
+    if (claim?.startsWith(this.#process)) return true;
+    if (this.#nodeId === null || nodeId === null) return false;
+    // A start that was repeated keeps the id of its control plane.
+    return nodeId === this.#nodeId || !(await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst());
   }
 
   /** One statement, so that only one of two repeats proceeds, on both engines. */
   async #takeOver(tx: Tx, held: HeldKey, from: { claim: string | null; status: number | null }): Promise<Claim> {
-    const taken = await whereKey(tx.updateTable('idempotency_keys').set({ status: null, claim: held.claim }), held)
+    const taken = await whereKey(tx.updateTable('idempotency_keys').set({ status: null, claim: held.claim, node_id: this.#nodeId }), held)
       .where('status', from.status === null ? 'is' : '=', from.status)
       .where('claim', from.claim === null ? 'is' : '=', from.claim)
       .returning('caller')
@@ -178,19 +234,19 @@ export class IdempotencyStore implements IdempotencyKeys {
   }
 
   /** Keeps a result that cannot be stored in memory until a repeat asks for it. */
-  async #storeEnd({ claim }: HeldKey, end: Unstored, work: (tx: Tx) => Promise<void>): Promise<void> {
+  async #storeEnd(held: HeldKey, end: End, work: (tx: Tx) => Promise<void>): Promise<void> {
     try {
       await this.#storage.writes.write(work);
-      this.#held.delete(claim);
+      this.#held.delete(held.claim);
     } catch (error) {
-      this.#over(claim, end);
+      this.#over(held, end);
       throw error;
     }
   }
 
-  #over(claim: string, end: Unstored): void {
-    this.#unstored.set(claim, end);
-    this.#held.delete(claim);
+  #over(held: HeldKey, end: End): void {
+    this.#unstored.set(held.claim, { held, end });
+    this.#held.delete(held.claim);
   }
 
   /** Deletes responses older than a day. */
@@ -218,6 +274,11 @@ export class IdempotencyStore implements IdempotencyKeys {
       }
     }
   }
+}
+
+/** Also those of a control plane that served the database alone: no other one could begin before it had ended. */
+function isOfDeadNode() {
+  return sql<boolean>`(node_id is null or node_id not in (select id from nodes))`;
 }
 
 /** Null without an answer; a bigint comes as text from PostgreSQL. */

@@ -16,6 +16,8 @@ export interface IdempotencyKeysTable {
   claim: string | null;
   /** The API key or person that used it first; null in rows from before that column existed. */
   caller: Fixed<string | null>;
+  /** The control plane whose request holds it; null for one that serves the database alone. */
+  node_id: string | null;
 }
 
 export interface AuditLogTable {

@@ -67,6 +67,7 @@ import { nodes } from './0066-nodes.ts';
 import { causes } from './0067-causes.ts';
 import { members } from './0068-members.ts';
 import { nodeStates } from './0069-node-states.ts';
+import { keysOfNodes } from './0070-keys-of-nodes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -140,4 +141,5 @@ export const migrations: readonly Migration[] = [
   causes,
   members,
   nodeStates,
+  keysOfNodes,
 ];
