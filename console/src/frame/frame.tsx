@@ -30,7 +30,7 @@ export function Frame() {
       </a>
       <header>
         <Link to="/" className="brand" activeProps={{}} aria-label="Signalbox, fleet now">
-          <Mark /> Signalbox
+          <Mark /> <span className="m-no">Signalbox</span>
         </Link>
         <div className="top">
           <GoTo />

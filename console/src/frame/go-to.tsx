@@ -30,8 +30,12 @@ export function GoTo() {
   }, []);
   return (
     <>
-      <button type="button" className="goto m-no" onClick={() => setOpen('palette')}>
-        Go to a router, agent, site, job <kbd aria-hidden="true">/</kbd>
+      <button type="button" className="goto" onClick={() => setOpen('palette')}>
+        <span className="m-no">Go to a router, agent, site, job</span>
+        <span className="goto-short">Go to</span>
+        <kbd className="m-no" aria-hidden="true">
+          /
+        </kbd>
       </button>
       <Suspense>{open === 'palette' ? <Palette onClose={() => setOpen(undefined)} /> : null}</Suspense>
       {open === 'keys' ? (

@@ -48,7 +48,7 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
     const file = Buffer.from('the agent');
     const agentRelease = { version: SERVER_VERSION, sha256: 'a'.repeat(64), bytes: file.length, file };
     const server = { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' };
-    world = await startConsoleWorld({ routers: [{ identity: HTML }], terminal: 'read', overrides: { agentRelease }, server });
+    world = await startConsoleWorld({ routers: [{ identity: HTML }, {}], terminal: 'read', overrides: { agentRelease }, server });
     empty = await world.addTeam('Empty');
     for (const role of ['admin', 'viewer'] as const) await addUser(world, `empty-${role}@example.org`, role, empty.teamId);
     const values = await fill(world);
@@ -323,8 +323,8 @@ function addressOf(route: string, values: Values): string {
 /** Records of each kind, with hostile texts wherever one can be given. */
 async function fill({ caller, server }: World): Promise<Values> {
   const routerId = await waitUntil('the router is listed with a pulse', async () => {
-    const { body } = await caller.call<{ data: { id: string; has_pulse: boolean }[] }>('GET', '/api/routers');
-    return body.data.find((router) => router.has_pulse)?.id;
+    const { body } = await caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
+    return body.data.find(({ identity, has_pulse: hasPulse }) => identity === HTML && hasPulse)?.id;
   });
   const create = async (path: string, content: object): Promise<Record<string, string>> => {
     const { status, body } = await caller.call<{ data?: Record<string, string> }>('POST', path, content);

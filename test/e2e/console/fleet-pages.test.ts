@@ -140,7 +140,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('link', { name: 'Kihnu isle' }).waitFor();
     await visit.goto('/map');
     await page.getByText('1 of 2 have a position').waitFor();
-    await page.getByRole('img', { name: /A map with 1 sites/ }).waitFor();
+    await page.getByRole('img', { name: /A map with 1 site;/ }).waitFor();
   });
 
   it('goes to a record by a few letters, and by keyboard alone', async () => {

@@ -19,7 +19,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
   let routerId: string;
 
   beforeAll(async () => {
-    world = await startConsoleWorld({ terminal: 'full' });
+    world = await startConsoleWorld({ routers: [{}, {}], terminal: 'full' });
     [routerId = ''] = await world.routerIds();
     browser = await launchChromium();
   });

@@ -104,6 +104,7 @@ describe('addresses', () => {
     });
     expect(jobsFilter('-status:done', routers, sites)).toEqual({ query: { status: ['!completed'] } });
     expect(jobsFilter('status:gone', routers, sites).wrong).toContain('no status gone');
+    expect(jobsFilter('status:constructor', routers, sites).wrong).toContain('no status constructor');
     expect(jobsFilter('nobody', routers, sites).wrong).toContain('No router is called nobody');
     expect(jobsFilter('core-1 core-2', routers, sites).wrong).toContain('one router');
   });

@@ -78,7 +78,9 @@ const unplugged: Journey = {
   run: (stage) =>
     withStand(stage, async (stand) => {
       const { visit, page } = stage;
-      await visit.signIn('viewer', `/routers/${stand.routerId}`);
+      // The first page of a team with one router is its story.
+      await visit.signIn('viewer', '/');
+      await page.waitForURL(`**/routers/${stand.routerId}`);
       await page.getByText('The router has answered since').waitFor();
       // Nothing that is sent to it gets an answer, not even that nobody is there.
       stand.routerLine.stall();

@@ -29,7 +29,7 @@ const OFFERS: readonly Offer[] = [
   offer('/run?routers=router-0', 'button', 'Run', 'operator'),
   offer('/run?routers=router-0&mode=script', 'button', 'Run the script', 'operator'),
   offer('/campaigns', 'link', 'New campaign', 'operator'),
-  offer('/campaigns/new?q=router', 'button', 'Start on 1 router', 'operator'),
+  offer('/campaigns/new?q=router-0', 'button', 'Start on 1 router', 'operator'),
   offer('/forwards', 'link', 'Open a forward', 'operator'),
   offer('/forwards/new?router=router-0', 'button', 'Open the forward', 'operator'),
   offer('/routers/ROUTER/backups', 'button', 'Take one now', 'operator'),
@@ -69,7 +69,8 @@ async function admitted({ world }: Stage, role: Role, authorization: string): Pr
 
 const roleMatrix: Journey = {
   title: 'is offered in each role what that role may do and nothing else, and the control plane refuses the rest anyway',
-  world: { terminal: 'full' },
+  // With one router, the first page is its story.
+  world: { routers: [{}, {}], terminal: 'full' },
   run: async (stage) => {
     const { world, browser } = stage;
     const [router = ''] = await world.routerIds();

@@ -4,6 +4,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { numberWords } from '../../../parts/sizes.ts';
 import { useWidth } from '../../../rails/use-width.ts';
 import { Share } from '../sites/share.tsx';
 import { useSites } from '../sites/use-sites.ts';
@@ -51,7 +52,11 @@ function World({ sites }: { sites: readonly SiteNow[] }) {
   return (
     <figure className="world" ref={figure} style={{ height: HEIGHT }}>
       {map ? (
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`A map with ${sites.length} sites; the list says the same in words`}>
+        <svg
+          viewBox={`0 0 ${width} ${HEIGHT}`}
+          role="img"
+          aria-label={`A map with ${numberWords(sites.length)} ${sites.length === 1 ? 'site' : 'sites'}; the list says the same in words`}
+        >
           <path className="land" d={map.land} />
           {map.marks.map(({ site: { site, routers, answering }, x, y }) => (
             <g key={site.id} transform={`translate(${x} ${y})`} className={answering === routers ? 'mark-sound' : 'mark-bad'}>

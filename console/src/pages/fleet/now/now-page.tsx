@@ -1,5 +1,5 @@
 import './now.css';
-import { Link } from '@tanstack/react-router';
+import { Link, Navigate } from '@tanstack/react-router';
 import { Suspense, lazy, useState } from 'react';
 import type { Overview } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
@@ -22,8 +22,16 @@ const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away
 
 const FirstRun = lazy(async () => ({ default: (await import('../../settings/first/first-run.tsx')).FirstRun }));
 
-/** The fleet at this moment; for a team without an agent, the way to the first one. */
+/** The fleet at this moment; for a team without an agent, the way to the first one; for a team with one router, its story. */
 export function NowPage() {
+  const { routers } = useFleet();
+  // Only when the page is opened: one that somebody reads does not lead away because routers come or go.
+  const [only] = useState(() => (routers.size === 1 ? routers.values()[0]!.id : undefined));
+  if (only === undefined) return <NowOrFirst />;
+  return <Navigate to="/routers/$routerId" params={{ routerId: only }} search={{}} replace />;
+}
+
+function NowOrFirst() {
   const { routers } = useFleet();
   const { data: overview, error } = useRecord('overview', 'getOverview', {});
   // Once begun, the first run stays until the person leaves: it tells what the new agent does.

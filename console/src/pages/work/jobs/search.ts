@@ -14,7 +14,11 @@ export interface JobsSearch {
 const STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'expired', 'unknown'] as const;
 const FIELDS = ['status', 'router', 'site'] as const;
 /** Words of the lamps that differ from those of the interface. */
-const SAID: Record<string, Status> = { waiting: 'pending', done: 'completed', canceled: 'deleted' };
+const SAID = new Map<string, Status>([
+  ['waiting', 'pending'],
+  ['done', 'completed'],
+  ['canceled', 'deleted'],
+]);
 
 export function readJobsSearch({ q }: Record<string, unknown>): JobsSearch {
   return typeof q === 'string' && q !== '' ? { q } : {};
@@ -37,7 +41,7 @@ export function jobsFilter(q: string, routers: readonly Router[], sites: Readonl
   for (const { field, value, isNot } of words) {
     if (isNot && field !== 'status') return { query, wrong: 'Only a status can be left out with a minus sign here.' };
     if (field === 'status') {
-      const known = SAID[value] ?? STATUSES.find((one) => one === value);
+      const known = SAID.get(value) ?? STATUSES.find((one) => one === value);
       if (known === undefined) return { query, wrong: `There is no status ${value}. It is one of ${STATUSES.join(', ')}.` };
       status.push(isNot ? (`!${known}` as Status) : known);
     } else if (field === 'site') {

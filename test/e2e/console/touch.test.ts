@@ -1,0 +1,144 @@
+import type { Browser, CDPSession, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isChromiumMissing } from '../../harness/chromium.ts';
+import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import type { World } from '../../harness/world.ts';
+
+/** A person with a phone: fingers instead of a mouse, as Chromium makes taps and scrolling of touches. */
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+/** So many that their cards do not fit on the screen. */
+const ROUTERS = 12;
+/** A finger is felt in so many places of its way. */
+const SWIPE_STEPS = 8;
+
+describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
+  let world: World;
+  let browser: Browser;
+  let visit: Visit;
+  let page: Page;
+  let debuggerOfPage: CDPSession;
+  let ids: string[];
+
+  beforeAll(async () => {
+    world = await startConsoleWorld({ routers: Array.from({ length: ROUTERS }, () => ({})) });
+    ids = await world.routerIds();
+    browser = await launchChromium();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+  beforeEach(async () => {
+    visit = await Visit.start(browser, world, PHONE);
+    page = visit.page;
+    debuggerOfPage = await visit.context.newCDPSession(page);
+  });
+  afterEach(() => visit.end());
+
+  const nameOf = (index: number): Locator => page.getByRole('link', { name: `router-${index}`, exact: true });
+
+  async function middleOf(element: Locator): Promise<{ x: number; y: number }> {
+    const { x, y, width, height } = (await element.boundingBox())!;
+    return { x: x + width / 2, y: y + height / 2 };
+  }
+
+  /** Moves a finger from the middle of this over the screen, as people scroll. */
+  async function swipe(element: Locator, [right, down]: readonly [number, number]): Promise<void> {
+    const { x, y } = await middleOf(element);
+    await touch('touchStart', { x, y });
+    for (let step = 1; step <= SWIPE_STEPS; step += 1)
+      await touch('touchMove', { x: x + (right * step) / SWIPE_STEPS, y: y + (down * step) / SWIPE_STEPS });
+    await touch('touchEnd');
+  }
+
+  async function touch(type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: { x: number; y: number }[]): Promise<void> {
+    await debuggerOfPage.send('Input.dispatchTouchEvent', { type, touchPoints });
+  }
+
+  /** How far this is scrolled, as soon as it stands still: lists run on a little after the finger. */
+  async function placeOf(rows: Locator): Promise<number> {
+    let before = -1;
+    return waitUntil('the list stands still', async () => {
+      const now = await rows.evaluate(({ scrollTop }) => scrollTop);
+      const isStill = now === before;
+      before = now;
+      return isStill ? now : undefined;
+    });
+  }
+
+  const createJob = async (description: string): Promise<void> => {
+    const script = { description, script: ':put "done"', make_backup: false, express_execute: true, needs_acknowledgement: true };
+    expect((await world.caller.call('POST', `/api/asynchronous/${ids[0]}`, script)).status).toBe(200);
+  };
+
+  it('opens a router by a tap, and comes back to the same place of the list', async () => {
+    await visit.signIn('operator', '/routers?sort=identity');
+    await nameOf(0).waitFor();
+    const rows = page.locator('.gbody');
+    await swipe(rows, [0, -220]);
+    const place = await placeOf(rows);
+    expect(place).toBeGreaterThan(100);
+    // A finger that scrolls neither opens nor selects what is below it.
+    expect(new URL(page.url()).pathname).toBe('/routers');
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    await nameOf(6).tap();
+    await page.getByRole('heading', { level: 1, name: 'router-6' }).waitFor();
+    await page.goBack();
+    await nameOf(6).waitFor();
+    expect(await placeOf(rows)).toBe(place);
+  });
+
+  it('goes to any record by a few letters', async () => {
+    await visit.signIn('viewer', '/me');
+    await page.getByRole('button', { name: 'Go to' }).tap();
+    await page.getByPlaceholder('Go to a router').fill('router-11');
+    await page
+      .getByRole('button', { name: /router-11.*router/ })
+      .first()
+      .tap();
+    await page.getByRole('heading', { level: 1, name: 'router-11' }).waitFor();
+  });
+
+  it('selects by taps, and takes the selection to a command', async () => {
+    await visit.signIn('operator', '/routers?sort=identity');
+    await page.getByRole('checkbox', { name: 'Select router-0' }).tap();
+    await page.getByRole('checkbox', { name: 'Select router-1', exact: true }).tap();
+    await page.getByRole('link', { name: /command/i }).tap();
+    await page.getByRole('combobox', { name: 'Command' }).waitFor();
+    await page.getByText('router-1', { exact: true }).first().waitFor();
+  });
+
+  it('opens what was under the finger when it touched the screen, although a row comes above it meanwhile', async () => {
+    await createJob('the one that was meant');
+    await visit.signIn('viewer', '/jobs');
+    const meant = page.getByRole('link', { name: 'the one that was meant' });
+    await meant.waitFor();
+    // Nothing more changes by itself.
+    await page.getByRole('row').filter({ has: meant }).getByText('done').waitFor();
+    await touch('touchStart', await middleOf(meant));
+    const news = page.waitForResponse((answer) => new URL(answer.url()).pathname === '/api/jobs');
+    await createJob('a newer one');
+    await (await news).finished();
+    await touch('touchEnd');
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'the one that was meant' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'a newer one' }).waitFor();
+  });
+
+  it('moves the tabs of a router sideways with a finger, and the page stays where it is', async () => {
+    await visit.signIn('viewer', `/routers/${ids[0]}`);
+    const tabs = page.getByRole('navigation', { name: 'Parts of this router' });
+    const last = tabs.getByRole('link', { name: 'Health' });
+    await last.waitFor();
+    await waitUntil('the last tab is in sight', async () => {
+      await swipe(tabs, [-180, 0]);
+      const { x, width } = (await last.boundingBox())!;
+      return x + width <= PHONE.viewport.width;
+    });
+    expect(await page.evaluate<number>('document.scrollingElement.scrollLeft')).toBe(0);
+    await last.tap();
+    await page.waitForURL('**/health');
+  });
+});
