@@ -136,13 +136,14 @@ function Sentence({ entry }: { entry: AuditEntry }) {
   );
 }
 
-/** The router of the path as a link; otherwise what the entry says of its record. */
-/** As people write it: `device DC:A6:32:3D:B9:04`, not its address in the interface. */
+/** As people write it: `device DC:A6:32:3D:B9:04`, not its address in the interface. That of a whole list says no more than the sentence. */
 function plainTarget(target: string | null): string | null {
+  if (/^\/(?:api|arp)\/[a-z-]+$/.test(target ?? '')) return null;
   const mac = /^\/arp\/devices\/([0-9a-f:%]+)$/i.exec(target ?? '')?.[1];
   return mac === undefined ? target : `device ${mac.replaceAll(/%3a/gi, ':')}`;
 }
 
+/** The router of the path as a link; otherwise what the entry says of its record. */
 function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
   const routerId = /^\/api\/(?:routers|asynchronous|synchronous)\/([0-9a-f-]{36})/.exec(target ?? '')?.[1];
   return (

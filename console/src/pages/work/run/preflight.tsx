@@ -3,6 +3,7 @@ import { Section } from '../../../parts/section.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import type { Work } from '../../../parts/work.ts';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
+import { numberWords } from '../../../parts/sizes.ts';
 import type { Caution } from './caution.ts';
 import { SCRIPT_CHARS, isGuarded } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
@@ -60,7 +61,7 @@ function checksOf({ routers, draft, caution, isCampaign }: Props): Check[] {
     {
       work: draft.script.length > SCRIPT_CHARS ? 'failed' : draft.script.trim() === '' ? 'waiting' : 'done',
       name: 'Length of the script',
-      says: `${draft.script.length} of ${SCRIPT_CHARS}`,
+      says: `${numberWords(draft.script.length)} of ${numberWords(SCRIPT_CHARS)}`,
     },
     {
       work: isRisky ? (isGuardOn ? 'armed' : 'failed') : 'done',
