@@ -26,7 +26,7 @@ export const FAULT_COLUMNS: readonly Column<Fault>[] = [
         <span className="dim">resolved, {severity}</span>
       ),
   },
-  { title: 'Began', width: '90px', className: 'num dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
+  { title: 'Began', width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
   { title: 'Lasted', width: '80px', className: 'num dim', isWide: true, cell: ({ duration }) => lengthOf(duration * 1000) },
   { title: 'Times', width: '50px', className: 'num dim', isWide: true, cell: ({ occurrences }) => (occurrences === 1 ? '' : occurrences) },
 ];

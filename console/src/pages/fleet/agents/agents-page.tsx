@@ -130,7 +130,7 @@ const COLUMNS: readonly Column<Agent>[] = [
       </AppLink>
     ),
   },
-  { title: 'Since', width: '84px', className: 'num dim', isWide: true, cell: ({ since }) => <Moment at={since} /> },
+  { title: 'Since', width: '84px', className: 'dim', cell: ({ since }) => <Moment at={since} /> },
   {
     title: 'Sessions, 24 h',
     width: '104px',
@@ -146,6 +146,6 @@ const COLUMNS: readonly Column<Agent>[] = [
     cell: ({ round_trip_ms: ms }) => (ms === null ? '' : `${Math.round(ms)} ms`),
   },
   { title: 'Routers', width: '66px', className: 'num', isWide: true, cell: ({ router_count: count }) => count },
-  { title: 'From', width: 'minmax(100px, .8fr)', className: 'el id dim', isWide: true, cell: ({ address }) => address ?? '' },
+  { title: 'From', width: 'minmax(100px, .8fr)', className: 'el id dim', cell: ({ address }) => address ?? '' },
   { title: 'Version', width: '76px', className: 'id dim', isWide: true, cell: ({ version }) => version ?? '' },
 ];

@@ -41,21 +41,9 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
       cell: ({ manufacturer, locally_administered: isMadeUp }) => manufacturer ?? (isMadeUp ? 'address made by software' : ''),
     },
     isOfTeam
-      ? {
-          title: 'Router',
-          width: 'minmax(110px, 1fr)',
-          className: 'el id',
-          isWide: true,
-          cell: ({ router_id: id }) => <RouterName id={id} />,
-        }
-      : {
-          title: 'Interface',
-          width: 'minmax(80px, .7fr)',
-          className: 'el dim',
-          isWide: true,
-          cell: ({ current_ip: ip }) => ip?.interface ?? '',
-        },
-    { title: 'Last seen', width: '90px', className: 'num dim', isWide: true, cell: ({ last_seen_at: at }) => <Moment at={at} /> },
+      ? { title: 'Router', width: 'minmax(110px, 1fr)', className: 'el id', cell: ({ router_id: id }) => <RouterName id={id} /> }
+      : { title: 'Interface', width: 'minmax(80px, .7fr)', className: 'el dim', cell: ({ current_ip: ip }) => ip?.interface ?? '' },
+    { title: 'Last seen', width: '90px', className: 'num dim', cell: ({ last_seen_at: at }) => <Moment at={at} /> },
     ...(mayName ? [naming(setNamed)] : []),
   ];
   return (

@@ -15,7 +15,7 @@ const WORDS = { open: 'Open', resolved: 'Resolved', all: 'All' } as const;
 const COLUMNS: readonly Column<Fault>[] = [
   FAULT_COLUMNS[0]!,
   FAULT_COLUMNS[1]!,
-  { title: 'Router', width: 'minmax(110px, 1fr)', className: 'el', isWide: true, cell: ({ rid }) => <RouterName id={rid} /> },
+  { title: 'Router', width: 'minmax(110px, 1fr)', className: 'el', cell: ({ rid }) => <RouterName id={rid} /> },
   ...FAULT_COLUMNS.slice(2),
 ];
 

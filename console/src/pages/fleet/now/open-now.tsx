@@ -6,6 +6,7 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { lengthOf } from '../../../parts/times.ts';
+import { endpoint } from '../../work/forwards/words.ts';
 
 const MOST = 3;
 
@@ -27,7 +28,7 @@ export function OpenNow({ overview }: { overview: Overview }) {
           <Sign kind="forward" />
           <span className="el">
             <AppLink href={`/forwards/${forward.router_id}/${forward.id}`} className="b">
-              <RouterName id={forward.router_id} /> {forward.dst_address}:{forward.dst_port}
+              <RouterName id={forward.router_id} /> {endpoint(forward.dst_address, forward.dst_port)}
             </AppLink>
             <br />
             <span className="t2 dim id">for {forward.allow_only_cidr}</span>

@@ -5,6 +5,8 @@ import { Section } from '../../../parts/section.tsx';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { Sign } from '../../../parts/sign.tsx';
 import { useMay } from '../../../session/use-may.ts';
+import { endpoint } from '../../work/forwards/words.ts';
+import { countOf } from '../../work/words.ts';
 import { Silenced } from './silenced.tsx';
 
 /** Of each kind, so many are shown; the tabs have all. */
@@ -42,8 +44,8 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           key={forward.id}
           kind="forward"
           href={`/forwards/${routerId}/${forward.id}`}
-          name={`${forward.dst_address}:${forward.dst_port}`}
-          more={`for ${forward.allow_only_cidr}, ${forward.open_connections} connections`}
+          name={endpoint(forward.dst_address, forward.dst_port)}
+          more={`for ${forward.allow_only_cidr}, ${countOf(forward.open_connections, 'connection')}`}
           aside={`${lengthOf(Date.parse(forward.expires_at) - Date.now())} left`}
         />
       ))}

@@ -12,15 +12,15 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
-import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { countOf } from '../words.ts';
 import { forwardsFilter } from './search.ts';
+import { StateOfForward } from './state-of-forward.tsx';
 import { endpoint, stateOfForward } from './words.ts';
 import '../work.css';
 
 const COLUMNS: readonly Column<TransientForward>[] = [
-  { title: 'State', width: 'minmax(130px, 1fr)', cell: (forward) => <State forward={forward} />, className: 'el' },
+  { title: 'State', width: 'minmax(130px, 1fr)', cell: (forward) => <StateOfForward forward={forward} />, className: 'el' },
   {
     title: 'To',
     width: 'minmax(140px, 1fr)',
@@ -96,19 +96,6 @@ export function ForwardsPage() {
         }
       />
     </>
-  );
-}
-
-function State({ forward }: { forward: TransientForward }) {
-  const { work, word, why } = stateOfForward(forward, useNow(5000));
-  return (
-    <span className="lamp">
-      <WorkLamp work={work} />
-      <span className="el">
-        <b>{word}</b>
-        {why === '' ? null : <span className="dim">, {why}</span>}
-      </span>
-    </span>
   );
 }
 

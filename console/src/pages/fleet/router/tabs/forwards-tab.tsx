@@ -5,6 +5,8 @@ import { AppLink } from '../../../../parts/app-link.tsx';
 import { Moment } from '../../../../parts/moment.tsx';
 import { RecordTable } from '../../../../parts/record-table.tsx';
 import type { Column } from '../../../../parts/record-table.tsx';
+import { StateOfForward } from '../../../work/forwards/state-of-forward.tsx';
+import { endpoint } from '../../../work/forwards/words.ts';
 
 /** The forwards of one router, open ones and closed ones, newest first. */
 export function ForwardsTab() {
@@ -17,25 +19,14 @@ export function ForwardsTab() {
       className: 'el id',
       cell: ({ id, dst_address: host, dst_port: port }) => (
         <AppLink href={`/forwards/${routerId}/${id}`} className="b">
-          {host}:{port}
+          {endpoint(host, port)}
         </AppLink>
       ),
     },
-    {
-      title: 'State',
-      width: 'minmax(90px, 1fr)',
-      cell: ({ closed_at: closed, open_connections: open }) =>
-        closed === null ? <b className="b">open, {open} connections</b> : <span className="dim">closed</span>,
-    },
-    { title: 'For', width: 'minmax(120px, 1fr)', className: 'el id dim', isWide: true, cell: ({ allow_only_cidr: cidr }) => cidr },
+    { title: 'State', width: 'minmax(120px, 1fr)', className: 'el', cell: (forward) => <StateOfForward forward={forward} /> },
+    { title: 'For', width: 'minmax(120px, 1fr)', className: 'el id dim', cell: ({ allow_only_cidr: cidr }) => cidr },
     { title: 'Opened', width: '90px', className: 'num dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
-    {
-      title: 'Ends',
-      width: '90px',
-      className: 'num dim',
-      isWide: true,
-      cell: (forward) => <Moment at={forward.closed_at ?? forward.expires_at} />,
-    },
+    { title: 'Ends', width: '90px', className: 'num dim', cell: (forward) => <Moment at={forward.closed_at ?? forward.expires_at} /> },
   ];
   return (
     <div className="tab-body">

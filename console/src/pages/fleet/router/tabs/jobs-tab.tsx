@@ -5,7 +5,8 @@ import { AppLink } from '../../../../parts/app-link.tsx';
 import { Moment } from '../../../../parts/moment.tsx';
 import { RecordTable } from '../../../../parts/record-table.tsx';
 import type { Column } from '../../../../parts/record-table.tsx';
-import { wordOf } from '../../../../parts/state-words.ts';
+import { WorkState } from '../../../../parts/work-lamp.tsx';
+import { endOf, reasonWords, workOf } from '../../../work/words.ts';
 
 /** The jobs of one router, newest first. */
 export function JobsTab() {
@@ -23,24 +24,13 @@ export function JobsTab() {
       ),
     },
     {
-      title: 'Status',
+      title: 'Result',
       width: 'minmax(110px, 1fr)',
       className: 'el',
-      cell: ({ status, reason }) => (
-        <>
-          <span className={status === 'failed' ? 'c-not b' : ''}>{wordOf(status)}</span>
-          {reason === null ? null : <span className="dim">, {wordOf(reason)}</span>}
-        </>
-      ),
+      cell: (job) => <WorkState work={workOf(job)} why={reasonWords(workOf(job) === 'rolled_back' ? null : job.reason)} />,
     },
-    { title: 'Made', width: '90px', className: 'num dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
-    {
-      title: 'Ended',
-      width: '90px',
-      className: 'num dim',
-      isWide: true,
-      cell: (job) => <Moment at={job.completed_at ?? job.failed_at ?? job.deleted_at} />,
-    },
+    { title: 'Made', width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { title: 'Ended', width: '90px', className: 'num dim', cell: (job) => <Moment at={endOf(job)} /> },
   ];
   return (
     <div className="tab-body">
