@@ -136,6 +136,44 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['still_open']);
   });
 
+  test('a mute that begins while a message waits for a mail server holds it until its end', async () => {
+    await muteFrom13To14();
+    bench.server.answer = () => ({ outcome: 'retry', error: 'connect_failed', detail: '' });
+    await happen(fault('open'), fault('open', mine.routerId, 'wan_down'));
+    await bench.pass(70 * MINUTE);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    await happen(fault('resolve', mine.routerId, 'wan_down'));
+    await bench.pass(40 * MINUTE);
+    expect(bench.server.mails).toEqual([]);
+    bench.restart();
+    await bench.pass(30 * MINUTE);
+    expect(bench.server.mails.map(({ kind, at }) => [kind, at])).toEqual([['open', Date.parse('2026-01-05T14:00:00Z')]]);
+    await happen(fault('resolve'));
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
+    expect((await bench.log()).map(({ kind, state, reason }) => [kind, state, reason])).toEqual([
+      ['open', 'sent', null],
+      ['open', 'superseded', 'muted'],
+      ['resolve', 'withheld', 'muted'],
+      ['resolve', 'sent', null],
+    ]);
+  });
+
+  test('a message that waits for the end of a mute comes when somebody ends it by hand', async () => {
+    const groups = new GroupsService({ storage, clock });
+    bench.server.answer = () => ({ outcome: 'retry', error: 'connect_failed', detail: '' });
+    await happen(fault('open'));
+    await bench.pass(MINUTE);
+    await groups.change(mine.teamId, group, { mute: 'always' });
+    bench.server.answer = () => ({ outcome: 'sent' });
+    // Longer than an alert is tried.
+    await bench.pass(8 * HOUR);
+    expect(bench.server.mails).toEqual([]);
+    await groups.change(mine.teamId, group, { mute: 'never' });
+    await bench.pass(SECOND);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open']);
+  });
+
   test('a mail server that is away for an hour: what is open then is told once, what is over as over', async () => {
     const routers: string[] = [];
     for (let n = 0; n < 20; n += 1) routers.push((await seedRouter(storage, { teamId: mine.teamId, agentId: mine.agentId })).routerId);

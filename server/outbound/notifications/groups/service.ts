@@ -12,6 +12,7 @@ import {
   deleteGroup,
   handDigestsOn,
   hasGroup,
+  hastenMuted,
   insertGroup,
   isForeignKey,
   lockTeam,
@@ -77,6 +78,7 @@ export class GroupsService {
       if (!(await updateGroup(tx, key, change))) throw notFound('group');
       await replaceLinks(tx, key, change);
       await this.#escalate(tx, key, change);
+      if (change.mute !== undefined || change.scheduleId !== undefined) await hastenMuted(tx, teamId, groupId, change.updatedAt);
       return found(await selectGroup(tx, teamId, groupId));
     });
   }

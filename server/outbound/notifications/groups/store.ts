@@ -164,6 +164,29 @@ export async function selectGroup(db: DbOrTx, teamId: string, groupId: string): 
   return row && (await withLinks(db, teamId, [row]))[0];
 }
 
+/** What says whether a group speaks; undefined when it is gone. */
+export async function selectMute(
+  db: DbOrTx,
+  teamId: string,
+  groupId: string,
+): Promise<{ mute: Mute; schedule: Group['schedule'] } | undefined> {
+  const row = await groupsWithSchedule(db, teamId).where('notification_groups.id', '=', groupId).executeTakeFirst();
+  return row && muteOf(row);
+}
+
+/** Messages that wait for the end of a mute of this group are looked at again: somebody may have ended it. */
+export async function hastenMuted(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('messages')
+    .set({ due_at: now })
+    .where('team_id', '=', teamId)
+    .where('group_id', '=', groupId)
+    .where('state', '=', 'held')
+    .where('reason', '=', 'muted')
+    .where('due_at', '>', now)
+    .execute();
+}
+
 /** Newest first. */
 export async function selectGroups(db: DbOrTx, teamId: string, page: Page): Promise<Group[]> {
   const rows = await groupsWithSchedule(db, teamId)
@@ -182,15 +205,21 @@ async function withLinks(db: DbOrTx, teamId: string, rows: Row[]): Promise<Group
   return rows.map((row) => toGroup(row, links.get(row.id)!, escalations.get(row.id) ?? null));
 }
 
+function muteOf({ mute: stored, time_zone: timeZone, windows }: Row): Pick<Group, 'mute' | 'schedule'> {
+  return {
+    schedule: timeZone === null ? null : { timeZone, windows: fromJson(windows ?? '[]') as Window[] },
+    // An unknown value, written by a newer version, mutes nothing.
+    mute: MUTES.find((mute) => mute === stored) ?? 'never',
+  };
+}
+
 function toGroup(row: Row, links: GroupLinks, escalation: Escalation | null): Group {
   return {
     id: row.id,
     teamId: row.team_id,
     name: row.name,
     scheduleId: row.schedule_id,
-    schedule: row.time_zone === null ? null : { timeZone: row.time_zone, windows: fromJson(row.windows ?? '[]') as Window[] },
-    // An unknown value, written by a newer version, mutes nothing.
-    mute: MUTES.find((mute) => mute === row.mute) ?? 'never',
+    ...muteOf(row),
     escalation,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -8,7 +8,7 @@ export type AttemptRow = Selectable<MessageAttemptsTable>;
 export const MESSAGE_STATES = [
   /** Due, or waiting for its next attempt. */
   'pending',
-  /** It waits for the end of the person's quiet hours. */
+  /** It waits for the end of the person's quiet hours, or of a mute of the group. */
   'held',
   /** The provider took it. */
   'sent',
@@ -61,11 +61,19 @@ export const UNREADABLE = 'unreadable';
 /** Why a message is held. */
 export const QUIET_HOURS = 'quiet_hours';
 
+/** Why a message is held, or not sent at all: the group is muted. */
+export const MUTED = 'muted';
+
+/** How soon a message looks again whether somebody has ended a mute that has no end. A change of the group hastens it. */
+export const LOOK_FOR_UNMUTE_MS = 10 * 60_000;
+
 /** Kinds that come in quiet hours, too: somebody waits for a test, and has chosen the time of a digest. */
 export const NEVER_HELD: ReadonlySet<string> = new Set(['test', DIGEST]);
 
 /** The kind of the message that says how many more there are than a person gets in an hour. */
 export const HELD_BACK = 'held_back';
+/** Kinds that come during a mute, too: somebody waits for them, or they are not of the group alone. */
+export const NEVER_MUTED: ReadonlySet<string> = new Set(['test', DIGEST, 'acknowledged', HELD_BACK]);
 /** Why a message goes another way: the first one does not work. */
 export const FALLBACK = 'fallback';
 

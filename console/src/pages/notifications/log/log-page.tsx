@@ -16,7 +16,7 @@ import { MESSAGES } from '../../../data/fleet.ts';
 const STATES: readonly { value: MessageState; name: string }[] = [
   { value: 'sent', name: 'sent' },
   { value: 'pending', name: 'waiting' },
-  { value: 'held', name: 'held until quiet hours end' },
+  { value: 'held', name: 'held until quiet hours or a mute end' },
   { value: 'withheld', name: 'not sent by a decision' },
   { value: 'superseded', name: 'replaced by a newer one' },
   { value: 'failed', name: 'given up' },

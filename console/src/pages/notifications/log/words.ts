@@ -56,7 +56,7 @@ export function stateWords({ state, reason, attempts }: Pick<Notification, 'stat
     case 'pending':
       return { work: 'waiting', word: 'waits', why: last?.error ? `tried ${times(attempts.length)}: ${sendErrorWords(last.error)}` : why };
     case 'held':
-      // Until the end of somebody's quiet hours.
+      // Until the end of somebody's quiet hours, or of a mute of the group.
       return { work: 'waiting', word: 'held', why };
     case 'withheld':
       return { work: 'skipped', word: 'not sent', why };

@@ -14,7 +14,7 @@ import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
 import { nextDigestAt } from '../../contacts/digest-time.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
-import { DIGEST, EXPIRED, HELD_BACK, NEVER_HELD, QUIET_HOURS, UNREADABLE } from '../types.ts';
+import { DIGEST, EXPIRED, HELD_BACK, LOOK_FOR_UNMUTE_MS, MUTED, NEVER_HELD, NEVER_MUTED, QUIET_HOURS, UNREADABLE } from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import type { SharedViews } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
@@ -22,7 +22,18 @@ import { kindFor } from './knowledge.ts';
 import type { MessageOutcomes } from './outcomes.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
-import { countHeldBack, hasNewer, hastenWaiting, insertMessageAttempt, releaseMessage, selectEarlier, settleMessage } from './store.ts';
+import { muteOf } from '../../threads/telling/moment.ts';
+import type { Hold } from '../../threads/telling/moment.ts';
+import {
+  countHeldBack,
+  hasNewer,
+  hastenWaiting,
+  insertMessageAttempt,
+  releaseMessage,
+  selectEarlier,
+  selectMute,
+  settleMessage,
+} from './store.ts';
 import type { ClaimedMessage, Settlement } from './store.ts';
 
 export interface DeliverDeps {
@@ -98,18 +109,9 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
     await settle({ state: 'superseded', reason: null, attempts, now });
     return;
   }
-  const { kind, severity } = outgoing.thread;
-  const until = NEVER_HELD.has(message.kind) ? null : heldUntil(found.quiet ?? null, severity, now);
-  if (until !== null) {
-    await settle({ state: 'held', reason: QUIET_HOURS, dueAt: until, expiresAt: until + EXPIRES_AFTER_MS, attempts });
-    return;
-  }
-  // What began and ended while the person slept is no message any more.
-  if (message.state === 'held' && kind === 'was_away') {
-    const { digest = null } = found;
-    // The digest of the minute in which the quiet hours end has it already.
-    const digestAt = digest === null ? null : nextDigestAt(digest, (message.due_at ?? now) - 1);
-    await settle({ state: 'withheld', reason: 'over_in_quiet_hours', attempts, now, digestAt });
+  const wait = await waitOf(message, found, outgoing.thread, { storage, now });
+  if (wait) {
+    await settle(wait);
     return;
   }
   const started = performance.now();
@@ -131,6 +133,44 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
     if (result.outcome === 'sent' && result.movedTo !== undefined)
       await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
   }
+}
+
+/** Why a message is not sent now although it is due: the group has been muted meanwhile, or the person sleeps. Undefined when it is sent. */
+async function waitOf(
+  message: ClaimedMessage,
+  { quiet, digest = null }: Destination,
+  thread: ThreadView,
+  { storage, now }: { storage: Storage; now: number },
+): Promise<Settlement | undefined> {
+  const { kind, severity } = thread;
+  const { attempts } = message;
+  const mute = isSilencedByMute(message, kind) ? await muteNow(message, storage, now) : null;
+  // What is over, or has no end, is not told later: as when it is decided during a mute.
+  if (mute && !isOpen(thread)) return { state: 'withheld', reason: MUTED, attempts, now };
+  if (mute) return heldBack(MUTED, mute.until ?? now + LOOK_FOR_UNMUTE_MS, attempts);
+  const until = NEVER_HELD.has(message.kind) ? null : heldUntil(quiet ?? null, severity, now);
+  if (until !== null) return heldBack(QUIET_HOURS, until, attempts);
+  // What began and ended while the person slept is no message any more.
+  if (message.state !== 'held' || message.reason !== QUIET_HOURS || kind !== 'was_away') return undefined;
+  // The digest of the minute in which the quiet hours end has it already.
+  const digestAt = digest === null ? null : nextDigestAt(digest, (message.due_at ?? now) - 1);
+  return { state: 'withheld', reason: 'over_in_quiet_hours', attempts, now, digestAt };
+}
+
+function heldBack(reason: string, until: number, attempts: number): Settlement {
+  return { state: 'held', reason, dueAt: until, expiresAt: until + EXPIRES_AFTER_MS, attempts };
+}
+
+/** Ends of what was told come during a mute, too, and so does what somebody waits for or has to mend. */
+function isSilencedByMute(message: ClaimedMessage, kind: ThreadView['kind']): boolean {
+  if (kind === 'resolve' || NEVER_MUTED.has(message.kind)) return false;
+  return !kindsOf(message).includes(DELIVERY_FAILING);
+}
+
+/** A mute may have begun since the message was decided: while it waited for a provider, or for the morning. */
+async function muteNow({ team_id: teamId, group_id: groupId }: ClaimedMessage, { db }: Storage, now: number): Promise<Hold | null> {
+  const group = await selectMute(db, teamId, groupId);
+  return group ? muteOf(group, now) : null;
 }
 
 /** No request was made: if the message was to try a refused account, the next one does so at once. */
@@ -171,10 +211,15 @@ function howManyMore(view: ThreadView, messages: number, publicUrl: string): Thr
   return { ...view, ...nothing, kind: 'digest', severity: 'info', subject: { type: 'held_back', messages }, url: `${publicUrl}/` };
 }
 
+function isOpen({ endedAt, openCount }: ThreadView): boolean {
+  return endedAt === null && openCount > 0;
+}
+
 /** What is over, or has no end, or what somebody has taken over, needs nobody. */
-function canTakeOver({ kind, openCount, endedAt, acknowledgedBy }: ThreadView): boolean {
+function canTakeOver(view: ThreadView): boolean {
+  const { kind, acknowledgedBy } = view;
   const isCall = kind !== 'test' && kind !== 'digest' && kind !== 'acknowledged';
-  return isCall && endedAt === null && openCount > 0 && acknowledgedBy === null;
+  return isCall && isOpen(view) && acknowledgedBy === null;
 }
 
 /** As the API asks of a person. Whoever reads an address of the team has no role. */

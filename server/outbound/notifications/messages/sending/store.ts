@@ -7,6 +7,7 @@ import { LOOK_MS } from '../buckets/tokens.ts';
 import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
+export { selectMute } from '../../groups/store.ts';
 export { insertMessages } from '../writing/store.ts';
 export { selectDueTeams } from '../../../../platform/storage/due-teams.ts';
 
