@@ -275,6 +275,34 @@ describeEachDatabase('many of one kind', (open) => {
       ['resolve', back + 10_000],
       ['resolve', back + 28_000 + 10_000],
     ]);
-    expect(subjects()[1]).toBe('open Madrid: 7 of 8 routers offline since 13:00');
+    // With the one that was told before.
+    expect(subjects()[1]).toBe('open Madrid: 8 of 8 routers offline since 13:00');
+  });
+
+  test('routers of a site that go away one a minute are told as the site from the third on, also with restarts in between', async () => {
+    await standAtOneSite();
+    const facts = new FaultFacts(storage, clock, bench, teamId);
+    for (const id of routers) {
+      await facts.happen(facts.fault('open', id));
+      await bench.pass(MINUTE);
+      bench.restart();
+    }
+    await bench.pass(5 * MINUTE);
+    expect(subjects()).toEqual([
+      'open MikroTik (Madrid): offline since 13:00',
+      'open MikroTik (Madrid): offline since 13:01',
+      'open Madrid: 3 of 8 routers offline since 13:02',
+      'update Update: Madrid: 8 of 8 routers offline since 13:02',
+    ]);
+    for (const id of routers) {
+      await facts.happen(facts.fault('resolve', id));
+      await bench.pass(MINUTE);
+      bench.restart();
+    }
+    await bench.pass(2 * 60 * MINUTE);
+    const ends = bench.server.mails.slice(4).map(({ kind }) => kind);
+    expect(ends.filter((kind) => kind === 'resolve')).toHaveLength(3);
+    expect(ends.length).toBeLessThanOrEqual(5);
+    expect(ends.at(-1)).toBe('resolve');
   });
 });

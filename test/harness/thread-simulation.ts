@@ -1,8 +1,8 @@
 import type { Listener, Place } from '../../server/outbound/notifications/threads/match.ts';
 import { worst } from '../../server/outbound/notifications/threads/apply.ts';
-import { isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
+import { countByPlace, isStandIn } from '../../server/outbound/notifications/threads/gather.ts';
 import { keysOf, routeNotices, stormKeysOf } from '../../server/outbound/notifications/threads/routing/batch.ts';
-import { isSettling, settleTogether } from '../../server/outbound/notifications/threads/routing/settle.ts';
+import { isSettling, newsAmong, settleTogether } from '../../server/outbound/notifications/threads/routing/settle.ts';
 import { inheritedFrom } from '../../server/outbound/notifications/threads/telling/care.ts';
 import { MOVES } from '../../server/outbound/notifications/threads/telling/flapping.ts';
 import { tellGroup } from '../../server/outbound/notifications/threads/telling/group.ts';
@@ -134,8 +134,7 @@ export class ThreadSimulation {
     for (const item of routed.items) this.#items.set(`${item.thread_id} ${item.record_id}`, item);
     if (![...routed.added, ...routed.changed].some(isSettling)) return;
     const open = [...this.threads.values()].filter(({ closed_at: end }) => end === null);
-    const told = open.filter(({ told_open: isTold, state, parent_id: parent }) => isTold === 1 && state === 'open' && parent === null);
-    for (const thread of settleTogether(open, told, this.now)) this.threads.set(thread.id, thread);
+    for (const thread of settleTogether(open, this.#toldAlone(open), this.now)) this.threads.set(thread.id, thread);
   }
 
   open(router: string, kind = 'fault.router_offline', severity = 'critical'): void {
@@ -188,6 +187,7 @@ export class ThreadSimulation {
       due,
       parents: all.filter((thread) => (isStandIn(thread) || thread.key.startsWith('agent:')) && thread.closed_at === null),
       children,
+      toldAlone: countByPlace(newsAmong(this.#toldAlone([...this.threads.values()]), this.now)),
       agents: this.agents,
       newId: () => this.#nextId(),
     });
@@ -226,6 +226,11 @@ export class ThreadSimulation {
         if (thread.parent_id === parent.id && thread.state === 'open')
           this.threads.set(thread.id, { ...thread, ...asked, ...(thread.acknowledged_at === null ? care : {}) });
     }
+  }
+
+  /** Told by themselves, and still open. */
+  #toldAlone(threads: readonly ThreadRow[]): ThreadRow[] {
+    return threads.filter(({ told_open: told, state, parent_id: parent }) => told === 1 && state === 'open' && parent === null);
   }
 
   #release(parents: readonly string[], how: 'open_again' | 'as_told'): void {

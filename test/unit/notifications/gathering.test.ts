@@ -538,6 +538,60 @@ describe('what follows at a site that the group was just told of', () => {
     expect(group.isAllClosed).toBe(true);
   });
 
+  it('12 routers that go away one a minute are told one by one, then as the site, and so is their end', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 12);
+    const start = group.now;
+    for (const router of routers) {
+      group.open(router);
+      group.pass(MINUTE);
+    }
+    group.pass(7 * MINUTE);
+    const opened = times(group, start);
+    expect(opened).toEqual([
+      'open router:r0:router_offline 3 s',
+      'open router:r1:router_offline 75 s',
+      `open ${SITE} 150 s`,
+      `update ${SITE} 450 s`,
+      `update ${SITE} 750 s`,
+    ]);
+    expect(group.said.at(-1)).toMatchObject({ open: 10 });
+    const back = group.now;
+    for (const router of routers) {
+      group.resolve(router);
+      group.pass(MINUTE);
+    }
+    group.pass(3 * HOUR);
+    const ended = times(group, back).slice(opened.length);
+    expect(ended).toEqual([
+      'resolve router:r0:router_offline 10 s',
+      'resolve router:r1:router_offline 70 s',
+      `update ${SITE} 130 s`,
+      `update ${SITE} 430 s`,
+      `resolve ${SITE} 670 s`,
+    ]);
+    expect(group.isAllClosed).toBe(true);
+  });
+
+  it('a router that comes and goes does not make it a matter of its site', () => {
+    const group = new ThreadSimulation();
+    const routers = routersAt(group, 3);
+    for (const router of routers.slice(1)) {
+      group.open(router);
+      group.pass(2 * MINUTE);
+    }
+    for (let n = 0; n < 4; n += 1) {
+      group.open('r0');
+      group.pass(SECOND);
+      group.resolve('r0');
+      group.pass(SECOND);
+    }
+    group.open('r0');
+    group.pass(5 * MINUTE);
+    expect(group.said.map(({ key }) => key)).not.toContain(SITE);
+    expect(group.said.at(-1)).toMatchObject({ kind: 'update', key: 'router:r0:router_offline' });
+  });
+
   it('12 agents that go away one every 4 s likewise', () => {
     const group = new ThreadSimulation();
     for (let n = 0; n < 12; n += 1) group.at(`a${n}`, 'madrid');
@@ -561,26 +615,27 @@ describe('what follows at a site that the group was just told of', () => {
   it('waits for quiet, longer each time, and never longer than two minutes', () => {
     const group = new ThreadSimulation();
     const start = group.now;
-    for (const router of routersAt(group, 5)) {
-      group.open(router);
+    for (let n = 0; n < 5; n += 1) {
+      group.at(`a${n}`, 'madrid');
+      group.away(`a${n}`);
       group.pass(2 * MINUTE);
     }
     expect(group.said.map(({ at }) => (at - start) / SECOND)).toEqual([3, 135, 270, 420, 540]);
     const many = new ThreadSimulation();
-    const routers = routersAt(many, 40);
+    for (let n = 0; n < 40; n += 1) many.at(`a${n}`, 'madrid');
     const opened = many.now;
-    many.open(routers[0]!);
+    many.away('a0');
     many.pass(10 * SECOND);
-    many.open(routers[1]!);
+    many.away('a1');
     many.pass(MINUTE);
-    many.open(routers[2]!);
+    many.away('a2');
     many.pass(2 * MINUTE);
     const since = (many.now - opened) / SECOND;
-    for (const router of routers.slice(3)) {
-      many.open(router);
+    for (let n = 3; n < 40; n += 1) {
+      many.away(`a${n}`);
       many.pass(5 * SECOND);
     }
-    expect(times(many, opened).at(-1)).toBe(`open ${SITE} ${since + 120} s`);
+    expect(times(many, opened).at(-1)).toBe(`open storm:group ${since + 120} s`);
   });
 
   it.each([
@@ -637,7 +692,8 @@ describe('what follows at a site that the group was just told of', () => {
     const openings = group.said.filter(({ kind }) => kind === 'open').map(({ key, at }) => [key, (at - again) / SECOND]);
     expect(openings.slice(2)).toEqual([
       ['router:r2:router_offline', 125],
-      ['router:r1:router_offline', 180],
+      // The third that is open there.
+      [SITE, 180],
     ]);
   });
 

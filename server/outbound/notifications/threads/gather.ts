@@ -1,5 +1,14 @@
 import { openingsOf } from './apply.ts';
-import { FLAP_OPENINGS, PLACE_ROUTERS, STORM_REST, STORM_THREADS, SUSPECT_AGENTS, UPDATE_EVERY_MS, UPDATE_PART } from './timing.ts';
+import {
+  FLAP_OPENINGS,
+  PLACE_ROUTERS,
+  PLACE_ROUTERS_IN_TURN,
+  STORM_REST,
+  STORM_THREADS,
+  SUSPECT_AGENTS,
+  UPDATE_EVERY_MS,
+  UPDATE_PART,
+} from './timing.ts';
 import type { ThreadRow } from './types.ts';
 
 /** Which threads of a group are told as one. Pure. */
@@ -13,9 +22,11 @@ export interface Gathered {
 
 /**
  * Several routers with the same fault at one site are one thread of the site. Those without a site are one of their agent: what lies between it
- * and them is the likely cause. @param due threads whose opening is to be told now
+ * and them is the likely cause. Those that the group was told of one by one lately count as well: the next one makes it a matter of the place.
+ * @param due threads whose opening is to be told now
+ * @param toldAlone how many routers of a place the group was told of one by one lately, by the key of the thread that would stand for them
  */
-export function gatherPlaces(due: readonly ThreadRow[]): Gathered {
+export function gatherPlaces(due: readonly ThreadRow[], toldAlone: ReadonlyMap<string, number> = new Map()): Gathered {
   const byPlace = new Map<string, ThreadRow[]>();
   const others: ThreadRow[] = [];
   for (const thread of due) {
@@ -25,13 +36,30 @@ export function gatherPlaces(due: readonly ThreadRow[]): Gathered {
   }
   const places = new Map<string, ThreadRow[]>();
   for (const [key, threads] of byPlace) {
+    // What comes and goes by itself says nothing of the place.
+    const lasting = threads.filter(({ pending }) => pending !== 'flapping');
     if (threads.length >= PLACE_ROUTERS) places.set(key, threads);
-    else others.push(...threads);
+    else if (lasting.length > 0 && lasting.length + (toldAlone.get(key) ?? 0) >= PLACE_ROUTERS_IN_TURN && toldAlone.has(key)) {
+      places.set(key, lasting);
+      others.push(...threads.filter((thread) => !lasting.includes(thread)));
+    } else others.push(...threads);
   }
   return { places, others };
 }
 
-function isOfRouter({ router_id: routerId, key }: ThreadRow): boolean {
+/** How many routers of each place are among these threads, by the key of the thread that would stand for them. */
+export function countByPlace(threads: readonly PlacedRouter[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const thread of threads) {
+    const key = isOfRouter(thread) ? placeKey({ siteId: thread.site_id, agentId: thread.agent_id }, thread.kind) : undefined;
+    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+type PlacedRouter = Pick<ThreadRow, 'router_id' | 'key' | 'site_id' | 'agent_id' | 'kind'>;
+
+function isOfRouter({ router_id: routerId, key }: Pick<ThreadRow, 'router_id' | 'key'>): boolean {
   return routerId !== null && key.startsWith('router:');
 }
 

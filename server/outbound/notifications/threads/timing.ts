@@ -47,6 +47,8 @@ export const STAYS_QUIET_MS = 30 * MINUTE;
 
 /** So many routers of a site, or without a site behind an agent, with the same fault are one thread. */
 export const PLACE_ROUTERS = 5;
+/** So many that opened one after the other within {@link STILL_NEW_MS} and are still open are one, too: it counts those that were told. */
+export const PLACE_ROUTERS_IN_TURN = 3;
 /** More threads than this at once are a storm. */
 export const STORM_THREADS = 5;
 /** A storm is over when no more threads than this remain open. */

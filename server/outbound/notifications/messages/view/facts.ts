@@ -7,6 +7,7 @@ import {
   countKinds,
   countRouters,
   countTargets,
+  selectBeside,
   selectChildThreads,
   selectDigestedThreads,
   selectFirstItems,
@@ -22,7 +23,8 @@ import type { Facts } from './subject.ts';
 export async function readFacts(db: DbOrTx, teamId: string, threads: readonly ThreadRow[], mostItems = MAX_ITEMS): Promise<Facts[]> {
   const digested = await selectDigestedThreads(db, teamId, idsOf(threads.filter(({ kind }) => kind === DIGEST_KIND)), mostItems);
   const inStandIns = await selectChildThreads(db, teamId, idsOf(threads.filter(isStandIn)));
-  const direct = [...inStandIns, ...[...digested.values()].flatMap((digest) => digest.threads)];
+  const beside = await selectBeside(db, teamId, threads.filter(isOpenPlace));
+  const direct = [...inStandIns, ...[...beside.values()].flat(), ...[...digested.values()].flatMap((digest) => digest.threads)];
   const nested = await selectChildThreads(db, teamId, idsOf(direct.filter(isStandIn)));
   const items = await selectFirstItems(db, teamId, idsOf(threads), mostItems);
   const all = [...threads, ...direct, ...nested];
@@ -42,7 +44,7 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
   const inPlaces = Map.groupBy(nested, parentOf);
   return threads.map((thread) => {
     const digest = digested.get(thread.id);
-    const own = digest?.threads ?? children.get(thread.id) ?? [];
+    const own = digest?.threads ?? [...(beside.get(thread.id) ?? []), ...(children.get(thread.id) ?? [])];
     return {
       thread,
       items: items.get(thread.id) ?? [],
@@ -57,6 +59,11 @@ export async function readFacts(db: DbOrTx, teamId: string, threads: readonly Th
       affected: own.reduce((sum, child) => sum + affectedBy(child, ofAgents, inPlaces), 0),
     };
   });
+}
+
+/** The routers of a place that are told as one. */
+function isOpenPlace({ kind, state }: ThreadRow): boolean {
+  return (kind === 'site' || kind === 'agent_routers') && state === 'open';
 }
 
 /** Routers that one thread of a storm has taken: all of an agent that is away, those of a place that are affected, or the one. */

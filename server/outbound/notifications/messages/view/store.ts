@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
+import { faultOfPlace, placeKey } from '../../threads/gather.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
 
 export { countAgents } from '../../threads/telling/store.ts';
@@ -71,6 +72,38 @@ export async function selectChildThreads(db: DbOrTx, teamId: string, parentIds: 
         .execute()),
     );
   return children;
+}
+
+/**
+ * For each thread that stands for routers of a place, those that have the same fault and were told by themselves before it: they are as many as
+ * the others together, and have ends of their own.
+ */
+export async function selectBeside(db: DbOrTx, teamId: string, places: readonly ThreadRow[]): Promise<Map<string, ThreadRow[]>> {
+  const kinds = [...new Set(places.map((place) => `fault.${faultOfPlace(place)}`))];
+  const alone: ThreadRow[] = [];
+  for (const chunk of inChunks([...new Set(places.map(({ group_id: id }) => id))]))
+    alone.push(
+      ...(await db
+        .selectFrom('threads')
+        .selectAll()
+        .where('team_id', '=', teamId)
+        .where('group_id', 'in', chunk)
+        .where('kind', 'in', kinds)
+        .where('router_id', 'is not', null)
+        .where('told_open', '=', 1)
+        .where('parent_id', 'is', null)
+        .where('state', '=', 'open')
+        .where('closed_at', 'is', null)
+        .orderBy('first_at')
+        .orderBy('id')
+        .execute()),
+    );
+  const byPlace = Map.groupBy(alone, (thread) => placeName(thread, thread.kind));
+  return new Map(places.map((place) => [place.id, byPlace.get(placeName(place, `fault.${faultOfPlace(place)}`)) ?? []]));
+}
+
+function placeName({ group_id: groupId, site_id: siteId, agent_id: agentId }: ThreadRow, kind: string): string {
+  return `${groupId} ${placeKey({ siteId, agentId }, kind) ?? ''}`;
 }
 
 /** The first threads of each digest, in the order in which they began, and how many there are. */

@@ -68,9 +68,11 @@ export function subjectOf(facts: Facts): ThreadSubject {
   }
 }
 
-/** Routers of a place that have the fault, of all that are there. */
-function affectedOf({ thread, routers }: Facts): { affected: number; of: number } {
-  return { affected: thread.state === 'open' ? thread.open_count : thread.item_count, of: routers };
+/** Routers of a place that have the fault, of all that are there. Those that were told by themselves have it as well. */
+function affectedOf({ thread, children, routers }: Facts): { affected: number; of: number } {
+  if (thread.state !== 'open') return { affected: thread.item_count, of: routers };
+  const beside = children.filter(({ parent_id: parent, told_in: toldIn }) => parent !== thread.id && toldIn !== thread.id);
+  return { affected: thread.open_count + beside.length, of: routers };
 }
 
 function ownSubject(facts: Facts): ThreadSubject {

@@ -13,7 +13,7 @@ interface Pool {
 
 /** What a group was told by itself: what tells whether it is news of a trouble at a place. */
 export type ToldThread = Placed & Pick<ThreadRow, 'told_at' | 'openings'>;
-type Placed = Pick<ThreadRow, 'group_id' | 'site_id' | 'router_id' | 'agent_id' | 'kind'>;
+type Placed = Pick<ThreadRow, 'group_id' | 'site_id' | 'router_id' | 'agent_id' | 'kind' | 'key'>;
 
 /**
  * What a group hears together waits for each other: openings, and what happens and is over at once. Until nothing new has come for a moment,
@@ -62,16 +62,20 @@ export function troubleOf({
   router_id: routerId,
   agent_id: agentId,
   kind,
-}: Placed): string | undefined {
+}: Omit<Placed, 'key'>): string | undefined {
   const place = siteId ?? (routerId === null ? null : agentId);
   return place === null ? undefined : `${groupId} ${place} ${kind}`;
 }
 
-/** How often the group was told lately of troubles that are still open. A reminder of what is old does not count. */
+/** Those that opened lately: a reminder of what is old is no news. */
+export function newsAmong<T extends Pick<ThreadRow, 'openings'>>(told: readonly T[], now: number): T[] {
+  return told.filter((thread) => (openingsOf(thread).at(-1) ?? -Infinity) > now - STILL_NEW_MS);
+}
+
+/** How often the group was told lately of troubles that are still open. */
 function troublesOf(told: readonly ToldThread[], now: number): ReadonlyMap<string, number> {
-  const news = told.filter((thread) => (openingsOf(thread).at(-1) ?? -Infinity) > now - STILL_NEW_MS);
   const troubles = new Map<string, number>();
-  for (const [trouble, ofIt] of Map.groupBy(news, troubleOf))
+  for (const [trouble, ofIt] of Map.groupBy(newsAmong(told, now), troubleOf))
     if (trouble !== undefined) troubles.set(trouble, new Set(ofIt.map(({ told_at: at }) => at)).size);
   return troubles;
 }

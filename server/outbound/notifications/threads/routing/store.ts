@@ -208,7 +208,7 @@ export async function selectToldAfter(
 ): Promise<ToldThread[]> {
   return db
     .selectFrom('threads')
-    .select(['group_id', 'site_id', 'router_id', 'agent_id', 'kind', 'told_at', 'openings'])
+    .select(['group_id', 'site_id', 'router_id', 'agent_id', 'kind', 'key', 'told_at', 'openings'])
     .where('team_id', '=', teamId)
     .where('group_id', 'in', groupIds)
     .where('kind', 'in', kinds)

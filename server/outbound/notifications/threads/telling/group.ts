@@ -35,7 +35,7 @@ export function tellGroup(state: GroupState): GroupResult {
 /** @returns the threads that are told by another, or held back */
 function gatherOpenings(state: GroupState, due: readonly ThreadRow[], result: GroupResult): Set<string> {
   const openings = due.filter((thread) => !joinParent(state, thread, result));
-  const { places, others } = gatherPlaces(openings);
+  const { places, others } = gatherPlaces(openings, state.toldAlone);
   const agents = others.filter(({ key }) => key.startsWith('agent:'));
   const isLostAtOnce = isSuspect(agents.length, state.agents);
   const held = isLostAtOnce ? agents.filter((thread) => heldUntil(thread, state.now) > state.now) : [];

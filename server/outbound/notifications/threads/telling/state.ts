@@ -23,6 +23,8 @@ export interface GroupState extends Moment {
   parents: readonly ThreadRow[];
   /** For those of them that are due, or may be told anew: threads in them. */
   children: ReadonlyMap<string, Children>;
+  /** Routers of a place that the group was told of one by one lately, and that are open, by the key of the thread that would stand for them. */
+  toldAlone: ReadonlyMap<string, number>;
   /** Due threads that a silence covers, with its end. */
   silenced: ReadonlyMap<string, number>;
   /** Agents of the team that are not revoked. */

@@ -1,8 +1,10 @@
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
-import { agentKey, isOpening, isStandIn, mayBeToldAnew } from '../gather.ts';
-import { insertThreads, lockTeam, selectListeners, updateThreads } from '../routing/store.ts';
-import { FLAP_WINDOW_MS } from '../timing.ts';
+import { agentKey, countByPlace, isOpening, isStandIn, mayBeToldAnew } from '../gather.ts';
+import { newsAmong } from '../routing/settle.ts';
+import type { ToldThread } from '../routing/settle.ts';
+import { insertThreads, lockTeam, selectListeners, selectToldAfter, updateThreads } from '../routing/store.ts';
+import { FLAP_WINDOW_MS, STILL_NEW_MS } from '../timing.ts';
 import type { Revision, ThreadRow } from '../types.ts';
 import { MOVES } from './flapping.ts';
 import { tellGroup } from './group.ts';
@@ -45,6 +47,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
   const anew = due.some(isOpening) ? parents.filter(mayBeToldAnew) : [];
   const counted = new Map([...due.filter(isStandIn), ...anew].map((thread) => [thread.id, thread]));
   const children = await selectChildren(tx, teamId, [...counted.values()], MOVES);
+  const told = await selectTold(tx, teamId, due, now);
   const agents = await countAgents(tx, teamId);
   const escalations = await selectEscalations(tx, teamId);
   const silenced = await selectSilenced(tx, teamId, due.map(factOf), now);
@@ -57,6 +60,7 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
       due: threads,
       parents: parents.filter((thread) => thread.group_id === groupId),
       children,
+      toldAlone: countByPlace(told.filter((thread) => thread.group_id === groupId)),
       silenced,
       agents,
       newId: () => newId(now),
@@ -70,4 +74,13 @@ export async function tellSome(tx: Tx, teamId: string, write: WriteMessages, now
   }
   await write(tx, teamId, revisions, now);
   return due;
+}
+
+/** What the groups of due openings were told lately, of the kinds of these. */
+async function selectTold(tx: Tx, teamId: string, due: readonly ThreadRow[], now: number): Promise<ToldThread[]> {
+  const openings = due.filter((thread) => isOpening(thread) && thread.router_id !== null);
+  if (openings.length === 0) return [];
+  const groupIds = [...new Set(openings.map(({ group_id: id }) => id))];
+  const kinds = [...new Set(openings.map(({ kind }) => kind))];
+  return newsAmong(await selectToldAfter(tx, teamId, { groupIds, kinds }, now - STILL_NEW_MS), now);
 }
