@@ -27,6 +27,10 @@ export interface Cluster {
   isCounted: () => boolean;
   /** The ids of others that have ended, or that do not count any more. An id may come twice. */
   gone: Pick<Listeners<string>, 'subscribe'>;
+  /** Whether it gives its tunnels and its work to others. */
+  isDraining: () => boolean;
+  /** Published when that changes. */
+  drains: Pick<Listeners<boolean>, 'subscribe'>;
 }
 
 /** Services that every feature may use, whatever its position in the list. */

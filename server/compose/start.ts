@@ -138,8 +138,12 @@ async function startOnce(
       services.events.onClockStep();
     }, log);
     closers.push(() => clock.stop());
+    if (cluster && claimed) {
+      const { tunnelRegistry } = services;
+      claimed.beat.measure = () => ({ tunnels: tunnelRegistry.size, clients: 0, onBus: cluster.bus.isConnected });
+    }
     await features.start(closers);
-    closers.push(sweepHourly(features, clock, log));
+    closers.push(sweepHourly(features, { cluster: platform.cluster, clock, log }));
     const admission = new Admission();
     const app = await createApi({ admission, config, tls, clock, log, features, services });
     closers.push(() => app.close());
@@ -189,7 +193,8 @@ function joinCluster(
 ): Cluster | undefined {
   if (!cluster || !members) return undefined;
   const bus = NatsBus.open({ ...cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
-  return { nodeId, bus, members, isCounted: () => beat.isCounted, gone: beat.gone };
+  beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
+  return { nodeId, bus, members, isCounted: () => beat.isCounted, gone: beat.gone, isDraining: () => beat.isDraining, drains: beat.drains };
 }
 
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */

@@ -44,15 +44,17 @@ export async function selectPlacedRouters(
 /** How far the time in an id may be ahead (core/id-sequence.ts). */
 const ID_AHEAD_MS = 1000;
 
-/** When control planes ran during a time, and the last one before. Their ids contain the times of their starts. */
+/** When control planes ran during a time, and those that began before and may have run into it. Their ids contain the times of their starts. */
 export async function selectRuns(db: DbOrTx, { from, to }: Span): Promise<RunRow[]> {
   const before = await db.selectFrom('server_runs').selectAll().where('id', '<', idFloor(from)).orderBy('id', 'desc').limit(1).execute();
+  // Of several that ran at the same time, others may have begun earlier and ended later.
+  const into = await db.selectFrom('server_runs').selectAll().where('id', '<', idFloor(from)).where('alive_at', '>', from).execute();
   const during = db
     .selectFrom('server_runs')
     .selectAll()
     .where('id', '>=', idFloor(from))
     .where('id', '<', idFloor(to + ID_AHEAD_MS));
-  return [...before, ...(await during.orderBy('id').execute())];
+  return [...before, ...into.filter(({ id }) => id !== before[0]?.id), ...(await during.orderBy('id').execute())];
 }
 
 /** Of each router the state that began last before a moment. It is the one of that moment, or it had ended by then. */

@@ -190,8 +190,8 @@ async function sessionsOf(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
 }
 
 /**
- * The times between two runs of the control plane. A forward step of its clock also ends a run: nobody saw the time that it skipped. After
- * a backward step there is no time between the two runs.
+ * The times in which no control plane ran. A forward step of its clock also ends a run: nobody saw the time that it skipped. After
+ * a backward step there is no time between the two runs. Runs of several control planes overlap.
  */
 async function unknownTimes(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
   const rows = await db
@@ -199,10 +199,8 @@ async function unknownTimes(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
       eb
         .selectFrom('server_runs')
         .select('server_runs.id')
-        .select(sql<number>`coalesce(stopped_at, alive_at)`.as('at'))
-        .select(
-          sql<number>`(select started_at from server_runs as later where later.id > server_runs.id order by later.id limit 1)`.as('until'),
-        )
+        .select(sql<number>`max(coalesce(stopped_at, alive_at)) over (order by started_at, id)`.as('at'))
+        .select(sql<number>`lead(started_at) over (order by started_at, id)`.as('until'))
         .as('runs'),
     )
     .select(['id', 'at', 'until'])

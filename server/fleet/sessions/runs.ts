@@ -3,7 +3,7 @@ import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
-import { closeOpenSessions, selectLastRun, upsertRun } from './store.ts';
+import { closeLostSessions, closeOpenSessions, selectLastRun, selectLatestRun, upsertRun } from './store.ts';
 import type { FormerRun, KnownRuns, ServerRun } from './types.ts';
 
 /** Precision of the end of a killed control plane. One row, 43,000 small writes a day. */
@@ -18,8 +18,8 @@ interface Deps {
 }
 
 /**
- * The times in which a control plane ran. Time between two runs is unknown: neither up nor down. A step of the clock also ends
- * a run: the time that it skips is in no run.
+ * The times in which a control plane ran. Time in which none ran is unknown: neither up nor down. A step of the clock also ends
+ * a run: the time that it skips is in no run. Where several serve the database each has runs of its own, which overlap.
  */
 export class ServerRuns implements KnownRuns {
   readonly #deps: Deps;
@@ -47,19 +47,26 @@ export class ServerRuns implements KnownRuns {
     return this.#run?.id;
   }
 
-  /** Ends the sessions that an earlier run left open. */
+  /** Ends the sessions that an earlier run left open, and not those of others that run. */
   async start(): Promise<void> {
-    const { storage, clock } = this.#deps;
-    const last = await selectLastRun(storage.db);
+    const { storage, clock, nodeId } = this.#deps;
+    const last = await (nodeId === undefined ? selectLastRun : selectLatestRun)(storage.db);
     this.#former = last && endOf(last);
     const now = clock.now();
     const run = this.#newRun(now);
     await storage.writes.write(async (tx) => {
-      if (this.#former) await closeOpenSessions(tx, this.#former);
+      if (nodeId !== undefined) await closeLostSessions(tx, this.#former?.endedAt ?? now);
+      else if (this.#former) await closeOpenSessions(tx, this.#former);
       await upsertRun(tx, run);
     });
     this.#run = run;
     this.#alive.start();
+  }
+
+  /** Ends the sessions that other control planes left open when they were killed. Of no effect the second time. */
+  async settle(): Promise<void> {
+    const { storage, clock } = this.#deps;
+    await storage.writes.write((tx) => closeLostSessions(tx, clock.now()));
   }
 
   /** After everything else of the history has been written. Never rejects. */

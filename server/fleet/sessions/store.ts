@@ -100,6 +100,26 @@ export async function closeOpenSessions(tx: Tx, { endedAt, endedBy }: FormerRun)
     .execute();
 }
 
+/**
+ * Closes sessions of control planes that do not count any more, where several serve the database, and those from before there were
+ * several. May be repeated.
+ * @param otherwiseAt the end of a session whose control plane left no time of its own
+ */
+export async function closeLostSessions(tx: Tx, otherwiseAt: number): Promise<void> {
+  await sql`
+    update agent_sessions set
+      ended_by = case when runs.stopped_at is null then 'unknown' else 'server_stopped' end,
+      closed_at = case when opened_at > coalesce(runs.ended_at, ${otherwiseAt}) then opened_at else coalesce(runs.ended_at, ${otherwiseAt}) end
+    from (
+      select lost.id, last.stopped_at, coalesce(last.stopped_at, last.alive_at) as ended_at from agent_sessions as lost
+      left join server_runs as last
+        on last.id = (select id from server_runs where server_runs.node_id = lost.node_id order by id desc limit 1)
+      where lost.closed_at is null
+        and (lost.node_id is null or not exists (select 1 from nodes where nodes.id = lost.node_id))
+    ) as runs
+    where agent_sessions.id = runs.id and agent_sessions.closed_at is null`.execute(tx);
+}
+
 /** Deletes at most `limit` sessions that ended before then. @returns how many */
 export async function deleteSessions(tx: Tx, before: number, limit: number): Promise<number> {
   const old = tx.selectFrom('agent_sessions').select('id').where('closed_at', '<', before).orderBy('closed_at').limit(limit);
@@ -109,6 +129,15 @@ export async function deleteSessions(tx: Tx, before: number, limit: number): Pro
 
 export async function selectLastRun(db: DbOrTx): Promise<ServerRun | undefined> {
   return db.selectFrom('server_runs').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirst();
+}
+
+/** The run that ended last or goes on, of any control plane. */
+export async function selectLatestRun(db: DbOrTx): Promise<ServerRun | undefined> {
+  const runs = db.selectFrom('server_runs').selectAll();
+  return runs
+    .orderBy((eb) => eb.fn.coalesce('stopped_at', 'alive_at'), 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 export async function upsertRun(tx: Tx, run: ServerRun): Promise<void> {

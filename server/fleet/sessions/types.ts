@@ -14,7 +14,7 @@ export interface FormerRun {
 
 /** The runs before this one. */
 export interface KnownRuns {
-  /** Undefined for the first one. */
+  /** Undefined for the first one. Where several serve the database, the run that ended last or goes on, of any of them. */
   readonly former: FormerRun | undefined;
   /** The run of this control plane in `server_runs`; undefined before its start. It continues, whatever its row says. */
   readonly currentId: string | undefined;

@@ -7,7 +7,8 @@ import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS } from './claim.ts';
 import { Members } from './members.ts';
 import { Peers } from './peers.ts';
-import { deleteNode, raiseBeat, selectNodes } from './store.ts';
+import { deleteNode, raiseBeat, raiseBeatAmong } from './store.ts';
+import type { NodeLoad, NodeRecord } from './store.ts';
 
 /** Of its connection. A beat that gets no answer is given up early enough for another one within the 10 s. */
 export const BEAT_LIMITS = { connections: 1, statementMs: 2000, answerMs: 500 };
@@ -31,12 +32,17 @@ const COUNTED_FOR_MS = 7000;
 export class Beat {
   /** The ids of other members that have ended or do not count any more. An id may come twice. */
   readonly gone = new Listeners<string>();
+  /** Whether this one shall give its work to others: published when that changes. */
+  readonly drains = new Listeners<boolean>();
+  /** What the others are told. */
+  measure: () => NodeLoad = () => ({ tunnels: 0, clients: 0, onBus: false });
   readonly #deps: BeatDeps;
   readonly #beats: Periodic;
   readonly #peers: Peers;
   /** When the last beat was stored, in monotonic time, which also passes while a process is frozen. The claim is the first one. */
   #storedAtMs = performance.now();
   #isReplaced = false;
+  #isDraining = false;
   /** The last beat failed, and the log says so. */
   #isFailing = false;
 
@@ -58,6 +64,11 @@ export class Beat {
     return !this.#isReplaced && performance.now() - this.#storedAtMs < COUNTED_FOR_MS;
   }
 
+  /** Someone has asked for it in the database. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   start(): void {
     this.#beats.start();
   }
@@ -76,17 +87,11 @@ export class Beat {
   /** Never rejects: the next beat tries again. */
   async #beat(): Promise<void> {
     if (this.#isReplaced) return;
-    const { storage, id, log, onReplaced } = this.#deps;
-    const beganAtMs = performance.now();
+    const { log, onReplaced } = this.#deps;
     try {
-      // One statement without a transaction: nothing of it is undone when its answer is lost.
-      const isStored = await raiseBeat(storage.db, id);
+      const isStored = await this.#store();
       this.#isFailing = false;
-      if (isStored) {
-        this.#storedAtMs = beganAtMs;
-        if (this.#deps.members) await this.#lookAtPeers(this.#deps.members);
-        return;
-      }
+      if (isStored) return;
     } catch (error) {
       if (!this.#isFailing) log.warn({ err: error, component: 'storage' }, 'could not tell the database that this control plane lives');
       this.#isFailing = true;
@@ -96,10 +101,25 @@ export class Beat {
     onReplaced(this.#deps.members ? declaredDead() : replaced());
   }
 
+  /** One statement without a transaction: nothing of it is undone when its answer is lost. @returns false when this one does not count */
+  async #store(): Promise<boolean> {
+    const { storage, id, members } = this.#deps;
+    const beganAtMs = performance.now();
+    if (!members) {
+      const isStored = await raiseBeat(storage.db, id);
+      if (isStored) this.#storedAtMs = beganAtMs;
+      return isStored;
+    }
+    const nodes = await raiseBeatAmong(storage.db, id, this.measure());
+    if (!nodes) return false;
+    this.#storedAtMs = beganAtMs;
+    await this.#lookAtPeers(members, nodes);
+    return true;
+  }
+
   /** Whoever is taken for dead by mistake finds out with its next beat. */
-  async #lookAtPeers(members: Members): Promise<void> {
+  async #lookAtPeers(members: Members, nodes: readonly NodeRecord[]): Promise<void> {
     const { storage, log } = this.#deps;
-    const nodes = await selectNodes(storage.db);
     const { dead, left } = this.#peers.look(nodes, performance.now());
     const gone = [...left];
     for (const node of dead) {
@@ -107,8 +127,16 @@ export class Beat {
       log.warn({ reason: node.name, component: 'storage' }, 'another control plane was killed or hangs, and does not count any more');
       gone.push(node.id);
     }
-    members.set(nodes.map(({ id }) => id).filter((id) => !gone.includes(id)));
+    const draining = nodes.filter(({ state }) => state === 'draining').map(({ id }) => id);
+    members.set(
+      nodes.map(({ id }) => id).filter((id) => !gone.includes(id)),
+      draining,
+    );
     for (const id of gone) this.gone.publish(id);
+    const isDraining = draining.includes(this.#deps.id);
+    if (isDraining === this.#isDraining) return;
+    this.#isDraining = isDraining;
+    this.drains.publish(isDraining);
   }
 }
 

@@ -5,14 +5,17 @@ import { Listeners } from '../core/listeners.ts';
  * right that follows from it saves work, and is never what keeps data right.
  */
 export class Members {
-  /** Published when one has come or gone. */
+  /** Published when one has come or gone, or begins or ends to drain. */
   readonly changes = new Listeners<readonly string[]>();
   readonly #ownId: string;
   #ids: readonly string[];
+  /** Those that take work: the ones that do not drain, or all when all do. */
+  #workers: readonly string[];
 
   constructor(ownId: string, ids: readonly string[]) {
     this.#ownId = ownId;
     this.#ids = sortedWith(ownId, ids);
+    this.#workers = this.#ids;
   }
 
   /** In order, with this one. */
@@ -20,11 +23,17 @@ export class Members {
     return this.#ids;
   }
 
-  /** To be called with each list that was read. */
-  set(ids: readonly string[]): void {
+  /**
+   * To be called with each list that was read.
+   * @param draining those of them that give their work to others
+   */
+  set(ids: readonly string[], draining: readonly string[] = []): void {
     const next = sortedWith(this.#ownId, ids);
-    if (next.join() === this.#ids.join()) return;
+    const free = next.filter((id) => !draining.includes(id));
+    const workers = free.length > 0 ? free : next;
+    if (next.join() === this.#ids.join() && workers.join() === this.#workers.join()) return;
     this.#ids = next;
+    this.#workers = workers;
     this.changes.publish(next);
   }
 
@@ -33,9 +42,9 @@ export class Members {
    * @param name of the work or of the record: `campaigns`, an agent's id
    */
   ownerOf(name: string): string {
-    let [owner] = this.#ids;
+    let [owner] = this.#workers;
     let highest = -1;
-    for (const id of this.#ids) {
+    for (const id of this.#workers) {
       const weight = weightOf(id, name);
       if (weight <= highest) continue;
       owner = id;

@@ -40,6 +40,37 @@ export async function raiseBeat(db: DbOrTx, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
+/** What a control plane says of itself with each beat. */
+export interface NodeLoad {
+  /** Its agents. */
+  tunnels: number;
+  /** Open connections of clients. */
+  clients: number;
+  /** The bus is connected. */
+  onBus: boolean;
+}
+
+/**
+ * {@link raiseBeat} of one of several: one statement also reads all of them, as they were before this beat.
+ * @returns undefined when the others do not count on this control plane any more
+ */
+export async function raiseBeatAmong(db: DbOrTx, id: string, { tunnels, clients, onBus }: NodeLoad): Promise<NodeRecord[] | undefined> {
+  const rows = await db
+    .with('raised', (own) =>
+      own
+        .updateTable('nodes')
+        .set((eb) => ({ beat: eb('beat', '+', 1), tunnels, clients, on_bus: onBus ? 1 : 0 }))
+        .where('id', '=', id)
+        .returning('id'),
+    )
+    .selectFrom('nodes')
+    .selectAll('nodes')
+    .select((eb) => eb.selectFrom('raised').select(eb.fn.countAll<number>().as('count')).as('raised'))
+    .orderBy('nodes.id')
+    .execute();
+  return rows.some(({ raised }) => raised === 1) ? rows : undefined;
+}
+
 export async function deleteNode(db: DbOrTx, { id, beat }: Pick<NodeRecord, 'id'> & { beat?: number }): Promise<boolean> {
   let query = db.deleteFrom('nodes').where('id', '=', id);
   if (beat !== undefined) query = query.where('beat', '=', beat);

@@ -49,3 +49,15 @@ describe('members', () => {
     expect(new Members('b', []).isOwn('anything')).toBe(true);
   });
 });
+
+test('one that drains owns nothing, as long as there is another', () => {
+  const members = new Members('b', ['a', 'b']);
+  const seen: number[] = [];
+  members.changes.subscribe((now) => seen.push(now.length));
+  members.set(['a', 'b'], ['b']);
+  for (const name of ['x', 'y', 'z', 'w']) expect(members.ownerOf(name)).toBe('a');
+  expect(members.ids).toEqual(['a', 'b']);
+  members.set(['a', 'b'], ['a', 'b']);
+  expect(new Set(['u', 'v', 'w', 'x', 'y', 'z'].map((name) => members.ownerOf(name)))).toEqual(new Set(['a', 'b']));
+  expect(seen).toEqual([2, 2]);
+});
