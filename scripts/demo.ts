@@ -21,13 +21,12 @@ import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/p
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const run = promisify(execFile);
 
-/** Longest start of all programs together, milliseconds. */
-const START_TIMEOUT_MS = 90_000;
-
 /** Most simulated routers: more would take all of a small machine. */
 const LARGEST = 10_000;
 
 const size = sizeOrExit();
+/** Longest wait for each step of the start, milliseconds: routers that are reached for the first time take their time. */
+const startTimeoutMs = 90_000 + 60 * size;
 const firstPort = firstPortOrExit();
 const folder = await claimFolderOrExit();
 const ports = portsOf(firstPort);
@@ -246,14 +245,14 @@ async function signalbox(...args: string[]): Promise<Record<string, unknown>> {
 async function node(file: string, args: string[], env: Record<string, string> = {}): Promise<string> {
   const { stdout } = await run(process.execPath, [path.join(root, file), ...args], {
     env: { ...process.env, ...env },
-    timeout: START_TIMEOUT_MS,
+    timeout: startTimeoutMs,
   });
   return stdout;
 }
 
 /** Polls every 100 ms until the answer is neither false nor undefined, a child dies, or the deadline passes. */
 async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
+  const deadline = Date.now() + startTimeoutMs;
   while (Date.now() < deadline) {
     const answer = await ask().catch(() => undefined);
     if (answer !== undefined && answer !== false) return answer;
@@ -261,7 +260,7 @@ async function until<T>(what: string, ask: () => Promise<T | undefined | false>)
     const isStopped = await Promise.race([children.failure, stopRequested.promise.then(() => true), pause]);
     if (isStopped) throw new Error('stopped during the start');
   }
-  throw new Error(`timed out after ${START_TIMEOUT_MS / 1000} s: ${what}; see the logs in ${folder}/`);
+  throw new Error(`timed out after ${startTimeoutMs / 1000} s: ${what}; see the logs in ${folder}/`);
 }
 
 function text(object: Record<string, unknown>, field: string): string {

@@ -89,7 +89,8 @@ class Past {
       outages.splice(0, outages.length, ...outages.filter(({ to }) => to < last), { from: last, to: Infinity, reason: 'silence' });
     }
     for (const row of [agent, ...routers]) row['created_at'] = this.#start - between(this.#random, 30, 400) * DAY;
-    agent['connected_at'] = outages.at(-1)?.to ?? this.#start;
+    // An outage that goes on has no end, so the agent came back last from the one before.
+    agent['connected_at'] = outages.findLast(({ to }) => to !== Infinity)?.to ?? this.#start;
     if (awaySince !== undefined) Object.assign(agent, { disconnected_at: this.#now - awaySince });
     this.#sessions(agent, outages);
     for (const router of routers) this.#router(router, outages);
