@@ -20,7 +20,9 @@ if (unknown.length > 0)
 
 const room = `server/(?:${rooms.join('|')})`;
 const feature = `^${room}/[^/]+/`;
-const infrastructureFolders = foldersOf('server/platform').filter((name) => !['core', 'idempotency', 'nodes', 'notices'].includes(name));
+const infrastructureFolders = foldersOf('server/platform').filter(
+  (name) => !['core', 'idempotency', 'nodes', 'notices', 'request-counts'].includes(name),
+);
 const infrastructure = `server/platform/(?:${infrastructureFolders.join('|')})`;
 const lib = (names) => `node_modules/(?:${names})(?:/|$)`;
 const sql = lib('kysely|better-sqlite3|pg');
@@ -49,10 +51,10 @@ module.exports = {
       { path: `^(${infrastructure})/` },
       { path: '^server/', pathNot: '^(?:$1|server/platform/core)/' },
     ),
-    // Kept answers and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
+    // Kept answers, counts of requests and notices are tables, and nobody's feature. Every feature may write a notice in its own transaction.
     forbid(
-      'idempotency-and-notices-know-storage-only',
-      { path: '^server/platform/(idempotency|notices)/' },
+      'shared-tables-know-storage-only',
+      { path: '^server/platform/(idempotency|notices|request-counts)/' },
       { path: '^server/', pathNot: '^server/platform/(?:$1|core|storage)/' },
     ),
     // The control planes of a database: who they are is in a table, what they ask each other goes over the bus.

@@ -95,7 +95,7 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
 /** Authentication, rate limit, authorization, replay and audit. The order matters. */
 async function protectScope(scope: App, services: Services, clock: Clock): Promise<void> {
   identifyCaller(scope, services.publicCaller);
-  const giveBack = await limitRequests(scope, services.rateLimit);
+  const giveBack = await limitRequests(scope, 'api', services.rateLimit);
   requireCaller(scope);
   requireRole(scope);
   resolveRouterNames(scope, (teamId, identity) => services.routers.idOfIdentity(teamId, identity));

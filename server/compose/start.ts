@@ -9,6 +9,7 @@ import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
 import type { AppError } from '../platform/core/errors.ts';
 import { newId } from '../platform/core/ids.ts';
 import { NatsBus } from '../platform/bus/nats-bus.ts';
+import { SharedCounts } from '../platform/request-counts/shared-counts.ts';
 import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
 import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
@@ -19,6 +20,7 @@ import { systemClock } from '../platform/core/clock.ts';
 import type { Clock } from '../platform/core/clock.ts';
 import { Counters } from '../platform/core/counters.ts';
 import type { Log } from '../platform/core/log.ts';
+import type { SharedWindows } from '../platform/core/request-window.ts';
 import { sampledLog } from '../platform/core/sampled-log.ts';
 import { Admission } from '../platform/http/admission.ts';
 import { proxyRule } from '../platform/http/client-address.ts';
@@ -123,7 +125,8 @@ async function startOnce(
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
     const cluster = claimed && joinCluster(config, { nodeId, ...claimed, clock, log });
     if (cluster) closers.push(() => cluster.bus.close());
-    const platform = platformOf({ config, storage, secrets, clock, log, cluster: cluster ?? null });
+    const sharedWindows = cluster && startCounting({ storage, clock, log, cluster }, closers);
+    const platform = platformOf({ config, storage, secrets, clock, log, cluster: cluster ?? null, sharedWindows });
     const catalog = await loadCatalog(config.catalog);
     const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
     clock.follow(async (stepMs, now) => {
@@ -197,6 +200,18 @@ function joinCluster(
   return { nodeId, bus, members, isCounted: () => beat.isCounted, gone: beat.gone, isDraining: () => beat.isDraining, drains: beat.drains };
 }
 
+/** Counts requests together with the other control planes, until the end. */
+function startCounting(
+  { storage, clock, log, cluster }: Pick<Platform, 'storage' | 'clock' | 'log'> & { cluster: Cluster },
+  closers: (() => Promise<void>)[],
+): SharedWindows {
+  const isSweeper = (): boolean => cluster.members.isOwn('counts of requests');
+  const counts = new SharedCounts({ storage, clock, log: sampledLog(log.child({ component: 'http' }), clock), isSweeper });
+  closers.push(() => counts.stop());
+  counts.start();
+  return counts;
+}
+
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */
 function closeOnce(closers: (() => Promise<void>)[], log: Log): () => Promise<void> {
   let closing: Promise<void> | undefined;
@@ -215,7 +230,10 @@ function platformOf({
   clock,
   log: fullLog,
   cluster,
-}: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'cluster'>): Platform {
+  sharedWindows,
+}: Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'cluster'> & {
+  sharedWindows: SharedWindows | undefined;
+}): Platform {
   // Agents and callers cause almost every log line of a feature, and can repeat the cause without limit.
   const log = sampledLog(fullLog, clock);
   const monotonic = (): number => clock.monotonic();
@@ -230,7 +248,7 @@ function platformOf({
     now: () => clock.now(),
     log,
     counters,
-    rateLimit: { perMinute: config.rateLimitPerMinute, monotonic, counters },
+    rateLimit: { perMinute: config.rateLimitPerMinute, monotonic, counters, shared: sharedWindows },
     upgrades: new Upgrades(),
     ignoredForwarding: new IgnoredForwarding({ isTrusted, monotonic, log }),
     quietConnections: new QuietConnections({ isTrusted, counters }),

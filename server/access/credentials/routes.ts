@@ -238,7 +238,7 @@ export interface EnrolmentRoutesDeps {
 /** {@link enrolmentRoutes} with a rate limit per address, for a scope without authentication. */
 export async function openEnrolmentRoutes(app: App, deps: EnrolmentRoutesDeps & { rateLimit: RateLimit }): Promise<void> {
   identifyCaller(app, async () => undefined);
-  await limitRequests(app, deps.rateLimit);
+  await limitRequests(app, 'enrolment', deps.rateLimit);
   enrolmentRoutes(app, deps);
 }
 

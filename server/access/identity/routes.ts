@@ -30,7 +30,7 @@ export interface IdentityRoutesDeps {
 export async function identityRoutes(app: App, { identity, rateLimit }: IdentityRoutesDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
   const nameOf = (request: FastifyRequest): string | undefined => identity.knownBrowser(request.headers.cookie);
-  await limitRequests(app, { ...rateLimit, perMinute: rateLimit.perMinute * RATE_FACTOR, nameOf });
+  await limitRequests(app, 'sign-in', { ...rateLimit, perMinute: rateLimit.perMinute * RATE_FACTOR, nameOf });
   await app.register(async (scope) => pageRoutes(scope as App, identity));
   await app.register(async (scope) => protocolRoutes(scope as App, identity));
 }

@@ -38,7 +38,7 @@ export const describePlantError: DescribeError = (error) => {
 /** Registers `POST /plants` on an application made with {@link describePlantError}. */
 export async function plantRoutes(app: App, deps: { authenticate: Authenticate; rateLimit: RateLimit }): Promise<void> {
   identifyCaller(app, deps.authenticate);
-  await limitRequests(app, deps.rateLimit);
+  await limitRequests(app, 'sandbox', deps.rateLimit);
   requireCaller(app);
   app.post(
     '/plants',

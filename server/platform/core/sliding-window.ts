@@ -1,15 +1,9 @@
+import type { Count } from './request-window.ts';
+
 /** Timestamps kept per key; with a higher limit several requests share one timestamp, the latest of theirs. */
 const MAX_MOMENTS = 600;
 /** Keys of one generation at once: one per API key and per network without a credential. */
 const MAX_KEYS = 100_000;
-
-/** The result of counting a request. */
-export interface Count {
-  /** Requests in the window including this one; `max + 1` when it is refused. */
-  current: number;
-  /** Milliseconds until the oldest of them leaves the window and makes room. */
-  ttl: number;
-}
 
 /**
  * Counts requests by key in a window that slides: never more than `max` in any stretch of `windowMs`, wherever it begins. A refused

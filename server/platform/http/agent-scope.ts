@@ -27,7 +27,7 @@ export async function admitAgents(scope: App, authenticate: AuthenticateAgent, l
     const bearer = bearerOf(request.headers.authorization);
     request.agentCaller = (bearer === undefined ? undefined : await authenticate(bearer)) ?? null;
   });
-  await limitRequests(scope, {
+  await limitRequests(scope, 'agents', {
     ...limit,
     nameOf: ({ agentCaller }) => (agentCaller === null ? undefined : `agent:${agentCaller.agentId}`),
   });

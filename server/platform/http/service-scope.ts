@@ -24,7 +24,7 @@ export async function admitServices(scope: App, authenticate: AuthenticateServic
     const bearer = bearerOf(request.headers.authorization);
     request.serviceId = (bearer === undefined ? undefined : await authenticate(bearer))?.id ?? null;
   });
-  await limitRequests(scope, { ...strangers, isExempt: (request) => request.serviceId !== null });
+  await limitRequests(scope, 'internal', { ...strangers, isExempt: (request) => request.serviceId !== null });
   scope.addHook('onRequest', async (request) => {
     if (request.serviceId === null) throw new AppError('unauthenticated', 'a service token is needed');
   });

@@ -1,5 +1,7 @@
 import { mayHaveOneMore } from '../../../runtime/fair-shares.ts';
 import type { Principal } from '../core/principal.ts';
+import { REQUEST_WINDOW_MS } from '../core/request-window.ts';
+import type { RequestWindow } from '../core/request-window.ts';
 import { SlidingWindow } from '../core/sliding-window.ts';
 
 /**
@@ -32,6 +34,34 @@ export class TeamRequests {
     if (!mayHaveOneMore({ held: this.#callers.look(id).current, left })) return Math.max(1, team.ttl);
     this.#teams.take(teamId, this.#mostOfTeam);
     this.#callers.take(id, this.#mostOfTeam);
+    return 0;
+  }
+}
+
+/**
+ * The same for several control planes: they count the requests of a team together. How many of them a caller has made each knows of its own
+ * ones only, so that one who asks all of them may take the more of what is left, by as many times as there are control planes.
+ */
+export class SharedTeamRequests {
+  readonly #mostOfTeam: number;
+  readonly #teams: RequestWindow;
+  readonly #callers: SlidingWindow;
+
+  /** @param monotonic monotonic milliseconds */
+  constructor(perCaller: number, { teams, monotonic }: { teams: RequestWindow; monotonic: () => number }) {
+    this.#mostOfTeam = perCaller * TEAM_FACTOR;
+    this.#teams = teams;
+    this.#callers = new SlidingWindow(REQUEST_WINDOW_MS, monotonic);
+  }
+
+  /** As {@link TeamRequests.take}. @throws AppError `unavailable` while the database is away */
+  async take({ id, teamId }: Principal): Promise<number> {
+    const most = this.#mostOfTeam;
+    const team = await this.#teams.look(teamId, most);
+    if (!mayHaveOneMore({ held: this.#callers.look(id).current, left: most - team.current })) return Math.max(1, team.ttl);
+    const taken = await this.#teams.take(teamId, most);
+    if (taken.current > most) return Math.max(1, taken.ttl);
+    this.#callers.take(id, most);
     return 0;
   }
 }

@@ -44,3 +44,11 @@ export interface ProviderRecordsTable {
   expires_at: Millis;
   consumed_at: Millis | null;
 }
+
+/** Attempts to sign in, on PostgreSQL, where several control planes count them together. */
+export interface SignInAttemptsTable {
+  /** A keyed hash of who tries, and for which account. */
+  key: Fixed<string>;
+  /** When the counter has become empty, by the clock of the database. */
+  empty_at: Millis;
+}

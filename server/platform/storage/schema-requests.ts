@@ -1,6 +1,6 @@
 import type { Fixed, Millis } from './schema-columns.ts';
 
-/** Kept answers of requests, and the audit log. */
+/** Kept answers of requests, their counts, and the audit log. */
 
 export interface IdempotencyKeysTable {
   team_id: Fixed<string>;
@@ -18,6 +18,21 @@ export interface IdempotencyKeysTable {
   caller: Fixed<string | null>;
   /** The control plane whose request holds it; null for one that serves the database alone. */
   node_id: string | null;
+}
+
+/** How many requests each caller has made lately, on PostgreSQL, where several control planes count together. */
+export interface RequestCountsTable {
+  key: Fixed<string>;
+  /** As many as there may be in the window. */
+  most: number;
+  /** What the last count was asked for and found room for. */
+  granted: number;
+  /** In the window at the last count. */
+  total: number;
+  /** When they were counted, by the clock of the database, microseconds, the oldest first. */
+  stamps: number[];
+  /** How many at each of them. */
+  counts: number[];
 }
 
 export interface AuditLogTable {

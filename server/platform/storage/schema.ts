@@ -5,7 +5,7 @@ import type { DeviceAliasesTable, DeviceReportsTable, DeviceSightingsTable, Devi
 import type { EventPositionsTable, KeptEventsTable } from './schema-events.ts';
 import type { ForwardConnectionsTable, ForwardsTable } from './schema-forwards.ts';
 import type { AgentSessionsTable, RouterStateChangesTable, ServerRunsTable } from './schema-history.ts';
-import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable } from './schema-identity.ts';
+import type { ClientsTable, ProviderKeysTable, ProviderRecordsTable, SignInAttemptsTable } from './schema-identity.ts';
 import type { JobsTable } from './schema-jobs.ts';
 import type { NodesTable, SecretKeysTable } from './schema-nodes.ts';
 import type {
@@ -32,7 +32,7 @@ import type {
   SilencesTable,
   TopicsTable,
 } from './schema-notifications.ts';
-import type { AuditLogTable, IdempotencyKeysTable } from './schema-requests.ts';
+import type { AuditLogTable, IdempotencyKeysTable, RequestCountsTable } from './schema-requests.ts';
 import type { RevocationsTable } from './schema-revocations.ts';
 import type {
   AgentsTable,
@@ -71,6 +71,7 @@ export interface Schema {
   terminal_recordings: TerminalRecordingsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_log: AuditLogTable;
+  request_counts: RequestCountsTable;
   router_positions: RouterPositionsTable;
   faults: FaultsTable;
   devices: DevicesTable;
@@ -110,6 +111,7 @@ export interface Schema {
   provider_keys: ProviderKeysTable;
   clients: ClientsTable;
   provider_records: ProviderRecordsTable;
+  sign_in_attempts: SignInAttemptsTable;
   revocations: RevocationsTable;
   invitations: InvitationsTable;
   password_links: PasswordLinksTable;

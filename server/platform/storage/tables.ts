@@ -1,7 +1,9 @@
 import type { Schema } from './schema.ts';
 
-/** `nodes` is left out: it tells of processes, and a copy of the database has none. */
-export type TableName = Exclude<keyof Schema, 'nodes'>;
+/** What says nothing about a copy of the database, and is left out of it: its processes, and what they have just counted. */
+export const LEFT_OUT = ['nodes', 'request_counts', 'sign_in_attempts'] as const satisfies readonly (keyof Schema)[];
+
+export type TableName = Exclude<keyof Schema, (typeof LEFT_OUT)[number]>;
 
 /** Every table with its primary key, after the tables it references. Export and import use this order. */
 export const TABLES = {

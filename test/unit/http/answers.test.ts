@@ -22,7 +22,7 @@ describe('answers', () => {
     await app.register(async (instance) => {
       const scope = instance as App;
       identifyCaller(scope, async () => KEY);
-      const giveBack = await limitRequests(scope, { perMinute: 60, monotonic: () => performance.now() });
+      const giveBack = await limitRequests(scope, 'test', { perMinute: 60, monotonic: () => performance.now() });
       requireCaller(scope);
       answerUnchanged(scope, giveBack);
       compressAnswers(scope);

@@ -60,7 +60,7 @@ beforeEach(async () => {
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, authenticate);
-    await limitRequests(scope, { perMinute: 60, monotonic: () => clock.monotonic() });
+    await limitRequests(scope, 'test', { perMinute: 60, monotonic: () => clock.monotonic() });
     requireCaller(scope);
     requireRole(scope);
     replayRepeatedWrites(scope, new MemoryKeys(), () => Date.now());

@@ -29,7 +29,7 @@ test('a person has 600 requests a minute in the first-party application; keys an
   await app.register(async (instance) => {
     const scope = instance as App;
     identifyCaller(scope, async (bearer) => CALLERS[bearer]);
-    await limitRequests(scope, { perMinute: 60, monotonic: () => 1000 });
+    await limitRequests(scope, 'test', { perMinute: 60, monotonic: () => 1000 });
     requireCaller(scope);
     scope.get('/x', async () => 'x');
   });

@@ -28,7 +28,7 @@ export interface MessageLinkDeps {
  */
 export async function messageLinkRoutes(app: App, { messageVisits: visits, acknowledgeVisits, rateLimit }: MessageLinkDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
-  await limitRequests(app, rateLimit);
+  await limitRequests(app, 'message links', rateLimit);
   app.removeAllContentTypeParsers();
   const limit = { parseAs: 'string', bodyLimit: FORM_LIMIT_BYTES } as const;
   app.addContentTypeParser<string>('application/x-www-form-urlencoded', limit, (_request, body, done) => {

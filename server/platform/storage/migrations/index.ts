@@ -68,6 +68,7 @@ import { causes } from './0067-causes.ts';
 import { members } from './0068-members.ts';
 import { nodeStates } from './0069-node-states.ts';
 import { keysOfNodes } from './0070-keys-of-nodes.ts';
+import { requestCounts } from './0071-request-counts.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -142,4 +143,5 @@ export const migrations: readonly Migration[] = [
   members,
   nodeStates,
   keysOfNodes,
+  requestCounts,
 ];

@@ -35,7 +35,7 @@ export function isAttachRequest({ method, url = '' }: { method?: string | undefi
  */
 export async function attachRoute(app: App, { terminals, upgrades, rateLimit }: AttachRouteDeps): Promise<void> {
   identifyCaller(app, async () => undefined);
-  await limitRequests(app, { ...rateLimit, perMinute: rateLimit.perMinute * RATE_FACTOR });
+  await limitRequests(app, 'terminals', { ...rateLimit, perMinute: rateLimit.perMinute * RATE_FACTOR });
   app.get(
     '/api/routers/:router_id/terminals/:id/attach',
     { exposeHeadRoute: false, schema: { hide: true, params: z.object({ router_id: pathId, id: pathId }) } },
