@@ -24,10 +24,12 @@ import { ProviderKeyring } from './keys/service.ts';
 import type { ProviderKeys } from './keys/service.ts';
 import { createProvider } from './provider/create.ts';
 import { deleteExpiredRecords } from './provider/store.ts';
+import { AttemptsInMemory } from './sign-in/attempt-counters.ts';
 import { passwordCallerOf, SignInAttempts } from './sign-in/attempts.ts';
 import { DeviceCookies } from './sign-in/device-cookies.ts';
 import { Interactions } from './sign-in/interactions.ts';
 import { isStillValid } from './sign-in/login-time.ts';
+import { SharedAttempts } from './sign-in/shared-attempts.ts';
 import { selectHolder } from './store.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, OIDC_PATH } from './types.ts';
 import type { SessionHolder, UpstreamSettings } from './types.ts';
@@ -45,6 +47,8 @@ export interface IdentityDeps {
   clock: Clock;
   log: Log;
   secrets: Secrets;
+  /** This control plane among several, which count attempts to sign in together; null for one that serves alone. */
+  cluster: object | null;
   teams: TeamsService;
   invitations: InvitationsService;
   passwordLinks: PasswordLinksService;
@@ -79,6 +83,7 @@ export class IdentityService {
   readonly #deps: IdentityDeps;
   readonly #keyring: ProviderKeyring;
   readonly #attempts: SignInAttempts;
+  readonly #sharedAttempts: SharedAttempts | undefined;
   readonly #upstream: UpstreamProvider | undefined;
   #baseUrl = '';
   #instance: ProviderInstance | undefined;
@@ -95,7 +100,8 @@ export class IdentityService {
     });
     this.clients = new ClientsService(deps);
     this.#keyring = new ProviderKeyring(deps);
-    this.#attempts = new SignInAttempts(() => deps.clock.monotonic());
+    this.#sharedAttempts = deps.cluster ? new SharedAttempts(deps) : undefined;
+    this.#attempts = new SignInAttempts(this.#sharedAttempts ?? new AttemptsInMemory(() => deps.clock.monotonic()));
     this.#upstream = deps.upstream ? new UpstreamProvider(deps.upstream, () => deps.clock.now()) : undefined;
   }
 
@@ -173,19 +179,20 @@ export class IdentityService {
     // A signed-in person has a counter of their own: strangers who guess at the sign-in page do not lock them out.
     const knownBrowser = `session of ${principal.id}`;
     const attempt = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email), source, knownBrowser };
-    const retryAfter = this.#attempts.begin(attempt);
+    const retryAfter = await this.#attempts.begin(attempt);
     if (retryAfter !== undefined) throw new AppError('rate_limited', `too many wrong passwords; try again in ${retryAfter} seconds`);
     const change = (): Promise<boolean> => teams.changePassword(email, passwords.current, passwords.next, passwords);
-    const isChanged = await asPasswordCaller(passwordCallerOf(attempt), change).catch((error: unknown) => {
-      this.#attempts.succeed(attempt);
+    const isChanged = await asPasswordCaller(passwordCallerOf(attempt), change).catch(async (error: unknown) => {
+      await this.#attempts.succeed(attempt);
       throw error;
     });
     if (!isChanged) throw new AppError('invalid', 'the current password is wrong', { errors: { current_password: ['is wrong'] } });
-    this.#attempts.succeed(attempt);
+    await this.#attempts.succeed(attempt);
   }
 
   /** Deletes expired records. */
   async sweep(): Promise<void> {
+    await this.#sharedAttempts?.sweep();
     await this.#keyring.sweep();
     while ((await deleteExpiredRecords(this.#deps.storage, this.#deps.clock.now(), CHUNK)) === CHUNK);
   }

@@ -55,18 +55,18 @@ export class InvitationVisits {
       const team = `invitations of ${teamId}`;
       const passwordSince = await teams.passwordSince(email);
       const attempt = { account: email, passwordSince, source: exchange.source, knownBrowser: team, onBehalfOf: team };
-      const retryAfter = attempts.begin(attempt);
+      const retryAfter = await attempts.begin(attempt);
       if (retryAfter !== undefined) return { ...this.#page(exchange, code, invitation, 429, TOO_MANY), retryAfter };
       try {
         // The code is no proof that the person is known here: an administrator can create many.
         const caller = { ...passwordCallerOf(attempt), isKnown: false };
         const outcome = await asPasswordCaller(caller, () => this.#join(exchange, invitation, { by: 'password', current, next }));
-        attempts.succeed(attempt);
+        await attempts.succeed(attempt);
         return outcome;
       } catch (error) {
-        if (error instanceof AppError && error.code === 'unavailable') attempts.withdraw(attempt);
+        if (error instanceof AppError && error.code === 'unavailable') await attempts.withdraw(attempt);
         if (!(error instanceof AppError) || (error.code !== 'invalid' && error.code !== 'conflict')) throw error;
-        if (error.errors?.['current_password'] === undefined) attempts.succeed(attempt);
+        if (error.errors?.['current_password'] === undefined) await attempts.succeed(attempt);
         return this.#page(exchange, code, invitation, error.code === 'invalid' ? 422 : 409, error.message);
       }
     });

@@ -80,7 +80,7 @@ export class Interactions {
     try {
       return await asPasswordCaller(passwordCallerOf(attempt), () => this.#deps.teams.checkPassword(email, password));
     } catch (error) {
-      this.#deps.attempts.withdraw(attempt);
+      await this.#deps.attempts.withdraw(attempt);
       if (error instanceof AppError && error.code === 'unavailable') return undefined;
       throw error;
     }
@@ -94,7 +94,7 @@ export class Interactions {
       const person = { account: normalizeEmail(email), passwordSince: await teams.passwordSince(email) };
       const browser = devices.read(exchange.request.headers.cookie);
       const attempt = { ...person, source: exchange.source, knownBrowser: devices.proves(browser, person) };
-      const retryAfter = attempts.begin(attempt);
+      const retryAfter = await attempts.begin(attempt);
       if (retryAfter !== undefined)
         return { ...(await this.#signInPage(interaction, 429, { email, problem: TOO_MANY_ATTEMPTS })), retryAfter };
       const checked = await this.#check(attempt, email, password);
@@ -103,7 +103,7 @@ export class Interactions {
       const isSignedIn = matches && userId !== null && memberships.length > 0;
       await this.#report(exchange, interaction, memberships, isSignedIn ? 200 : 401);
       if (!isSignedIn) return this.#signInPage(interaction, 401, { email, problem: WRONG_CREDENTIALS });
-      attempts.succeed(attempt);
+      await attempts.succeed(attempt);
       devices.remember(exchange.response, browser, person);
       const ts = loginTime(begunAt, await this.#sessionsSince(userId, person.passwordSince));
       return this.#finish(exchange, { login: { accountId: userId, amr: ['pwd'], remember: false, ts } });
