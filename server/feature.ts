@@ -31,6 +31,8 @@ export interface Cluster {
   isDraining: () => boolean;
   /** Published when that changes. */
   drains: Pick<Listeners<boolean>, 'subscribe'>;
+  /** How long ago the beat of one of them was seen to change, milliseconds; undefined before it was seen. */
+  beatAgeMs: (nodeId: string) => number | undefined;
 }
 
 /** Services that every feature may use, whatever its position in the list. */
@@ -99,7 +101,7 @@ export interface HistogramMetric {
 export interface Measures {
   /** Shared resources of teams, by name in docs/shared-resources.md. */
   shares?: Record<string, SharedUse>;
-  gauges?: { name: string; help: string; read: () => number | Promise<number> }[];
+  gauges?: { name: string; help: string; labels?: Readonly<Record<string, string>>; read: () => number | Promise<number> }[];
   counts?: readonly CountMetric[];
   teams?: readonly TeamMetric[];
   histograms?: readonly HistogramMetric[];

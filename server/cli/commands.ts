@@ -4,6 +4,7 @@ import { systemClock } from '../platform/core/clock.ts';
 import { exportDatabase, importDatabase } from '../platform/storage/portable.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { identityCommands } from './identity-commands.ts';
+import { nodeCommands } from './node-commands.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';
 import { ONCE } from './password-file.ts';
 import { userCreate } from './user-create.ts';
@@ -218,6 +219,7 @@ export const commands: readonly Command[] = [
   serviceTokenRevoke,
   siteCreate,
   ...identityCommands,
+  ...nodeCommands,
   exportAll,
   importAll,
 ];

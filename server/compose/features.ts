@@ -27,6 +27,7 @@ import type { ConsoleFiles } from '../operations/console/types.ts';
 import { downloads } from '../operations/downloads/feature.ts';
 import type { AgentRelease } from '../operations/downloads/types.ts';
 import { monitoring } from '../operations/monitoring/feature.ts';
+import { nodes } from '../operations/nodes/feature.ts';
 import { ownWarnings } from '../operations/own-warnings/feature.ts';
 import { retention } from '../operations/retention/feature.ts';
 import { events } from '../outbound/events/feature.ts';
@@ -104,6 +105,7 @@ export function buildFeatures(prepared: Prepared) {
     .add(callers)
     .add(ownWarnings)
     .add(retention)
+    .add(nodes)
     .add(monitoring)
     .add(webConsole)
     .add(downloads)
@@ -116,7 +118,7 @@ export function buildFeatures(prepared: Prepared) {
   });
   for (const { shares = {}, gauges = [], counts = [], teams = [], histograms = [] } of features.measures) {
     for (const [name, share] of Object.entries(shares)) services.metrics.watch(name, share);
-    for (const { name, help, read } of gauges) services.metrics.show(name, help, read);
+    for (const { name, help, read, labels } of gauges) services.metrics.show(name, help, read, labels);
     for (const metric of counts) services.metrics.count(metric);
     for (const metric of teams) services.metrics.showTeams(metric);
     for (const metric of histograms) services.metrics.observe(metric);

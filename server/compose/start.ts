@@ -197,7 +197,16 @@ function joinCluster(
   if (!cluster || !members) return undefined;
   const bus = NatsBus.open({ ...cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
   beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
-  return { nodeId, bus, members, isCounted: () => beat.isCounted, gone: beat.gone, isDraining: () => beat.isDraining, drains: beat.drains };
+  return {
+    nodeId,
+    bus,
+    members,
+    isCounted: () => beat.isCounted,
+    gone: beat.gone,
+    beatAgeMs: (id) => beat.beatAgeMs(id),
+    isDraining: () => beat.isDraining,
+    drains: beat.drains,
+  };
 }
 
 /** Counts requests together with the other control planes, until the end. */

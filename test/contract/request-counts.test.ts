@@ -30,13 +30,14 @@ describe('requests that several control planes count in PostgreSQL', () => {
     for (const close of closers.toReversed()) await close();
   });
 
-  function control({ isReal = false, isSweeper = false } = {}): SharedCounts {
+  function control({ isReal = false, isSweeper = false, windowMs = WINDOW_MS } = {}): SharedCounts {
     const databaseNow = isReal ? {} : { databaseNow: sql<number>`(select at from test_clock)` };
     const counts = new SharedCounts({
       storage,
       clock: isReal ? { monotonic: () => performance.now(), setTimeout: (run, ms) => clock.setTimeout(run, ms) } : clock,
       log: silentLog,
       isSweeper: () => isSweeper,
+      windowMs,
       ...databaseNow,
     });
     closers.push(() => counts.stop());
@@ -145,6 +146,29 @@ describe('requests that several control planes count in PostgreSQL', () => {
       const refused = counts.filter((count) => count.key === key && count.current > 60);
       expect(refused.every(({ ttl }) => ttl > 0 && ttl <= WINDOW_MS)).toBe(true);
     }
+  });
+
+  test('by the real clock, a key that is hammered for seconds never has more than its limit in any second', async () => {
+    const most = 20;
+    const nodes = [1, 2, 3].map(() => control({ isReal: true, windowMs: 1000 }).of('api'));
+    const granted: { sentAt: number; receivedAt: number }[] = [];
+    const until = performance.now() + 4000;
+    const hammer = async (node: (typeof nodes)[number]): Promise<void> => {
+      while (performance.now() < until) {
+        const sentAt = performance.now();
+        const { current, ttl } = await node.take('k', most);
+        if (current <= most) granted.push({ sentAt, receivedAt: performance.now() });
+        else await new Promise((resume) => setTimeout(resume, Math.min(ttl, 5)));
+      }
+    };
+    await Promise.all(nodes.flatMap((node) => [hammer(node), hammer(node)]));
+    // Each was counted between the moment it was sent and the moment it was answered.
+    granted.sort((one, other) => one.receivedAt - other.receivedAt);
+    for (let first = 0; first + most < granted.length; first += 1) {
+      const many = granted.slice(first, first + most + 1);
+      expect(many.at(-1)!.receivedAt - Math.min(...many.map(({ sentAt }) => sentAt))).toBeGreaterThanOrEqual(1000);
+    }
+    expect(granted.length).toBeGreaterThan(most);
   });
 
   test('a refused caller costs no statements until there may be room', async () => {

@@ -195,4 +195,4 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
 ];
 
 /** For service tokens only, and in no document. */
-export const INTERNAL_ROUTES = ['/internal/status', '/internal/metrics'] as const;
+export const INTERNAL_ROUTES = ['/internal/status', '/internal/metrics', '/internal/nodes'] as const;

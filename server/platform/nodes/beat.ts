@@ -69,6 +69,12 @@ export class Beat {
     return this.#isDraining;
   }
 
+  /** How long ago the beat of a member was seen to change, or its own was stored, milliseconds; undefined before it was seen. */
+  beatAgeMs(id: string): number | undefined {
+    const now = performance.now();
+    return id === this.#deps.id ? now - this.#storedAtMs : this.#peers.beatAgeMs(id, now);
+  }
+
   start(): void {
     this.#beats.start();
   }

@@ -24,6 +24,12 @@ export class Peers {
     this.#ownId = ownId;
   }
 
+  /** How long ago the beat of another one was seen to change, milliseconds; undefined before it was seen. */
+  beatAgeMs(id: string, nowMs: number): number | undefined {
+    const seen = this.#seen.get(id);
+    return seen && nowMs - seen.atMs;
+  }
+
   /**
    * To be called after each own beat that was stored.
    * @returns the dead, which the caller removes if their beat is still this one, and the ids of those that left since the last look

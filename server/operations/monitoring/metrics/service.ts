@@ -56,8 +56,9 @@ export class Metrics {
   }
 
   /** A gauge that is read at each scrape. */
-  show(name: string, help: string, read: () => number | Promise<number>): void {
-    const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: async () => gauge.set(await read()) });
+  show(name: string, help: string, read: () => number | Promise<number>, labels: Readonly<Record<string, string>> = {}): void {
+    const collect = async (): Promise<void> => gauge.set(labels, await read());
+    const gauge: Gauge = new Gauge({ name, help, labelNames: Object.keys(labels), registers: [this.#registry], collect });
   }
 
   /** A counter that its owner keeps. */
