@@ -4,22 +4,22 @@
  * or `.demo-PORT/` while another demo of the same checkout runs in `.demo/`. With `--routers N`, a large simulated fleet (docs/fleet.md)
  * and an invented past are in the same team.
  */
-import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
-import { stringify as toYaml } from 'yaml';
-import { Children } from './demo/children.ts';
+import { parseArgs } from 'node:util';
 import { claimFolder } from './demo/claim-folder.ts';
 import { LargeFleet } from './demo/large-fleet.ts';
 import { MailFolder } from './demo/mail-folder.ts';
 import { makeGroup, proveEmail } from './demo/notify-admin.ts';
+import { admin, createTeam } from './demo/people.ts';
 import { checkPorts, HIGHEST_FIRST_PORT, portsOf, readFirstPort } from './demo/ports.ts';
+import { describeRouters, idOf, listRouters, routersAt, simulatorOf, startAgent } from './demo/routers.ts';
+import type { ListedRouter } from './demo/routers.ts';
+import { say, Stage, text } from './demo/stage.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const run = promisify(execFile);
 
 /** Most simulated routers: more would take all of a small machine. */
 const LARGEST = 10_000;
@@ -35,7 +35,6 @@ const sandboxUrl = `http://127.0.0.1:${ports.sandbox}`;
 /** The caller's mail server, or mails as files. */
 const smtpUrl = process.env['SIGNALBOX_SMTP_URL'];
 const mailFolder = path.join(folder, 'mail');
-const admin = { email: process.env['DEMO_EMAIL'] ?? 'admin@example.test', password: 'signalbox-demo' };
 
 /** Environment for the control plane and for `npx signalbox` to administer this demo. */
 const serverEnv = {
@@ -56,37 +55,13 @@ const serverEnv = {
   ...(size > 0 ? { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' } : {}),
 };
 
-const routers = [
-  { identity: 'edge-berlin', version: '7.18.2', model: 'hAP ac^2', ...ports.routers[0] },
-  { identity: 'edge-zurich', version: '6.49.18', model: 'hEX', ...ports.routers[1] },
-].map((router) => ({ ...router, username: 'signalbox', password: `router-${router.identity}` }));
-
-/** Looks at both routers in terminals. */
-const READER = { username: 'look', password: 'router-look' };
-
-interface ListedRouter {
-  id: string;
-  identity: string;
-  has_pulse: boolean;
-}
-
-const children = new Children(root, folder);
+const routers = routersAt(ports.routers);
+const stage = new Stage({ root, folder, env: serverEnv, startTimeoutMs });
 let mails: MailFolder | undefined;
 /** Of the second simulated router: whoever stops it gets a mail. */
 let lastRouterPid: number | undefined;
-const stopRequested = Promise.withResolvers<void>();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopRequested.resolve());
 
-try {
-  await Promise.race([startDemo(), stopRequested.promise, children.failure]);
-  await Promise.race([stopRequested.promise, children.failure]);
-} catch (error) {
-  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-} finally {
-  await children.stop();
-  await mails?.close();
-}
+await stage.perform('demo', startDemo, async () => mails?.close());
 
 async function startDemo(): Promise<void> {
   await checkPorts(firstPort);
@@ -94,89 +69,44 @@ async function startDemo(): Promise<void> {
   await mkdir(folder, { recursive: true });
   say(`Signalbox: ${baseUrl}/, in a moment. Sign in as ${admin.email} with the password ${admin.password}.\n`);
   say('Building the web application, unless it is there ...');
-  await node('scripts/build-console.ts', []);
-  await node('scripts/build-agent.ts', []);
-  const fleet = size > 0 ? new LargeFleet(size, { root, folder, server: baseUrl, env: serverEnv, node, until }) : undefined;
+  await stage.node('scripts/build-console.ts', []);
+  await stage.node('scripts/build-agent.ts', []);
+  const fleet = size > 0 ? new LargeFleet(size, machine()) : undefined;
   if (fleet) say(`Making ${size} simulated routers and their past; this takes a minute ...`);
-  const made = await fleet?.prepare(createTeam);
+  const made = await fleet?.prepare((name) => createTeam(stage, name));
   say('Starting two simulated routers and the control plane ...');
   if (smtpUrl === undefined) mails = await MailFolder.start(mailFolder, ports.mail);
-  for (const router of routers) {
-    lastRouterPid = children.start({
-      name: router.identity,
-      file: 'scripts/simulator.ts',
-      args: [
-        `--api-port=${router.api_port}`,
-        `--ssh-port=${router.ssh_port}`,
-        `--version=${router.version}`,
-        `--model=${router.model}`,
-        `--identity=${router.identity}`,
-        `--username=${router.username}`,
-        `--password=${router.password}`,
-        `--reader=${READER.username}=${READER.password}`,
-      ],
-    });
-  }
-  children.start({ name: 'server', file: 'server/main.ts', args: ['serve'], env: serverEnv, keepRunning: true });
-  await until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok);
+  for (const router of routers) lastRouterPid = stage.children.start(simulatorOf(router));
+  stage.children.start({ name: 'server', file: 'server/main.ts', args: ['serve'], env: serverEnv, ifItEnds: 'restart' });
+  await stage.until('the control plane answers', async () => (await fetch(`${baseUrl}/healthz`, { signal: AbortSignal.timeout(2000) })).ok);
 
   say('Creating a team, an admin, an API key and an agent ...');
-  const { teamId, apiKey } = made ?? (await createTeam('Demo'));
+  const { teamId, apiKey } = made ?? (await createTeam(stage, 'Demo'));
   await proveEmail(serverEnv.SIGNALBOX_DATABASE_URL, admin.email);
   await makeGroup(baseUrl, apiKey, admin.email);
-  const token = await signalbox('enrol-token', 'create', '--team', teamId);
-  const service = await signalbox('service-token', 'create', 'demo');
-  await startAgent(text(token, 'token'));
-  if (fleet) children.start(fleet.program(apiKey));
+  const token = await stage.signalbox('enrol-token', 'create', '--team', teamId);
+  const service = await stage.signalbox('service-token', 'create', 'demo');
+  await startAgent(stage, { name: 'agent', server: baseUrl, token: text(token, 'token'), routers });
+  if (fleet) stage.children.start(fleet.program(apiKey));
 
   say('Waiting for both routers ...');
-  const listed = await until('both routers are listed', () => listRouters(apiKey));
+  const listed = await stage.until('both routers are listed', () => listRouters(baseUrl, apiKey, routers));
   const internalToken = text(service, 'token');
   await writeDemoFile(apiKey, internalToken, listed);
   printHelp(apiKey, listed);
-  await fleet?.play(apiKey, stopRequested.promise);
+  await fleet?.play(apiKey, stage.stopRequested);
 }
 
-async function createTeam(name: string): Promise<{ teamId: string; apiKey: string }> {
-  const teamId = text(await signalbox('team', 'create', name), 'id');
-  const passwordFile = path.join(folder, 'admin-password');
-  await writeFile(passwordFile, admin.password, { mode: 0o600 });
-  await signalbox('user', 'create', admin.email, '--team', teamId, '--role', 'admin', '--password-file', passwordFile);
-  return { teamId, apiKey: text(await signalbox('key', 'create', '--team', teamId, '--name', 'demo'), 'api_key') };
-}
-
-async function startAgent(token: string): Promise<void> {
-  const credentials = path.join(folder, 'agent-credentials.json');
-  const config = path.join(folder, 'agent.yaml');
-  await writeFile(config, toYaml(agentConfig(credentials)), { mode: 0o600 });
-  await node('agent/main.ts', ['enrol', '--server', baseUrl, '--token', token, '--credentials', credentials]);
-  children.start({ name: 'agent', file: 'agent/main.ts', args: ['run', '--config', config], keepRunning: true });
-}
-
-function agentConfig(credentials: string): object {
+/** What the large fleet needs of this one. */
+function machine(): ConstructorParameters<typeof LargeFleet>[1] {
   return {
+    root,
+    folder,
     server: baseUrl,
-    credentials,
-    state: path.join(folder, 'agent-state'),
-    // The demo's targets are services on this machine; the default for real agents excludes loopback.
-    forwards: { allow: ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] },
-    terminal: 'full',
-    routers: routers.map((router) => ({
-      name: router.identity,
-      host: '127.0.0.1',
-      api: { port: router.api_port, username: router.username, password: router.password },
-      ssh: { port: router.ssh_port, username: router.username, password: router.password },
-      terminal: { read: READER, full: { username: router.username, password: router.password } },
-    })),
+    env: serverEnv,
+    node: (file, args, env) => stage.node(file, args, env),
+    until: (what, ask) => stage.until(what, ask),
   };
-}
-
-async function listRouters(apiKey: string): Promise<ListedRouter[] | undefined> {
-  const answer = await fetch(`${baseUrl}/api/routers`, { headers: { authorization: `Bearer ${apiKey}` } });
-  if (!answer.ok) return undefined;
-  const { data } = (await answer.json()) as { data: ListedRouter[] };
-  const ready = routers.every(({ identity }) => data.some((router) => router.identity === identity && router.has_pulse));
-  return ready ? data : undefined;
 }
 
 async function writeDemoFile(apiKey: string, internalToken: string, listed: ListedRouter[]): Promise<void> {
@@ -189,14 +119,7 @@ async function writeDemoFile(apiKey: string, internalToken: string, listed: List
     api_key: apiKey,
     internal_token: internalToken,
     env: serverEnv,
-    routers: routers.map((router) => ({
-      id: idOf(listed, router.identity),
-      identity: router.identity,
-      api_port: router.api_port,
-      ssh_port: router.ssh_port,
-      username: router.username,
-      password: router.password,
-    })),
+    routers: describeRouters(routers, listed),
   };
   await writeFile(path.join(folder, 'demo.json'), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 }
@@ -233,42 +156,6 @@ function mailsAre(): string {
   return `mails are files in ${path.relative(root, mailFolder)}/.`;
 }
 
-function idOf(listed: ListedRouter[], identity: string): string {
-  return listed.find((router) => router.identity === identity)?.id ?? '';
-}
-
-async function signalbox(...args: string[]): Promise<Record<string, unknown>> {
-  const output = await node('server/main.ts', [...args, '--json'], serverEnv);
-  return JSON.parse(output) as Record<string, unknown>;
-}
-
-async function node(file: string, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await run(process.execPath, [path.join(root, file), ...args], {
-    env: { ...process.env, ...env },
-    timeout: startTimeoutMs,
-  });
-  return stdout;
-}
-
-/** Polls every 100 ms until the answer is neither false nor undefined, a child dies, or the deadline passes. */
-async function until<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + startTimeoutMs;
-  while (Date.now() < deadline) {
-    const answer = await ask().catch(() => undefined);
-    if (answer !== undefined && answer !== false) return answer;
-    const pause = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 100));
-    const isStopped = await Promise.race([children.failure, stopRequested.promise.then(() => true), pause]);
-    if (isStopped) throw new Error('stopped during the start');
-  }
-  throw new Error(`timed out after ${startTimeoutMs / 1000} s: ${what}; see the logs in ${folder}/`);
-}
-
-function text(object: Record<string, unknown>, field: string): string {
-  const value = object[field];
-  if (typeof value !== 'string') throw new Error(`signalbox answered no ${field}`);
-  return value;
-}
-
 /** Of the large fleet; 0 without it. */
 function sizeOrExit(): number {
   const { values } = parseArgs({ options: { routers: { type: 'string' } } });
@@ -292,8 +179,4 @@ async function claimFolderOrExit(): Promise<string> {
     process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   }
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -1,5 +1,6 @@
 import { agentRows } from './agent-rows.ts';
 import { campaignRows } from './campaign-rows.ts';
+import { clusterRows } from './cluster-rows.ts';
 import { commandRows } from './command-rows.ts';
 import { consoleRows } from './console-rows.ts';
 import { fleetRows } from './fleet-rows.ts';
@@ -135,5 +136,10 @@ export const scenarios: Scenario[] = [
   { name: 'retention', about: 'bytes of each kind of record that is kept for a time', runAlone: retentionRows },
   { name: 'agent', about: 'size of the agent', run: agentRows },
   { name: 'fleet', about: 'thousands of agents at `serve`, on both databases', runAlone: fleetRows },
+  {
+    name: 'cluster',
+    about: 'three control planes on one PostgreSQL: what they add, and what happens when one dies',
+    runAlone: clusterRows,
+  },
   { name: 'site', about: 'a site of 5,000 devices and an agent with 50 routers', run: siteRows },
 ];

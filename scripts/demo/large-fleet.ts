@@ -70,7 +70,8 @@ export class LargeFleet {
     const credentials = path.join(folder, 'fleet-credentials.json');
     const size = [`--agents=${this.#agents}`, `--routers=${this.#routers}`, `--seed=${SEED}`, '--sites'];
     const args = [`--server=${server}`, `--credentials=${credentials}`, ...size, ...life];
-    return { name: 'fleet', file: 'scripts/fleet.ts', args, env: { SIGNALBOX_KEY: apiKey }, keepRunning: life.length > 0 };
+    const program = { name: 'fleet', file: 'scripts/fleet.ts', args, env: { SIGNALBOX_KEY: apiKey } };
+    return life.length > 0 ? { ...program, ifItEnds: 'restart' } : program;
   }
 
   /** What people do with it, until `end`. */

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import net from 'node:net';
 
 /** Offset of the forwards' entry ports from the first port. */
-const FORWARDS_FROM = 100;
+export const FORWARDS_FROM = 100;
 /** Enough for many forwards of one person, and few enough to stay below the next demo. */
-const FORWARD_PORTS = 300;
+export const FORWARD_PORTS = 300;
 /** Distance between the ports of two demos. */
 const STEP = 1000;
 
@@ -23,7 +23,7 @@ export interface DemoPorts {
   forwards: { first: number; last: number };
 }
 
-interface RouterPorts {
+export interface RouterPorts {
   api_port: number;
   ssh_port: number;
 }
@@ -47,21 +47,31 @@ export function portsOf(first: number): DemoPorts {
   };
 }
 
-/** @throws Error that names the port that is in use and a DEMO_PORT whose ports are all free */
-export async function checkPorts(first: number): Promise<void> {
-  const taken = await firstTaken(first);
+/** Where the demo listens from its start. Entry ports are opened later, one by one; ports in use are skipped then. */
+export function demoPorts(first: number): number[] {
+  const { api, sandbox, mail, routers } = portsOf(first);
+  return [api, sandbox, mail, ...routers.flatMap((router) => [router.api_port, router.ssh_port])];
+}
+
+/**
+ * @param listened the ports that must be free
+ * @param command as the user typed it
+ * @throws Error that names the port that is in use and a DEMO_PORT whose ports are all free
+ */
+export async function checkPorts(first: number, listened = demoPorts, command = 'npm run demo'): Promise<void> {
+  const taken = await firstTaken(listened(first));
   if (taken === undefined) return;
-  const proposal = await freeFirstPort(first);
-  const choice = proposal === undefined ? 'choose other ports with DEMO_PORT' : `choose other ports: DEMO_PORT=${proposal} npm run demo`;
+  const proposal = await freeFirstPort(first, listened);
+  const choice = proposal === undefined ? 'choose other ports with DEMO_PORT' : `choose other ports: DEMO_PORT=${proposal} ${command}`;
   throw new Error(`port ${taken} is in use; end what listens there or ${choice}`);
 }
 
 /** Searches upward from the next demo's ports, then from the bottom, so that the proposed port works. */
-async function freeFirstPort(first: number): Promise<number | undefined> {
+async function freeFirstPort(first: number, listened: typeof demoPorts): Promise<number | undefined> {
   const above = stepsFrom(first + STEP, HIGHEST_FIRST_PORT);
   const below = stepsFrom(DEFAULT_FIRST_PORT, Math.min(first - STEP, HIGHEST_FIRST_PORT));
   for (const candidate of [...above, ...below]) {
-    if ((await firstTaken(candidate)) === undefined) return candidate;
+    if ((await firstTaken(listened(candidate))) === undefined) return candidate;
   }
   return undefined;
 }
@@ -70,10 +80,8 @@ function stepsFrom(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, Math.floor((to - from) / STEP) + 1) }, (_, i) => from + i * STEP);
 }
 
-/** Entry ports are opened later, one by one; ports in use are skipped then. */
-async function firstTaken(first: number): Promise<number | undefined> {
-  const { api, sandbox, mail, routers } = portsOf(first);
-  for (const port of [api, sandbox, mail, ...routers.flatMap((router) => [router.api_port, router.ssh_port])]) {
+async function firstTaken(ports: readonly number[]): Promise<number | undefined> {
+  for (const port of ports) {
     if (!(await canListen(port))) return port;
   }
   return undefined;

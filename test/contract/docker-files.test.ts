@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checkConfig } from '../../server/config.ts';
 import { configurationWarnings } from '../../server/config-warnings.ts';
@@ -66,4 +66,39 @@ test('the proxy of compose serves the public address and leads to the control pl
   expect(compose.services.proxy.volumes[0]).toBe('./docker/Caddyfile:/etc/caddy/Caddyfile:ro');
   expect(caddyfile).toContain(`${new URL(settings.publicUrl).host} {`);
   expect(caddyfile).toContain(`reverse_proxy server:${settings.listen.port} {`);
+});
+
+describe('docker-compose.cluster.yml', async () => {
+  const { services } = parse(await read('docker-compose.cluster.yml'), { merge: true }) as { services: Record<string, Service> };
+  const nodes = Object.entries(services).filter(([name]) => name.startsWith('node-'));
+  const environments = nodes.map(([, { environment }]) =>
+    Object.fromEntries(Object.entries(environment!).map(([name, value]) => [name, value.replaceAll(/\$\{\w+\}/g, 'secret')])),
+  );
+  const balancer = await read('docker/haproxy.cfg');
+
+  test('its nodes have valid settings without warnings, and trust only its balancer', () => {
+    expect(nodes).toHaveLength(3);
+    for (const environment of environments) {
+      const settings = checkConfig(environment);
+      expect(configurationWarnings(settings)).toEqual([]);
+      expect(settings.trustProxy).toEqual([services['balancer']!.networks!.default.ipv4_address]);
+    }
+  });
+
+  test('its nodes differ in their own address and their entry ports, which are published, and in nothing else', () => {
+    const names = Object.keys(environments[0]!);
+    const differing = names.filter((name) => environments.some((environment) => environment[name] !== environments[0]![name]));
+    expect(differing.toSorted()).toEqual(['SIGNALBOX_FORWARD_PORTS', 'SIGNALBOX_NODE_PUBLIC_URL']);
+    const ports = environments.map((environment) => environment['SIGNALBOX_FORWARD_PORTS']!);
+    expect(new Set(ports).size).toBe(3);
+    expect(nodes.map(([, node]) => node.ports)).toEqual(ports.map((range) => [`${range}:${range}`]));
+  });
+
+  test('its balancer knows each of them under its own address', () => {
+    for (const [index, [name]] of nodes.entries()) {
+      const { hostname } = new URL(environments[index]!['SIGNALBOX_NODE_PUBLIC_URL']!);
+      expect(balancer).toContain(`use_backend ${name} if { hdr(host),field(1,:) -i ${hostname} }`);
+      expect(balancer).toContain(`backend ${name}\n  server ${name} ${name}:8080\n`);
+    }
+  });
 });

@@ -34,6 +34,11 @@ export function findPostgres(): string | undefined {
   return versions.map((version) => path.join(DEBIAN_ROOT, version, 'bin')).find((bin) => existsSync(path.join(bin, 'initdb')));
 }
 
+/** Its socket, for whoever stands between it and a client. */
+export function postgresSocket(socketFolder: string): string {
+  return path.join(socketFolder, '.s.PGSQL.5432');
+}
+
 /** The server refuses to run as root; then it runs as the user the package made. It dies with us, whatever ends us. */
 async function unprivileged(): Promise<{ prefix: string[]; uid: number | undefined }> {
   if (process.getuid?.() !== 0) return { prefix: ['--pdeathsig', 'INT'], uid: undefined };
@@ -63,8 +68,8 @@ async function waitUntilReady(socketFolder: string, exited: () => string | undef
   }
 }
 
-/** Makes a data folder and starts a server on it. */
-export async function startPostgres(bin: string): Promise<PostgresServer> {
+/** Makes a data folder and starts a server on it. @param more further settings, `name=value` */
+export async function startPostgres(bin: string, more: readonly string[] = []): Promise<PostgresServer> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-pg-'));
   const { prefix, uid } = await unprivileged();
   if (uid !== undefined) await chown(folder, uid, uid);
@@ -82,6 +87,7 @@ export async function startPostgres(bin: string): Promise<PostgresServer> {
     'full_page_writes=off',
     'max_connections=300',
     'shared_buffers=32MB',
+    ...more,
   ];
   const command = [...prefix, path.join(bin, 'postgres'), '-D', data, ...settings.flatMap((it) => ['-c', it])];
   let running = runServer(command, folder);

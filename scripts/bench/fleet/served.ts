@@ -20,8 +20,17 @@ export class Served {
     this.#program = program;
   }
 
-  static async start({ folder, databaseUrl }: { folder: string; databaseUrl: string }): Promise<Served> {
-    const port = await freePort();
+  /** @param env further settings, which take the place of those here */
+  static async start({
+    folder,
+    databaseUrl,
+    env = {},
+  }: {
+    folder: string;
+    databaseUrl: string;
+    env?: Record<string, string>;
+  }): Promise<Served> {
+    const port = Number(env['SIGNALBOX_LISTEN']?.split(':')[1] ?? (await freePort()));
     const program = new Program('server/main.ts', ['serve'], {
       SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
       SIGNALBOX_SANDBOX_LISTEN: '',
@@ -31,6 +40,7 @@ export class Served {
       SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
       SIGNALBOX_FORWARD_PORTS: '30000-39999',
       SIGNALBOX_LOG_LEVEL: 'error',
+      ...env,
     });
     const served = new Served(`http://127.0.0.1:${port}`, program);
     await served.again();
@@ -65,6 +75,11 @@ export class Served {
     await this.#program.kill();
   }
 
+  /** SIGSTOP and SIGCONT. */
+  signal(signal: NodeJS.Signals): void {
+    this.#program.signal(signal);
+  }
+
   /** Figures of the process from the kernel. */
   async usage(): Promise<Usage> {
     const { pid } = this.#program;
@@ -79,7 +94,7 @@ export class Served {
 }
 
 /** So that it has the same port after its restart. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = net.createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

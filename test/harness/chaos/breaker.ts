@@ -3,6 +3,7 @@ import type { Program } from '../program.ts';
 import type { Chance } from '../jobs/random.ts';
 import type { AgentMachine } from './agent-machine.ts';
 import type { ChaosWorld } from './chaos-world.ts';
+import { clusterActions } from './cluster-faults.ts';
 import type { Line, Step } from './line.ts';
 import { CORRUPTIONS } from './line.ts';
 
@@ -35,7 +36,7 @@ const CORRUPT_AFTER_BYTES = 6000;
 export const OPTIONAL_FAULTS = ['postgres', 'clock', 'ssh'] as const;
 export type OptionalFault = (typeof OPTIONAL_FAULTS)[number];
 
-interface Action {
+export interface Action {
   weight: number;
   name: string;
   /** The target of the fault: two concurrent faults do not hit the same target. */
@@ -85,7 +86,7 @@ export class Breaker {
   /** Restarts every program that has exited by itself, as a supervisor does. */
   startWhatFell(): void {
     const programs: [string, Program][] = [
-      ['server', this.#world.server],
+      ...this.#world.servers.map((server, index): [string, Program] => [`server ${index}`, server]),
       ...this.#world.agents.map((agent, index): [string, Program] => [`agent ${index}`, agent.program]),
     ];
     for (const [name, program] of programs) {
@@ -115,8 +116,11 @@ export class Breaker {
   }
 
   #serverActions(): Action[] {
-    const { server, data, canFillData } = this.#world;
-    const target = 'server';
+    const { cluster } = this.#world;
+    if (cluster) return [...clusterActions(this.#world, cluster, this.#chance), ...this.#postgresActions()];
+    const { servers, data, canFillData } = this.#world;
+    const server = servers[0]!;
+    const target = 'server 0';
     return [
       { weight: 4, name: 'server killed', target, work: () => this.#killed(server, 800) },
       { weight: 3, name: 'server killed at a step', target, work: () => this.#killedAtStep(server, this.#chance.pick(this.#world.agents)) },

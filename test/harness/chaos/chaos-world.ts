@@ -16,6 +16,7 @@ import { Program } from '../program.ts';
 import { silentLog } from '../silent-log.ts';
 import { waitUntil } from '../wait-until.ts';
 import { AgentMachine, compileCache } from './agent-machine.ts';
+import { ChaosCluster } from './chaos-cluster.ts';
 import { FLEET_LOGIN, Fleet } from './fleet.ts';
 import { Line } from './line.ts';
 import { Volume } from './volume.ts';
@@ -49,6 +50,8 @@ export interface ChaosDatabase extends TestDatabase {
 
 export interface WorldOptions {
   chance: Chance;
+  /** Several control planes on a PostgreSQL server of their own, as `signalbox serve`; one by default, with a clock that can be set wrong. */
+  nodes?: number | undefined;
   /** Undefined: SQLite on a disk of its own. */
   database: ChaosDatabase | undefined;
   /** Replaces the control plane, for runs that must fail. */
@@ -57,9 +60,11 @@ export interface WorldOptions {
 
 interface Parts {
   folder: string;
-  port: number;
+  /** Of each control plane. */
+  ports: readonly number[];
+  servers: readonly Program[];
+  cluster: ChaosCluster | undefined;
   database: ChaosDatabase;
-  serverProgram: string;
   fleet: Fleet;
   data: Volume;
   agents: AgentMachine[];
@@ -69,7 +74,9 @@ interface Parts {
 
 /** Control plane, agents and routers as separate processes, with a breakable connection between each pair. */
 export class ChaosWorld {
-  readonly server: Program;
+  readonly servers: readonly Program[];
+  /** Undefined for one control plane alone. */
+  readonly cluster: ChaosCluster | undefined;
   readonly fleet: Fleet;
   readonly agents: readonly AgentMachine[];
   readonly routerLines: readonly Line[][];
@@ -80,6 +87,7 @@ export class ChaosWorld {
   slowness = 1;
   readonly #parts: Parts;
   #apiKey = '';
+  #turn = 0;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -87,32 +95,30 @@ export class ChaosWorld {
     this.agents = parts.agents;
     this.routerLines = parts.routerLines;
     this.data = parts.data;
-    this.server = new Program(parts.serverProgram, [path.join(parts.folder, 'clock')], {
-      ...compileCache(parts.folder),
-      SIGNALBOX_LISTEN: `127.0.0.1:${parts.port}`,
-      SIGNALBOX_SANDBOX_LISTEN: '',
-      SIGNALBOX_DATABASE_URL: parts.database.url,
-      SIGNALBOX_SECRET_KEY_FILE: path.join(parts.folder, 'secret.key'),
-      SIGNALBOX_RATE_LIMIT_PER_MINUTE: '1000000',
-      SIGNALBOX_HEARTBEAT_SECONDS: '1',
-      SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
-    });
+    this.servers = parts.servers;
+    this.cluster = parts.cluster;
   }
 
-  static async start({ chance, database, serverProgram = 'test/harness/chaos/programs/server.ts' }: WorldOptions): Promise<ChaosWorld> {
+  static async start({ chance, nodes = 1, database, serverProgram }: WorldOptions): Promise<ChaosWorld> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-chaos-'));
     const data = await Volume.create(path.join(folder, 'data'), DATA_MEGABYTES);
-    const port = await freePort();
+    const shared = database ?? { url: `sqlite:${path.join(data.folder, 'signalbox.db')}`, remove: () => Promise.resolve() };
+    const cluster = nodes > 1 ? await ChaosCluster.start(nodes, shared.postgres!) : undefined;
+    const ports = cluster ? cluster.nodes.map(({ port }) => port) : [await freePort()];
+    const port = cluster ? cluster.balancer.port : ports[0]!;
     const fleet = await Fleet.start();
     const routerLines = await Promise.all(fleet.ports.map(({ api, ssh }) => Promise.all([Line.start(api), Line.start(ssh)])));
     const world = new ChaosWorld({
       folder,
-      port,
+      ports,
+      servers: cluster
+        ? cluster.nodes.map((node) => new Program('server/main.ts', ['serve'], { ...settingsIn(folder), ...cluster.settingsOf(node) }))
+        : [aloneServer(folder, { port: ports[0]!, databaseUrl: shared.url, program: serverProgram })],
+      cluster,
       fleet,
       data,
       routerLines,
-      serverProgram,
-      database: database ?? { url: `sqlite:${path.join(data.folder, 'signalbox.db')}`, remove: () => Promise.resolve() },
+      database: shared,
       agents: await Promise.all(
         AGENTS.map((routers, index) => createAgent(path.join(folder, `agent-${index}`), { port, chance, routers, fleet, routerLines })),
       ),
@@ -129,16 +135,23 @@ export class ChaosWorld {
   async #begin(): Promise<void> {
     await this.setServerClock(0);
     const startedAt = performance.now();
-    this.server.start();
-    await waitUntil('the control plane answers', async () => (await fetch(`${this.#url}/healthz`).catch(() => undefined))?.ok, START_MS);
-    this.slowness = Math.min(Math.max((performance.now() - startedAt) / QUIET_START_MS, 1), SLOWEST);
+    // The first one makes the tables and the keys.
+    for (const [index, server] of this.servers.entries()) {
+      server.start();
+      await waitUntil('the control plane answers', () => this.#isUp(index), START_MS);
+    }
+    this.slowness = Math.min(Math.max((performance.now() - startedAt) / this.servers.length / QUIET_START_MS, 1), SLOWEST);
     const team = await createTeam(this.#parts.database.url, this.agents.length);
     this.#apiKey = team.apiKey;
     for (const [index, agent] of this.agents.entries()) {
-      await enrol({ server: this.#url, token: team.tokens[index]!, name: `agent ${index}`, credentialsFile: agent.credentialsFile });
+      await enrol({ server: this.#urlOf(0), token: team.tokens[index]!, name: `agent ${index}`, credentialsFile: agent.credentialsFile });
       agent.program.start();
     }
     this.routerIds = await waitUntil('all routers have a pulse', () => this.#findRouters(), START_MS);
+  }
+
+  async #isUp(index: number): Promise<boolean | undefined> {
+    return (await fetch(`${this.#urlOf(index)}/readyz`).catch(() => undefined))?.ok;
   }
 
   async #findRouters(): Promise<string[] | undefined> {
@@ -152,7 +165,9 @@ export class ChaosWorld {
 
   /** As a customer calls: gives up after a few seconds. Rejects when the control plane cannot be reached. */
   async call(method: string, route: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
-    const answer = await fetch(this.#url + route, {
+    // As a balancer without health checks: each request goes to the next control plane, whatever its state.
+    this.#turn += 1;
+    const answer = await fetch(this.#urlOf(this.#turn % this.servers.length) + route, {
       method,
       signal: AbortSignal.timeout(ANSWER_MS),
       headers: { authorization: `Bearer ${this.#apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
@@ -173,7 +188,7 @@ export class ChaosWorld {
   /** Programs that exited unasked. */
   get unaskedEnds(): string[] {
     const programs: [string, Program[]][] = [
-      ['server', [this.server]],
+      ...this.servers.map((server, index): [string, Program[]] => [this.cluster ? `server ${index}` : 'server', [server]]),
       ...this.agents.map(({ programs: own }, index): [string, Program[]] => [`agent ${index}`, own]),
     ];
     const ends = programs.flatMap(([name, own]) =>
@@ -187,18 +202,44 @@ export class ChaosWorld {
   }
 
   async close(): Promise<void> {
-    await this.server.kill();
+    for (const server of this.servers) await server.kill();
     for (const agent of this.agents) await agent.remove();
     await this.fleet.stop();
     for (const line of this.routerLines.flat()) await line.close();
+    await this.cluster?.close();
     await this.#parts.database.remove();
     await this.data.remove();
     await rm(this.#parts.folder, { recursive: true, force: true });
   }
 
-  get #url(): string {
-    return `http://127.0.0.1:${this.#parts.port}`;
+  #urlOf(index: number): string {
+    return `http://127.0.0.1:${this.#parts.ports[index]}`;
   }
+}
+
+function settingsIn(folder: string): Record<string, string> {
+  return {
+    ...compileCache(folder),
+    SIGNALBOX_SANDBOX_LISTEN: '',
+    SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
+    SIGNALBOX_RATE_LIMIT_PER_MINUTE: '1000000',
+    SIGNALBOX_HEARTBEAT_SECONDS: '1',
+    SIGNALBOX_OFFLINE_AFTER_SECONDS: '3',
+  };
+}
+
+interface Alone {
+  port: number;
+  databaseUrl: string;
+  program: string | undefined;
+}
+
+function aloneServer(folder: string, { port, databaseUrl, program = 'test/harness/chaos/programs/server.ts' }: Alone): Program {
+  return new Program(program, [path.join(folder, 'clock')], {
+    ...settingsIn(folder),
+    SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+    SIGNALBOX_DATABASE_URL: databaseUrl,
+  });
 }
 
 interface AgentParts {

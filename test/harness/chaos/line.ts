@@ -37,20 +37,22 @@ interface Pair {
 export class Line {
   readonly #server: net.Server;
   readonly #pairs = new Set<Pair>();
-  readonly #target: number;
+  /** A port on this machine, or the path of a Unix socket. */
+  readonly #target: number | string;
   /** Asked for every message about a job on a tunnel: is it to come twice? Undefined for a line that is no tunnel. */
   readonly #repeats: (() => boolean) | undefined;
   #step: { step: Step; seen: PromiseWithResolvers<void> } | undefined;
   #corruption: { corruption: Corruption; left: number; happened: PromiseWithResolvers<void> } | undefined;
+  #isBlocked = false;
   repeated = 0;
 
-  private constructor(target: number, repeats: (() => boolean) | undefined) {
+  private constructor(target: number | string, repeats: (() => boolean) | undefined) {
     this.#target = target;
     this.#repeats = repeats;
     this.#server = net.createServer((client) => this.#pair(client));
   }
 
-  static async start(target: number, repeats?: () => boolean): Promise<Line> {
+  static async start(target: number | string, repeats?: () => boolean): Promise<Line> {
     const line = new Line(target, repeats);
     line.#server.listen(0, '127.0.0.1');
     await once(line.#server, 'listening');
@@ -85,6 +87,18 @@ export class Line {
     for (const pair of this.#pairs) pair.isStalled = true;
   }
 
+  /** From now on connections carry nothing, new ones too: no end is told. */
+  block(): void {
+    this.#isBlocked = true;
+    this.stall();
+  }
+
+  /** What was blocked ends; new connections are carried. */
+  unblock(): void {
+    this.#isBlocked = false;
+    this.cut();
+  }
+
   /** Resets every connection. */
   cut(): void {
     for (const { sockets } of this.#pairs) for (const socket of sockets) socket.resetAndDestroy();
@@ -97,9 +111,10 @@ export class Line {
   }
 
   #pair(client: net.Socket): void {
-    const server = net.connect({ port: this.#target, host: '127.0.0.1', noDelay: true });
+    const target = this.#target;
+    const server = net.connect(typeof target === 'string' ? { path: target } : { port: target, host: '127.0.0.1', noDelay: true });
     client.setNoDelay(true);
-    const pair: Pair = { sockets: [client, server], isStalled: false };
+    const pair: Pair = { sockets: [client, server], isStalled: this.#isBlocked };
     this.#pairs.add(pair);
     for (const [socket, other] of [
       [client, server],

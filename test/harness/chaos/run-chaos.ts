@@ -25,6 +25,8 @@ export interface ProcessChaosOptions {
   /** All of them by default. */
   faults?: readonly OptionalFault[];
   serverProgram?: string;
+  /** Several control planes on PostgreSQL; one by default. */
+  nodes?: number;
 }
 
 /** In a healthy world every job has its end within this time on a quiet machine, milliseconds: the longest waits for its guard. */

@@ -2,27 +2,34 @@ import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-/** A TCP balancer: each connection goes to the first of its targets that accepts it. */
+/** A TCP balancer: each connection goes to the first of its targets that accepts it, or to each in turn. */
 export class Balancer {
   /** Ports of control planes, the preferred one first. */
   targets: number[];
   readonly #server: net.Server;
+  readonly #isSpread: boolean;
   readonly #sockets = new Set<net.Socket>();
 
-  private constructor(targets: number[]) {
+  private constructor(targets: number[], isSpread: boolean) {
     this.targets = targets;
+    this.#isSpread = isSpread;
     this.#server = net.createServer((client) => void this.#carry(client));
   }
 
-  static async start(targets: number[]): Promise<Balancer> {
-    const balancer = new Balancer(targets);
+  /** @param spread the next connection prefers the next target */
+  static async start(targets: number[], { spread = false } = {}): Promise<Balancer> {
+    const balancer = new Balancer([...targets], spread);
     balancer.#server.listen(0, '127.0.0.1');
     await once(balancer.#server, 'listening');
     return balancer;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   async close(): Promise<void> {
@@ -33,7 +40,9 @@ export class Balancer {
 
   async #carry(client: net.Socket): Promise<void> {
     client.on('error', () => client.destroy());
-    for (const port of this.targets) {
+    const targets = [...this.targets];
+    if (this.#isSpread) this.targets.push(this.targets.shift()!);
+    for (const port of targets) {
       const server = await connect(port);
       if (!server) continue;
       this.#pair(client, server);
