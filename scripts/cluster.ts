@@ -21,7 +21,7 @@ import { MailFolder } from './demo/mail-folder.ts';
 import { makeGroup, proveEmail } from './demo/notify-admin.ts';
 import { admin, createTeam } from './demo/people.ts';
 import { checkPorts, HIGHEST_FIRST_PORT, readFirstPort } from './demo/ports.ts';
-import { describeRouters, idOf, listRouters, routersAt, simulatorOf, startAgent } from './demo/routers.ts';
+import { describeRouters, idOf, listKnown, routersAt, simulatorOf, startAgent } from './demo/routers.ts';
 import type { ListedRouter } from './demo/routers.ts';
 import { say, Stage, text } from './demo/stage.ts';
 
@@ -188,17 +188,20 @@ function startNode(node: Node): void {
 
 /** @returns undefined while one of them does not answer a command through the balancer */
 async function answeringRouters(key: string): Promise<ListedRouter[] | undefined> {
-  const listed = await listRouters(baseUrl, key, routers);
-  for (const { identity } of listed ? routers : []) {
-    const answer = await fetch(`${baseUrl}/api/synchronous/${idOf(listed!, identity)}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ command: '/system/identity/print', parameters: '' }),
-    });
-    await answer.body?.cancel();
-    if (!answer.ok) return undefined;
-  }
-  return listed;
+  const known = await listKnown(baseUrl, key);
+  const ids = routers.map(({ identity }) => idOf(known, identity));
+  const answers = await Promise.all(ids.map((id) => id !== '' && answersCommand(key, id)));
+  return answers.includes(false) ? undefined : known;
+}
+
+async function answersCommand(key: string, routerId: string): Promise<boolean> {
+  const answer = await fetch(`${baseUrl}/api/synchronous/${routerId}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ command: '/system/identity/print', parameters: '' }),
+  });
+  await answer.body?.cancel();
+  return answer.ok;
 }
 
 async function isOk(url: string): Promise<boolean> {

@@ -28,6 +28,9 @@ export function balancerConfig({ api, sandbox, nodes }: ClusterPorts, names: rea
   timeout tunnel 1h
   # No node is ready: the database is away, for example.
   http-error status 503 content-type application/problem+json string '{"type":"about:blank","title":"Service Unavailable","status":503,"code":"unavailable","detail":"no control plane is ready","message":"no control plane is ready"}' hdr Retry-After 2
+  # A node ended before it had answered, or does not answer: what was asked may have been done.
+  http-error status 502 content-type application/problem+json string '{"type":"about:blank","title":"Bad Gateway","status":502,"code":"outcome_unknown","detail":"the control plane ended before it answered","message":"the control plane ended before it answered"}'
+  http-error status 504 content-type application/problem+json string '{"type":"about:blank","title":"Gateway Timeout","status":504,"code":"outcome_unknown","detail":"the control plane did not answer","message":"the control plane did not answer"}'
 frontend all
   bind 127.0.0.1:${api}
   # What a client says of itself is not believed.

@@ -92,11 +92,16 @@ function agentConfig({ server, routers }: DemoAgent): object {
 
 /** @returns undefined while one of these routers does not answer */
 export async function listRouters(baseUrl: string, apiKey: string, routers: readonly DemoRouter[]): Promise<ListedRouter[] | undefined> {
-  const answer = await fetch(`${baseUrl}/api/routers`, { headers: { authorization: `Bearer ${apiKey}` } });
-  if (!answer.ok) return undefined;
-  const { data } = (await answer.json()) as { data: ListedRouter[] };
+  const data = await listKnown(baseUrl, apiKey);
   const ready = routers.every(({ identity }) => data.some((router) => router.identity === identity && router.has_pulse));
   return ready ? data : undefined;
+}
+
+/** Every router that was ever seen. @throws Error without an answer of success */
+export async function listKnown(baseUrl: string, apiKey: string): Promise<ListedRouter[]> {
+  const answer = await fetch(`${baseUrl}/api/routers`, { headers: { authorization: `Bearer ${apiKey}` } });
+  if (!answer.ok) throw new Error(`the list of routers was answered with ${answer.status}`);
+  return ((await answer.json()) as { data: ListedRouter[] }).data;
 }
 
 export function idOf(listed: readonly ListedRouter[], identity: string): string {

@@ -44,24 +44,31 @@ async function createMigratedSqlite(): Promise<TestDatabase> {
 
 /** Folder of the socket of this run's PostgreSQL server, which starts when it is first asked for. */
 export async function askForServer(port: number): Promise<string> {
-  const reply = JSON.parse(await text(net.connect(port, '127.0.0.1'))) as { socketFolder?: string; error?: string };
+  return (await askForFolders(port)).socketFolder;
+}
+
+/** The server's, and the one through which the product reaches it: PgBouncer's with `TEST_PGBOUNCER=1`. */
+async function askForFolders(port: number): Promise<{ socketFolder: string; productFolder: string }> {
+  const reply = JSON.parse(await text(net.connect(port, '127.0.0.1'))) as { socketFolder?: string; poolerFolder?: string; error?: string };
   if (reply.socketFolder === undefined) throw new Error(reply.error ?? 'no PostgreSQL server');
-  return reply.socketFolder;
+  return { socketFolder: reply.socketFolder, productFolder: reply.poolerFolder ?? reply.socketFolder };
 }
 
 async function createPostgres(): Promise<TestDatabase> {
-  const socketFolder = await askForServer(inject('postgresPort'));
+  const { socketFolder, productFolder } = await askForFolders(inject('postgresPort'));
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = new Client({ connectionString: postgresUrl(socketFolder, 'postgres') });
   await admin.connect();
   await admin.query(`create database ${name}`);
   await admin.end();
   // The server's data folder goes with the server.
-  return { url: postgresUrl(socketFolder, name), remove: () => Promise.resolve() };
+  return { url: postgresUrl(productFolder, name), remove: () => Promise.resolve() };
 }
 
 async function createMigratedPostgres(): Promise<TestDatabase> {
-  return new PostgresShelf(inject('runFolder'), await askForServer(inject('postgresPort'))).take();
+  const { socketFolder, productFolder } = await askForFolders(inject('postgresPort'));
+  const database = await new PostgresShelf(inject('runFolder'), socketFolder).take();
+  return { ...database, url: database.url.replace(encodeURIComponent(socketFolder), encodeURIComponent(productFolder)) };
 }
 
 async function createMigratedPglite(): Promise<TestDatabase> {

@@ -4,6 +4,8 @@ import net, { type AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import process from 'node:process';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
@@ -38,12 +40,12 @@ async function offerPostgres(project: TestProject): Promise<() => Promise<void>>
     project.provide('postgresPort', 0);
     return () => Promise.resolve();
   }
-  let starting: Promise<PostgresServer> | undefined;
+  let starting: Promise<Running> | undefined;
   const answer = async (socket: net.Socket): Promise<void> => {
     socket.on('error', () => socket.destroy());
-    starting ??= startPostgres(bin);
+    starting ??= start(bin);
     const reply = await starting.then(
-      ({ socketFolder }) => ({ socketFolder }),
+      ({ server, pooler }) => ({ socketFolder: server.socketFolder, poolerFolder: pooler?.socketFolder }),
       (error: unknown) => ({ error: String(error) }),
     );
     socket.end(JSON.stringify(reply));
@@ -54,7 +56,20 @@ async function offerPostgres(project: TestProject): Promise<() => Promise<void>>
   project.provide('postgresPort', (broker.address() as AddressInfo).port);
   return async () => {
     broker.close();
-    const server = await starting?.catch(() => undefined);
-    await server?.stop();
+    const running = await starting?.catch(() => undefined);
+    await running?.pooler?.close();
+    await running?.server.stop();
   };
+}
+
+interface Running {
+  server: PostgresServer;
+  /** With `TEST_PGBOUNCER=1`: what control planes reach the server through. */
+  pooler: PgBouncer | undefined;
+}
+
+async function start(bin: string): Promise<Running> {
+  const server = await startPostgres(bin);
+  const isPooled = process.env['TEST_PGBOUNCER'] === '1';
+  return { server, pooler: isPooled ? await startPgBouncer(server.socketFolder) : undefined };
 }

@@ -40,7 +40,7 @@ export function postgresSocket(socketFolder: string): string {
 }
 
 /** The server refuses to run as root; then it runs as the user the package made. It dies with us, whatever ends us. */
-async function unprivileged(): Promise<{ prefix: string[]; uid: number | undefined }> {
+export async function unprivileged(): Promise<{ prefix: string[]; uid: number | undefined }> {
   if (process.getuid?.() !== 0) return { prefix: ['--pdeathsig', 'INT'], uid: undefined };
   const { stdout } = await run('id', ['-u', 'postgres']);
   const switchUser = ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--pdeathsig', 'INT'];

@@ -15,6 +15,7 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { startSimulator } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
+import { NODES, SharedEngines } from './cluster/shared-engines.ts';
 import { silentLog } from './silent-log.ts';
 import { TERMINAL_USERS, terminalConfig } from './terminal-users.ts';
 import { TRUSTED } from './reverse-proxy.ts';
@@ -66,15 +67,27 @@ export class World {
   agent: RunningAgent | undefined;
   caller!: Caller;
   readonly #options: WorldOptions;
+  /** What several control planes share, with `TEST_NODES`. */
+  readonly #shared: SharedEngines | undefined;
+  /** The further control planes. */
+  readonly #companions: RunningServer[] = [];
   #databaseUrl = '';
+  #turn = 0;
 
-  private constructor(folder: string, options: WorldOptions) {
+  private constructor(folder: string, options: WorldOptions, shared: SharedEngines | undefined) {
     this.folder = folder;
     this.#options = options;
+    this.#shared = shared;
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const world = new World(await mkdtemp(path.join(os.tmpdir(), 'signalbox-world-')), options);
+    const mayShare = options.databaseUrl === undefined && options.front === undefined;
+    const shared = mayShare && NODES > 1 ? await SharedEngines.start() : undefined;
+    const world = new World(
+      await mkdtemp(path.join(os.tmpdir(), 'signalbox-world-')),
+      { ...options, ...(await shared?.settings(options)) },
+      shared,
+    );
     try {
       await world.#startAll();
       return world;
@@ -125,7 +138,7 @@ export class World {
   ): Promise<void> {
     const config = parseConfig(
       {
-        server: options.server ?? this.origin,
+        server: options.server ?? this.#agentOrigin,
         ...(this.front === undefined ? {} : { server_ca: this.front.caFile }),
         credentials: 'credentials.json',
         state: options.state ?? 'agent-state',
@@ -163,7 +176,9 @@ export class World {
   async close(): Promise<void> {
     await this.agent?.close();
     await this.front?.close();
+    for (const companion of this.#companions) await companion.close();
     await (this.server as RunningServer | undefined)?.close();
+    await this.#shared?.close();
     for (const simulator of this.simulators) await simulator.close();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -187,6 +202,8 @@ export class World {
     }
     this.#options.prepare?.(this.simulators);
     await this.#startServer('0');
+    while (this.#shared && this.#companions.length < NODES - 1)
+      this.#companions.push(await this.startMember(await this.#shared.nodeSettings()));
     await this.front?.open(this.server.url);
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;
@@ -218,6 +235,17 @@ export class World {
     return startServer(config, { log: silentLog, consoleFiles: null, ...this.#options.overrides, ...overrides });
   }
 
+  /** With `TEST_NODES` an agent is connected to another control plane than the one whose services tests look at. */
+  get #agentOrigin(): string {
+    return this.#companions.at(-1)?.url ?? this.origin;
+  }
+
+  /** Each request goes to the next control plane, as a balancer sends it. */
+  #nextServer(): RunningServer {
+    this.#turn += 1;
+    return [this.server, ...this.#companions][this.#turn % (this.#companions.length + 1)]!;
+  }
+
   /** The caller of the first team, at another control plane. */
   callerAt(server: RunningServer): Caller {
     return this.#callerOf(this.caller.teamId, this.caller.apiKey, server);
@@ -228,7 +256,7 @@ export class World {
       teamId,
       apiKey,
       call: async (method, url, body, headers = {}) => {
-        const answer = await fetch(`${(server ?? this.server).url}${url}`, {
+        const answer = await fetch(`${(server ?? this.#nextServer()).url}${url}`, {
           method,
           headers: { authorization: `Bearer ${apiKey}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
           ...(body === undefined ? {} : { body: JSON.stringify(body) }),
