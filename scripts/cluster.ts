@@ -190,7 +190,7 @@ function startNode(node: Node): void {
 async function answeringRouters(key: string): Promise<ListedRouter[] | undefined> {
   const known = await listKnown(baseUrl, key);
   const ids = routers.map(({ identity }) => idOf(known, identity));
-  const answers = await Promise.all(ids.map((id) => id !== '' && answersCommand(key, id)));
+  const answers = await Promise.all(ids.map(async (id) => id !== '' && answersCommand(key, id)));
   return answers.includes(false) ? undefined : known;
 }
 
