@@ -158,6 +158,25 @@ describeEachDatabase('addresses of notifications', (open) => {
       expect(await log()).toEqual(['email open pending', 'telegram open sent fallback']);
     });
 
+    test('waits for the line of this server when all channels fail: no attempt counts, and all comes when it is back', async () => {
+      await chat();
+      await target();
+      const asked: string[] = [];
+      bench.server.answer = (_message, to) => {
+        asked.push(to);
+        return { outcome: 'retry', error: 'connect_failed', detail: '' };
+      };
+      await fault();
+      await bench.pass(12 * MINUTE);
+      expect(await log()).toEqual(['email open pending', 'telegram open pending']);
+      // One message each half minute tries each provider.
+      expect(asked.length).toBeLessThanOrEqual(2 * (2 * 12 + 2));
+      expect((await bench.log()).map(({ attempts }) => attempts).every((attempts) => attempts <= 1)).toBe(true);
+      bench.server.answer = () => ({ outcome: 'sent' });
+      await bench.pass(MINUTE);
+      expect(await log()).toEqual(['email open sent', 'telegram open sent']);
+    });
+
     test('but by none that is not proved, or by a person who has left the group', async () => {
       await made.contacts.add(owner(), 'telegram', { address: CHAT });
       down();

@@ -7,6 +7,7 @@ import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Channels } from '../channels/set.ts';
+import { Line } from './sending/line.ts';
 import { MessageOutcomes } from './sending/outcomes.ts';
 import { MessageSender } from './sending/sender.ts';
 import { selectOldestDue } from './sending/store.ts';
@@ -50,6 +51,7 @@ export class MessagesService {
       rules: deps.rules ?? DEFAULT_SENDER_RULES,
       random: deps.random ?? Math.random,
       views: new SharedViews(),
+      line: new Line(),
       outcomes: this.outcomes,
       onAttempt: (teamId) => this.changes.publish({ teamId }),
     });

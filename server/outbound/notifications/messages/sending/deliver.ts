@@ -19,6 +19,8 @@ import type { SenderRules } from '../types.ts';
 import type { SharedViews } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
 import { kindFor } from './knowledge.ts';
+import { CUT_OFF_PAUSE_MS } from './line.ts';
+import type { Line } from './line.ts';
 import type { MessageOutcomes } from './outcomes.ts';
 import { topicsFor } from '../topics/choose.ts';
 import { selectTopicEvents } from '../topics/store.ts';
@@ -44,6 +46,7 @@ export interface DeliverDeps {
   channels: Channels;
   rules: SenderRules;
   views: SharedViews;
+  line: Line;
   links: Pick<MessageLinks, 'acknowledgeUrl'>;
   /** Of the console, without a slash at the end. */
   publicUrl: string;
@@ -254,11 +257,13 @@ async function record(
 ): Promise<void> {
   const { storage, clock, rules } = deps;
   const now = clock.now();
+  deps.line.note(message.channel, result);
   const failed = 'error' in result ? result : { error: null, detail: null };
   const settled = await storage.writes.write(async (tx) => {
     await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
-    const pauseMs = pauseOf(result, rules);
-    const isRefused = result.outcome === 'config';
+    const isCutOff = deps.line.isCut && result.outcome === 'retry';
+    const pauseMs = isCutOff ? CUT_OFF_PAUSE_MS : pauseOf(result, rules);
+    const isRefused = result.outcome === 'config' || isCutOff;
     if (pauseMs > 0 && !isOwnFault(message, result)) await stopBucket(tx, message.bucket, now + pauseMs, isRefused);
     if (result.outcome === 'sent' || result.outcome === 'never') await acceptAccount(tx, message.bucket);
     else await leaveProbe(tx, message.bucket, probe);
