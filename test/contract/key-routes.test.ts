@@ -38,7 +38,7 @@ describeEachDatabase('keys, agents and enrolment', (open) => {
     dropped = [];
     auth = new CredentialsService({ storage, clock, log: silentLog });
     const gateway = {
-      epoch: (agentId: string) => (connected.has(agentId) ? 1 : undefined),
+      isConnected: (agentId: string) => connected.has(agentId),
       disconnect: (agentId: string) => void connected.delete(agentId),
     };
     app = new TeamApp((scope) => {

@@ -41,7 +41,7 @@ describeEachDatabase('moving routers and agents between sites', (open) => {
     devices = new DevicesService({ storage, clock, log: silentLog, routers, manufacturers: { lookup: async () => () => null } });
     const auth = new CredentialsService({ storage, clock, log: silentLog });
     const sites = new SitesService({ storage, clock });
-    const gateway = { epoch: () => undefined, disconnect: () => undefined };
+    const gateway = { isConnected: () => false, disconnect: () => undefined };
     app = new TeamApp((scope) => {
       routerRoutes(scope, { routers, agents: new AgentsService(storage), states: { of: () => undefined }, sites, now: () => clock.now() });
       agentRoutes(scope, {

@@ -8,7 +8,7 @@ import type { AgentConnection } from '../../server/platform/core/agent-gateway.t
 import { Listeners } from '../../server/platform/core/listeners.ts';
 
 /** For faults that have nothing to do with the state of a router. */
-export const NO_STATES: FaultsDeps['states'] = { verdictOf: () => undefined, changes: new Listeners() };
+export const NO_STATES: FaultsDeps['states'] = { verdictOf: () => undefined, changes: new Listeners(), told: new Listeners() };
 
 /** Faults over real states, which get the same events of agents in the same order as in the product. */
 export class FaultsBench extends FaultsService {
@@ -50,12 +50,12 @@ export class FaultsBench extends FaultsService {
     await this.states.stop();
   }
 
-  async onReady(connection: AgentConnection): Promise<void> {
+  override async onReady(connection: AgentConnection): Promise<void> {
     await this.#routers.onReady(connection);
     this.states.onReady(connection);
   }
 
-  onGone(connection: AgentConnection): void {
+  override onGone(connection: AgentConnection): void {
     const now = this.#now();
     this.states.onGone(connection, { endedBy: 'network', at: now, lastHeardAt: now });
   }

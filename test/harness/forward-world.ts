@@ -67,6 +67,10 @@ class DirectGateway implements AgentGateway {
     return this.agentForwards ? this.currentEpoch : undefined;
   }
 
+  isConnected(): boolean {
+    return this.agentForwards !== undefined;
+  }
+
   disconnect(): void {
     this.agentForwards = undefined;
   }

@@ -2,6 +2,7 @@ import type { CredentialsService } from '../../access/credentials/service.ts';
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { AgentEpochs } from '../../fleet/agents/epochs.ts';
+import type { AgentHolders } from '../../fleet/agents/holders.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
 import { RemoteAgents } from '../../platform/nodes/remote-agents.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
@@ -11,12 +12,13 @@ import { AgentEventFanOut } from './agent-events.ts';
 interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters' | 'cluster'> {
   credentials: CredentialsService;
   agentEpochs: AgentEpochs;
+  agentHolders: AgentHolders | null;
   sessions: SessionsService;
 }
 
 /** The gateway to connected agents. Features call it, and its tunnels call the features, so `agentEvents` is connected last. */
 export const tunnels = feature({
-  create: ({ config, clock, log, counters, cluster, credentials, agentEpochs, sessions }: Needs) => {
+  create: ({ config, clock, log, counters, cluster, credentials, agentEpochs, agentHolders, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();
     const tunnelRegistry = new TunnelRegistry({
       callbacks: {
@@ -24,10 +26,15 @@ export const tunnels = feature({
         beginSession: (begin) => agentEpochs.assign(begin),
         confirmSession: async (agentId, epoch, journalId) => {
           const counts = await agentEpochs.confirm(agentId, epoch, journalId);
-          if (counts) remoteAgents?.announce(agentId, epoch);
-          return counts;
+          if (!counts) return false;
+          remoteAgents?.announce(agentId, epoch);
+          agentHolders?.onStored(agentId);
+          return true;
         },
-        endSession: (agentId, epoch) => agentEpochs.end(agentId, epoch),
+        endSession: async (agentId, epoch) => {
+          await agentEpochs.end(agentId, epoch);
+          agentHolders?.onStored(agentId);
+        },
         events: agentEvents,
         tunnels: sessions,
       },
@@ -36,9 +43,17 @@ export const tunnels = feature({
       settings: { heartbeatMs: config.heartbeatMs },
       counters,
     });
-    const remoteAgents = cluster
-      ? new RemoteAgents({ ...cluster, local: tunnelRegistry, holder: (agentId) => agentEpochs.holder(agentId), clock, counters })
-      : undefined;
+    const remoteAgents =
+      cluster && agentHolders
+        ? new RemoteAgents({
+            ...cluster,
+            local: tunnelRegistry,
+            holder: (agentId) => agentEpochs.holder(agentId),
+            isElsewhere: (agentId) => agentHolders.isElsewhere(agentId),
+            clock,
+            counters,
+          })
+        : undefined;
     const gateway: AgentGateway = remoteAgents ?? tunnelRegistry;
     return { tunnelRegistry, gateway, agentEvents };
   },

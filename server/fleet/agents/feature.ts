@@ -5,6 +5,8 @@ import { agentRoutes } from './routes.ts';
 import type { AgentRoutesDeps } from './routes.ts';
 import { AgentsService } from './service.ts';
 import { AgentEpochs } from './epochs.ts';
+import { AgentHolders } from './holders.ts';
+import { WatchRights } from './watch-rights.ts';
 
 interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessions' | 'sites' | 'removals'> {
   gateway: AgentRoutesDeps['gateway'];
@@ -12,11 +14,18 @@ interface Routes extends Pick<AgentRoutesDeps, 'agents' | 'credentials' | 'sessi
 }
 
 export const agents = feature({
-  create: ({ storage, clock, cluster }: Pick<Platform, 'storage' | 'clock' | 'cluster'>) => ({
+  create: ({ storage, clock, log, cluster }: Pick<Platform, 'storage' | 'clock' | 'log' | 'cluster'>) => ({
     agents: new AgentsService(storage),
     agentEpochs: new AgentEpochs(storage, clock, AGENTS_APART_MS, cluster?.nodeId),
+    /** Both null for a control plane that serves its database alone. */
+    agentHolders: cluster && new AgentHolders({ storage, clock, log: log.child({ component: 'agents' }), cluster }),
+    watchRights: cluster && new WatchRights(cluster.nodeId),
   }),
-  stop: ({ agentEpochs }) => agentEpochs.stop(),
+  start: ({ agentHolders }) => agentHolders?.start(),
+  stop: async ({ agentEpochs, agentHolders }) => {
+    await agentHolders?.stop();
+    await agentEpochs.stop();
+  },
   routes: (scope, { gateway, revocations, ...services }: Routes) =>
     agentRoutes(scope, { ...services, gateway, onRevoked: (teamId) => revocations.enforce(teamId) }),
 });

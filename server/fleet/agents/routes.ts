@@ -97,7 +97,7 @@ const newTokenBody = z
   })
   .meta({ id: 'NewEnrolToken', examples: [{ site_id: agentExample.site_id }, { replaces_agent_id: agentExample.id }] });
 
-type Gateway = Pick<AgentGateway, 'epoch' | 'disconnect'>;
+type Gateway = Pick<AgentGateway, 'isConnected' | 'disconnect'>;
 
 export interface AgentRoutesDeps {
   agents: AgentsService;
@@ -297,7 +297,7 @@ async function presentAgents(
     teamId,
     agents.map(({ id }) => id),
   );
-  return agents.map((agent) => presentAgent(agent, gateway.epoch(agent.id) !== undefined, lines.get(agent.id)));
+  return agents.map((agent) => presentAgent(agent, gateway.isConnected(agent.id), lines.get(agent.id)));
 }
 
 function presentAgent(agent: Agent, connected: boolean, line: AgentLine | undefined): z.infer<typeof agentSchema> {

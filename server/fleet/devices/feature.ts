@@ -1,8 +1,10 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
+import type { AgentHolders } from '../agents/holders.ts';
 import type { FaultsService } from '../faults/service.ts';
 import type { RoutersService } from '../routers/service.ts';
+import type { StatesService } from '../states/service.ts';
 import { Manufacturers } from './manufacturers.ts';
 import { deviceRoutes } from './routes.ts';
 import { DevicesService } from './service.ts';
@@ -11,10 +13,12 @@ import { describeTruncation } from './truncation.ts';
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
   faults: FaultsService;
+  states: StatesService;
+  agentHolders: AgentHolders | null;
 }
 
 export const devices = feature({
-  create: ({ config, storage, clock, log, counters, routers, faults }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, routers, faults, states, agentHolders }: Needs) => ({
     devices: new DevicesService({
       storage,
       clock,
@@ -22,6 +26,7 @@ export const devices = feature({
       routers,
       manufacturers: new Manufacturers(),
       onTotal: (routerId, total) => faults.setCondition(routerId, 'devices_truncated', describeTruncation(total)),
+      isElsewhere: agentHolders ? (routerId) => agentHolders.isElsewhere(states.find(routerId)?.agentId ?? '') : undefined,
       counters,
       keepMs: config.keepDevicesMs,
       agentsApartMs: AGENTS_APART_MS,

@@ -35,6 +35,8 @@ export interface DevicesDeps {
   log: Log;
   routers: Pick<RoutersService, 'routerIdOf' | 'presence'>;
   manufacturers: Pick<Manufacturers, 'lookup'>;
+  /** Where several control planes serve the database: whether another one has the tunnel of the router's agent. */
+  isElsewhere?: ((routerId: string) => boolean) | undefined;
   counters?: Counters;
   /** How long a device without an alias is kept after it was seen last, milliseconds. */
   keepMs?: number;
@@ -271,13 +273,18 @@ export class DevicesService {
     }
   }
 
+  /** Here, or by the control plane that has the agent's tunnel: agents report soon after they have connected. */
+  #isFollowed(routerId: string): boolean {
+    return this.#followed.has(routerId) || this.#deps.isElsewhere?.(routerId) === true;
+  }
+
   async #assemble(rows: list.DeviceRow[]): Promise<Device[]> {
     const sightings = await list.selectSightings(
       this.#deps.storage.db,
       rows.map((row) => row.id),
     );
     const { presence } = this.#deps.routers;
-    return toDevices(rows, sightings, (routerId) => (this.#followed.has(routerId) ? presence.get(routerId).lastSeenAt : null));
+    return toDevices(rows, sightings, (routerId) => (this.#isFollowed(routerId) ? presence.get(routerId).lastSeenAt : null));
   }
 }
 

@@ -5,11 +5,12 @@ import type { Log } from '../../platform/core/log.ts';
 import { sampledLog } from '../../platform/core/sampled-log.ts';
 import { storeApart } from '../../platform/core/store-apart.ts';
 import type { RefusedRow } from '../../platform/core/store-apart.ts';
-import type { Storage } from '../../platform/storage/db.ts';
+import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { applyAgentChange, bringsNotice } from './agents/store.ts';
 import { applyChanges } from './store.ts';
-import type { FaultChange, FaultEvent } from './types.ts';
+import type { FaultChange, FaultEvent, FaultType } from './types.ts';
 import { WaitingAgents } from './waiting-agents.ts';
+import type { WatchRights } from '../agents/watch-rights.ts';
 import type { AgentChange, ChangedRouter } from './waiting-agents.ts';
 import { WaitingChanges } from './waiting-changes.ts';
 import type { TakenChange } from './waiting-changes.ts';
@@ -19,12 +20,17 @@ const CHUNK = 100;
 /** Routers of an agent in one transaction: they share a few statements, so it takes about as long. */
 const AGENT_CHUNK = 500;
 
+/** An agent that claims a router is seen by the control plane that has that agent's tunnel, not by the one that watches the router. */
+const SEEN_BY_ANYONE: ReadonlySet<FaultType> = new Set(['move_requested']);
+
 interface ChangesDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
   onFault?: (event: FaultEvent) => void;
   counters?: Counters;
+  /** Where several control planes serve the database: of which agents and routers this one may change faults. */
+  rights?: WatchRights | undefined;
 }
 
 /** A change of an agent that is being stored. */
@@ -101,8 +107,9 @@ export class Changes {
   async #storeChunk(): Promise<{ error: unknown } | undefined> {
     if (this.#chunk.length === 0) this.#chunk = this.#waiting.take(CHUNK);
     const chunk = this.#chunk;
+    const { storage, clock } = this.#deps;
     const { refused, left, error } = await storeApart(chunk, async (changes) => {
-      this.#publish(await this.#deps.storage.writes.write((tx) => applyChanges(tx, changes, this.#deps.clock.now())));
+      this.#publish(await storage.writes.write(async (tx) => applyChanges(tx, await this.#permitted(tx, changes), clock.now())));
     });
     this.#countRefused(refused, ({ teamId, routerId }) => ({ team_id: teamId, router_id: routerId }));
     this.#chunk = left;
@@ -129,10 +136,28 @@ export class Changes {
     const { storage, clock } = this.#deps;
     return storeApart(routers, async (some) => {
       const part = { ...work.change, routers: some, total: work.change.routers.length, withNotice: !work.hasNotice };
-      const events = await storage.writes.write((tx) => applyAgentChange(tx, part, clock.now()));
+      const events = await storage.writes.write(async (tx) =>
+        (await this.#mayChange(tx, part.agentId)) ? applyAgentChange(tx, part, clock.now()) : [],
+      );
       work.hasNotice ||= bringsNotice(events);
       this.#publish(events);
     });
+  }
+
+  /** Without those of routers that another control plane watches: it sees for itself. */
+  async #permitted(tx: Tx, changes: readonly TakenChange[]): Promise<readonly TakenChange[]> {
+    const { rights } = this.#deps;
+    if (!rights) return changes;
+    const own = await rights.ofRouters(
+      tx,
+      changes.map(({ routerId }) => routerId),
+    );
+    return changes.filter(({ routerId, change }) => own.has(routerId) || SEEN_BY_ANYONE.has(change.type));
+  }
+
+  async #mayChange(tx: Tx, agentId: string): Promise<boolean> {
+    const { rights } = this.#deps;
+    return !rights || (await rights.ofAgents(tx, [agentId])).has(agentId);
   }
 
   #countRefused<T>(refused: readonly RefusedRow<T>[], nameOf: (row: T) => Record<string, string>): void {

@@ -10,13 +10,18 @@ import type { FaultFilter } from './list/types.ts';
 import { NextMoments } from '../../platform/core/next-moments.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
+import { AGENTS_APART_MS, Gathered } from '../../platform/core/gathered.ts';
+import type { Members } from '../../platform/nodes/members.ts';
+import type { AgentHolders } from '../agents/holders.ts';
+import type { WatchRights } from '../agents/watch-rights.ts';
 import type { StatesService } from '../states/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { Changes } from './changes.ts';
 import { parseAmbience } from './rule.ts';
-import { selectFaults, selectOpenFaults, selectWatchedRouters } from './store.ts';
+import { selectFaults, selectOpenFaults, selectOpenFaultsOf, selectWatchedRouters, selectWatchedRoutersOf } from './store.ts';
+import type { WatchedRouter } from './store.ts';
 import type { FaultChange, FaultEvent, FaultRecord, FaultRules, FaultType, Finding } from './types.ts';
 import { RouterWatch } from './watch.ts';
 import type { WatchStart } from './watch.ts';
@@ -24,18 +29,35 @@ import type { WatchStart } from './watch.ts';
 /** For a removal, which ends a router's faults in its own transaction. */
 export { resolveAllOf } from './agents/store.ts';
 
+/** Several control planes: each agent's routers are watched by the one that has its tunnel, or by one of them while nobody has it. */
+export interface SharedFaults {
+  holders: Pick<AgentHolders, 'isOwnAway' | 'lostAgents' | 'changes'>;
+  members: Pick<Members, 'changes'>;
+  rights: WatchRights;
+}
+
 export interface FaultsDeps {
   storage: Storage;
   clock: Clock;
   log: Log;
   rules: FaultRules;
   routers: Pick<RoutersService, 'getRouter'>;
-  states: Pick<StatesService, 'verdictOf' | 'changes'>;
+  states: Pick<StatesService, 'verdictOf' | 'changes' | 'told'>;
+  /** Where several control planes serve the database. */
+  sharing?: SharedFaults | undefined;
   /** The ambient temperatures a product was tested in, in the catalogue's format (`-40°C to 70°C`); null when unknown. */
   testedAmbience?: (router: RouterRecord) => string | null;
   /** Called for every fault that was opened or resolved, after it is stored. */
   onFault?: (event: FaultEvent) => void;
   counters?: Counters;
+}
+
+/** Agents whose routers are read by one statement. */
+const AGENTS_AT_ONCE = 100;
+
+interface TakenOver {
+  routers: readonly WatchedRouter[];
+  open: ReadonlyMap<string, FaultType[]>;
 }
 
 interface Watched {
@@ -57,11 +79,20 @@ export class FaultsService {
   /** When states become faults. */
   readonly #due = new NextMoments();
   readonly #sweeps: Periodic;
-  #unsubscribe: (() => void) | undefined;
+  /** Where several control planes serve the database: the agents that this one watches, with what is stored of their routers. */
+  readonly #ownAgents = new Set<string>();
+  readonly #reads: Gathered<string, TakenOver>;
+  /** Agents with a tunnel here. */
+  readonly #here = new Set<string>();
+  /** Agents without a tunnel whose faults could not be read. */
+  readonly #unread = new Set<string>();
+  #takingOver: Promise<void> = Promise.resolve();
+  #unsubscribe: (() => void)[] = [];
 
   constructor(deps: FaultsDeps) {
     this.#deps = deps;
-    this.#changes = new Changes(deps);
+    this.#changes = new Changes({ ...deps, rights: deps.sharing?.rights });
+    this.#reads = new Gathered({ most: AGENTS_AT_ONCE, apartMs: AGENTS_APART_MS, run: (agentIds) => this.#readAgents(agentIds) });
     this.#sweeps = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -80,29 +111,37 @@ export class FaultsService {
   /** Loads the open faults, after the states. Agents have their usual time to reconnect. */
   async start(): Promise<void> {
     const { db } = this.#deps.storage;
-    const { clock } = this.#deps;
-    const now = clock.monotonic();
+    const { states } = this.#deps;
     const open = await selectOpenFaults(db);
-    for (const row of await selectWatchedRouters(db)) {
-      this.#add(row.id, row.team_id, row.agent_id, row.agent_router, {
-        uptimeSeconds: row.uptime_seconds,
-        // A time in the future means that the clock was set back.
-        lastSeenAt: row.last_seen_at === null ? null : now - Math.max(0, clock.now() - row.last_seen_at),
-        openFaults: open.get(row.id) ?? [],
-        watchedSince: now,
-      });
-    }
-    this.#unsubscribe = this.#deps.states.changes.subscribe(({ routerId }) => {
+    for (const row of await selectWatchedRouters(db))
+      this.#add(row.id, row.team_id, row.agent_id, row.agent_router, this.#startOf(row, open));
+    const onState = ({ routerId }: { routerId: string }): void => {
       const watched = this.#watched.get(routerId);
       if (watched) this.#checkState(watched);
-    });
+    };
+    this.#unsubscribe = [states.changes.subscribe(onState), states.told.subscribe(onState), ...this.#share()];
     this.#sweeps.start();
   }
 
   async stop(): Promise<void> {
-    this.#unsubscribe?.();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.#sweeps.stop();
+    await this.#reads.stop();
+    await this.#takingOver;
     await this.#changes.stored();
+  }
+
+  /** The agent's tunnel is here now: what is stored of its routers is where this control plane goes on. @throws AppError when it cannot be read */
+  async onReady({ agentId }: AgentConnection): Promise<void> {
+    if (!this.#deps.sharing) return;
+    this.#here.add(agentId);
+    this.#takeOver(agentId, await this.#reads.call(agentId));
+  }
+
+  onGone({ agentId }: AgentConnection): void {
+    // Who watches it from now on reads anew when the end of the tunnel is stored.
+    this.#here.delete(agentId);
+    this.#ownAgents.delete(agentId);
   }
 
   /** Resolves when the changes so far are stored, or could not be stored now. */
@@ -176,10 +215,93 @@ export class FaultsService {
       const watched = this.#watched.get(id);
       if (watched) this.#checkState(watched);
     }
+    if (this.#unread.size > 0) {
+      const again = [...this.#unread];
+      this.#unread.clear();
+      this.#watchAway(again);
+    }
     this.#changes.store();
   }
 
+  /** @returns functions that end the subscriptions */
+  #share(): (() => void)[] {
+    const { sharing } = this.#deps;
+    if (!sharing) return [];
+    const { holders, members } = sharing;
+    const review = (): void => this.#watchAway([...holders.lostAgents]);
+    review();
+    return [
+      members.changes.subscribe(review),
+      holders.changes.subscribe(({ agentId, nodeId }) => {
+        if (nodeId === undefined) this.#watchAway([agentId]);
+        else if (!this.#here.has(agentId)) this.#ownAgents.delete(agentId);
+      }),
+    ];
+  }
+
+  /** Begins to watch those of these agents without a tunnel that this control plane shall watch, and ends it for the others. */
+  #watchAway(agentIds: readonly string[]): void {
+    const { holders } = this.#deps.sharing!;
+    const added: string[] = [];
+    for (const id of agentIds) {
+      if (this.#here.has(id)) continue;
+      if (!holders.isOwnAway(id)) this.#ownAgents.delete(id);
+      else if (!this.#ownAgents.has(id)) added.push(id);
+    }
+    if (added.length > 0)
+      this.#takingOver = Promise.all([this.#takingOver, ...added.map((id) => this.#watchOneAway(id))]).then(() => undefined);
+  }
+
+  /** Never rejects: the next sweep tries again. */
+  async #watchOneAway(agentId: string): Promise<void> {
+    try {
+      const read = await this.#reads.call(agentId);
+      if (!this.#here.has(agentId) && this.#deps.sharing!.holders.isOwnAway(agentId)) this.#takeOver(agentId, read);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, agent_id: agentId }, 'the faults of an agent without a tunnel could not be read');
+      this.#unread.add(agentId);
+    }
+  }
+
+  async #readAgents(agentIds: readonly string[]): Promise<TakenOver[]> {
+    const { db } = this.#deps.storage;
+    const routers = Map.groupBy(await selectWatchedRoutersOf(db, agentIds), (row) => row.agent_id);
+    const open = await selectOpenFaultsOf(db, agentIds);
+    return agentIds.map((id) => ({ routers: routers.get(id) ?? [], open }));
+  }
+
+  #takeOver(agentId: string, { routers, open }: TakenOver): void {
+    for (const row of routers) {
+      const start = this.#startOf(row, open);
+      const known = this.#watched.get(row.id);
+      if (!known) {
+        this.#add(row.id, row.team_id, agentId, row.agent_router, start);
+        continue;
+      }
+      known.watch = new RouterWatch(this.#deps.rules, start);
+      this.#move(known, agentId, row.agent_router);
+      this.#due.atLatest(row.id, Number.NEGATIVE_INFINITY);
+    }
+    this.#ownAgents.add(agentId);
+  }
+
+  #startOf(
+    { id, uptime_seconds: uptimeSeconds, last_seen_at: lastSeenAt }: WatchedRouter,
+    open: ReadonlyMap<string, FaultType[]>,
+  ): WatchStart {
+    const { clock } = this.#deps;
+    const now = clock.monotonic();
+    return {
+      uptimeSeconds,
+      // A time in the future means that the clock was set back.
+      lastSeenAt: lastSeenAt === null ? null : now - Math.max(0, clock.now() - lastSeenAt),
+      openFaults: open.get(id) ?? [],
+      watchedSince: now,
+    };
+  }
+
   #checkState(watched: Watched): void {
+    if (this.#deps.sharing && !this.#ownAgents.has(watched.agentId)) return;
     const verdict = this.#deps.states.verdictOf(watched.routerId);
     if (!verdict) return;
     const { routerId, watch } = watched;

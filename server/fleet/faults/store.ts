@@ -6,6 +6,7 @@ import { sayCauses, storableCauses } from '../../platform/notices/causes.ts';
 import { insertNotices } from '../../platform/notices/store.ts';
 import { storableText, toJson } from '../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { Schema } from '../../platform/storage/schema.ts';
 import { faultNotice } from './notices.ts';
@@ -169,9 +170,35 @@ export async function selectWatchedRouters(db: DbOrTx): Promise<WatchedRouter[]>
     .execute();
 }
 
+/** The same of some agents. */
+export async function selectWatchedRoutersOf(db: DbOrTx, agentIds: readonly string[]): Promise<WatchedRouter[]> {
+  return db
+    .selectFrom('routers')
+    .leftJoin('router_presence', 'router_presence.router_id', 'routers.id')
+    .select(['routers.id', 'team_id', 'agent_id', 'agent_router', 'uptime_seconds', 'last_seen_at'])
+    .where('agent_id', 'in', padded(agentIds))
+    .where('removed_at', 'is', null)
+    .execute();
+}
+
 /** Types of open faults by router. */
 export async function selectOpenFaults(db: DbOrTx): Promise<Map<string, FaultType[]>> {
-  const rows = await db.selectFrom('faults').select(['router_id', 'type']).where('resolved_at', 'is', null).execute();
+  return typesByRouter(await db.selectFrom('faults').select(['router_id', 'type']).where('resolved_at', 'is', null).execute());
+}
+
+/** The same of the routers of some agents. */
+export async function selectOpenFaultsOf(db: DbOrTx, agentIds: readonly string[]): Promise<Map<string, FaultType[]>> {
+  const rows = await db
+    .selectFrom('faults')
+    .innerJoin('routers', 'routers.id', 'faults.router_id')
+    .select(['faults.router_id', 'faults.type'])
+    .where('routers.agent_id', 'in', padded(agentIds))
+    .where('faults.resolved_at', 'is', null)
+    .execute();
+  return typesByRouter(rows);
+}
+
+function typesByRouter(rows: readonly { router_id: string; type: string }[]): Map<string, FaultType[]> {
   const byRouter = new Map<string, FaultType[]>();
   for (const { router_id: routerId, type } of rows) {
     if (!isFaultType(type)) continue;

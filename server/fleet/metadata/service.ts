@@ -18,6 +18,8 @@ export interface MetadataDeps {
   log: Log;
   routers: Pick<RoutersService, 'getRouter' | 'routerIdOf' | 'presence'>;
   catalog: Pick<CatalogService, 'describe'>;
+  /** Where several control planes serve the database: the source address of an agent's tunnel with another one. */
+  addressElsewhere?: ((teamId: string, agentId: string) => Promise<string | null>) | undefined;
 }
 
 /** Further facts about a router: its location, its pictures, and the address of its tunnel. */
@@ -25,6 +27,11 @@ export class MetadataService {
   readonly #deps: MetadataDeps;
   /** Source addresses of the tunnels of connected agents. */
   readonly #tunnelAddresses = new Map<string, string>();
+  /**
+   * Where several control planes serve the database: during which tunnels positions were stored here. Of another tunnel, what is remembered
+   * says nothing: another control plane may have had the agent meanwhile.
+   */
+  readonly #positionEpochs = new Map<string, number>();
   /** Positions as last stored, so that a stationary receiver causes no writes. */
   readonly #positions = new Map<string, Position>();
   /** The latest reading of routers whose position is being stored. */
@@ -46,15 +53,20 @@ export class MetadataService {
   forget(routerId: string, successorId?: string): void {
     const position = this.#positions.get(routerId);
     this.#positions.delete(routerId);
+    this.#positionEpochs.delete(routerId);
     if (successorId === undefined) return;
     this.#positions.delete(successorId);
     if (position) this.#positions.set(successorId, position);
   }
 
   /** A reading with a position, if the router has a receiver and a fix. */
-  onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
+  onHealth({ agentId, epoch }: AgentConnection, { router, readings }: Health): void {
     const routerId = this.#deps.routers.routerIdOf(agentId, router);
     if (routerId === undefined || readings.position === null) return;
+    if (this.#deps.addressElsewhere && this.#positionEpochs.get(routerId) !== epoch) {
+      this.#positionEpochs.set(routerId, epoch);
+      this.#positions.delete(routerId);
+    }
     const isStoring = this.#latest.has(routerId);
     this.#latest.set(routerId, readings.position);
     if (!isStoring) void this.#storeLatest(routerId);
@@ -102,8 +114,12 @@ export class MetadataService {
       slug: product.slug,
       lastSeenFrom: routers.presence.get(router.id).lastSeenFrom,
       location: await this.#locate(router.id, site),
-      tunnelAddress: this.#tunnelAddresses.get(router.agent_id) ?? null,
+      tunnelAddress: await this.#tunnelAddress(router),
     };
+  }
+
+  async #tunnelAddress({ team_id: teamId, agent_id: agentId }: RouterRecord): Promise<string | null> {
+    return this.#tunnelAddresses.get(agentId) ?? (await this.#deps.addressElsewhere?.(teamId, agentId)) ?? null;
   }
 
   async #site({ team_id: teamId, site_id: siteId }: RouterRecord): Promise<SiteFacts | undefined> {

@@ -30,7 +30,7 @@ export interface OverviewDeps {
   clock: Clock;
   states: Pick<StatesService, 'find' | 'countsOf'>;
   routers: Pick<RoutersService, 'presence'>;
-  gateway: Pick<AgentGateway, 'epoch'>;
+  gateway: Pick<AgentGateway, 'isConnected'>;
 }
 
 /** A whole team in one answer. */
@@ -100,7 +100,7 @@ export class OverviewService {
   #countAgents(agents: readonly KnownAgent[]): Overview['agents'] {
     const counts = { connected: 0, away: 0, unseen: 0 };
     for (const { id, connected_at: connectedAt } of agents) {
-      const isConnected = this.#deps.gateway.epoch(id) !== undefined;
+      const isConnected = this.#deps.gateway.isConnected(id);
       counts[isConnected ? 'connected' : connectedAt === null ? 'unseen' : 'away'] += 1;
     }
     return counts;

@@ -3,6 +3,7 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import type { ForwardRecord } from '../../work/forwards/types.ts';
 import type { JobRecord } from '../../work/jobs/types.ts';
 import type { TerminalRecord } from '../../work/terminals/types.ts';
+import { NOT_REPORTED } from '../states/types.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Tx } from '../../platform/storage/db.ts';
 import { resolveAllOf } from '../faults/service.ts';
@@ -116,7 +117,8 @@ export class RemovalsService {
     if (!router || router.merged_into !== null) throw notFound('router');
     if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [], terminals: [] };
     const agentRevoked = await isAgentRevoked(tx, teamId, router.agent_id);
-    const why = agentRevoked ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
+    const why =
+      agentRevoked || this.#isDropped(router) ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
     if (why !== undefined) throw new AppError('conflict', why);
     await this.#refuseClaimed(tx, router);
     const jobs = await this.#deps.jobs.endJobsOf(tx, {
@@ -131,6 +133,12 @@ export class RemovalsService {
     await forgetDevices(tx, teamId, routerId);
     const removed = await markRemoved(tx, target);
     return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards, terminals };
+  }
+
+  /** The control plane that has the tunnel of its agent says that the agent does not report it any more. */
+  #isDropped({ id, agent_id: agentId }: RouterRecord): boolean {
+    const { routers, states } = this.#deps;
+    return routers.isElsewhere(agentId) && states.of(id)?.reason === NOT_REPORTED;
   }
 
   /** @throws AppError `conflict` when another agent also reports the router and may have it now */

@@ -3,13 +3,15 @@ import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { RoutersService } from '../routers/service.ts';
+import type { StatesService } from '../states/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 
 export interface RemovalsDeps {
   storage: Storage;
   clock: Clock;
-  routers: Pick<RoutersService, 'reasonStillHeld' | 'presence'>;
+  routers: Pick<RoutersService, 'reasonStillHeld' | 'presence' | 'isElsewhere'>;
+  states: Pick<StatesService, 'of'>;
   jobs: Pick<JobsService, 'endJobsOf' | 'changes'>;
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
   terminals: Pick<TerminalsService, 'endAllOf' | 'cut'>;

@@ -3,6 +3,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { admitAgents } from '../../platform/http/agent-scope.ts';
+import type { AgentHolders } from '../agents/holders.ts';
 import { agentEntryRoutes } from './entries/routes.ts';
 import type { AgentEntryRoutesDeps } from './entries/routes.ts';
 import { routerListRoute } from './list/routes.ts';
@@ -18,8 +19,12 @@ interface AgentRoutes extends Pick<Platform, 'rateLimit'> {
   routers: RoutersService;
 }
 
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters' | 'cluster'> {
+  agentHolders: AgentHolders | null;
+}
+
 export const routers = feature({
-  create: ({ config, storage, clock, log, counters }: Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'>) => ({
+  create: ({ config, storage, clock, log, counters, cluster, agentHolders: holders }: Needs) => ({
     routers: new RoutersService({
       storage,
       clock,
@@ -29,6 +34,8 @@ export const routers = feature({
       counters,
       maxPerTeam: config.maxRoutersPerTeam,
       agentsApartMs: AGENTS_APART_MS,
+      cluster,
+      holders,
     }),
   }),
   start: (own) => own.routers.start(),

@@ -16,6 +16,8 @@ interface FlushDeps {
   clock: Clock;
   log: Log;
   counters?: Counters;
+  /** Where several control planes serve the database: called when something was stored. */
+  onStored?: (() => void) | undefined;
 }
 
 /** Writes changed presence to the database. */
@@ -38,11 +40,14 @@ export class PresenceFlush {
     for (const [routerId, until] of this.#leftOut) if (until <= now) this.#leftOut.delete(routerId);
     const changed = this.#board.takeChanged().filter(({ routerId }) => !this.#leftOut.has(routerId));
     for (const chunk of inFewSizes(changed, PRESENCE_CHUNK)) await this.#store(chunk);
+    if (changed.length > 0) this.#deps.onStored?.();
   }
 
   async #store(chunk: ReturnType<PresenceTracker['takeChanged']>): Promise<void> {
-    const { storage, clock, counters } = this.#deps;
-    const { refused, left, error } = await storeApart(chunk, (rows) => storage.writes.write((tx) => upsertPresence(tx, rows)));
+    const { storage, clock, counters, onStored } = this.#deps;
+    const { refused, left, error } = await storeApart(chunk, (rows) =>
+      storage.writes.write((tx) => upsertPresence(tx, rows, onStored !== undefined)),
+    );
     for (const { row, error: reason } of refused) {
       this.#leftOut.set(row.routerId, clock.monotonic() + LEFT_OUT_MS);
       this.#log.error(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { RouterReason } from '../../../protocol/index.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Presence } from './types.ts';
@@ -20,6 +21,9 @@ export interface RouterHeartbeat {
   from: string;
 }
 
+/** Another control plane stores every two seconds what it has heard (told-presence.ts), and that is then read. */
+const TOLD_LATE_MS = 3000;
+
 const NEVER_SEEN: Presence = { reachable: false, uptimeSeconds: null, lastSeenAt: null, lastSeenFrom: null };
 
 /**
@@ -31,6 +35,8 @@ export class PresenceTracker {
   /** When they last answered, in monotonic time; `lastSeenAt` is wall time, for people. */
   readonly #answeredAt = new Map<string, number>();
   readonly #changed = new Set<string>();
+  /** Routers of agents of other control planes: what is known of them is a little late. */
+  readonly #told = new Set<string>();
   readonly #rules: PresenceRules;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
 
@@ -43,6 +49,17 @@ export class PresenceTracker {
   load(routerId: string, presence: Presence): void {
     this.#byRouter.set(routerId, presence);
     if (presence.lastSeenAt !== null) this.#answeredAt.set(routerId, this.#elapsedAt(presence.lastSeenAt));
+  }
+
+  /** What another control plane has stored meanwhile. What is heard here and not stored yet is newer. */
+  tell(routerId: string, presence: Presence): void {
+    if (this.#changed.has(routerId)) return;
+    const before = this.get(routerId);
+    if (isDeepStrictEqual(before, presence)) return;
+    this.#byRouter.set(routerId, presence);
+    this.#told.add(routerId);
+    // Clocks of machines differ, so it counts from now.
+    if (presence.lastSeenAt !== before.lastSeenAt) this.#answeredAt.set(routerId, this.#clock.monotonic());
   }
 
   get(routerId: string): Presence {
@@ -65,6 +82,7 @@ export class PresenceTracker {
     );
     if (heartbeat.reachable) this.#answeredAt.set(routerId, this.#elapsedAt(heartbeat.at));
     this.#changed.add(routerId);
+    this.#told.delete(routerId);
   }
 
   /** True when the router itself answers, as far as is known now. */
@@ -76,7 +94,8 @@ export class PresenceTracker {
   /** Until when the router counts as answering if nothing more is heard of it, in monotonic time; undefined when it does not answer. */
   answersUntil(routerId: string): number | undefined {
     const answeredAt = this.#answeredAt.get(routerId);
-    return answeredAt !== undefined && this.get(routerId).reachable ? answeredAt + this.#rules.offlineAfterMs : undefined;
+    if (answeredAt === undefined || !this.get(routerId).reachable) return undefined;
+    return answeredAt + this.#rules.offlineAfterMs + (this.#told.has(routerId) ? TOLD_LATE_MS : 0);
   }
 
   /** Uptime in seconds, extrapolated from the last heartbeat while the router answers. */
@@ -102,6 +121,7 @@ export class PresenceTracker {
     this.#byRouter.delete(routerId);
     this.#answeredAt.delete(routerId);
     this.#changed.delete(routerId);
+    this.#told.delete(routerId);
     if (successorId === undefined) return;
     if (last) this.#byRouter.set(successorId, last);
     else this.#byRouter.delete(successorId);

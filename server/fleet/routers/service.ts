@@ -1,3 +1,4 @@
+import type { Cluster } from '../../feature.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import { MAX_ROUTERS_PER_AGENT } from '../../../protocol/index.ts';
 import type { Heartbeat, Inventory, UnmanagedRouter } from '../../../protocol/index.ts';
@@ -10,10 +11,12 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import type { AgentHolders } from '../agents/holders.ts';
 import { readRecord } from './agent-reports.ts';
 import type { AgentReports } from './agent-reports.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
+import { EntriesElsewhere } from './entries/elsewhere.ts';
 import { DuplicateEntries } from './entries/duplicates.ts';
 import { RouterLimits } from './limits.ts';
 import { findByState } from './list/by-state.ts';
@@ -38,10 +41,13 @@ import {
 import type { RouterName } from './store.ts';
 import type { AgentEntry, ListedRouter, RouterRecord } from './types.ts';
 import { describeUnmanaged } from './unmanaged/describe.ts';
+import { ToldPresence } from './told-presence.ts';
 import { fillVersionKeys } from './version-keys.ts';
 
 /** How often presence is written; a crash loses at most this much of "last seen". */
 const FLUSH_EVERY_MS = 5000;
+/** The same where other control planes read it: they show it at most five seconds late. */
+const SHARED_FLUSH_EVERY_MS = 2000;
 /** Agents report their routers at once. The records of those that do not answer are not kept for longer. */
 const RECORDS_KEPT_MS = 60_000;
 /** Routers that are read by one statement: those of the requests of one turn of the event loop. */
@@ -61,6 +67,10 @@ export interface RoutersDeps {
   maxPerTeam?: number;
   /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
   agentsApartMs?: number;
+  /** Where several control planes serve the database. */
+  cluster?: Pick<Cluster, 'nodeId' | 'bus'> | null;
+  /** The same: which of them has an agent's tunnel. */
+  holders?: Pick<AgentHolders, 'holderOf' | 'isElsewhere' | 'lost'> | null;
 }
 
 /** The routers of a team: their identity, their agents, and whether they answer. */
@@ -83,6 +93,8 @@ export class RoutersService {
   #changesOfOwner = 0;
   readonly #startedAt: number;
   readonly #presenceFlush: PresenceFlush;
+  readonly #entriesElsewhere: EntriesElsewhere | null | undefined;
+  readonly #toldPresence: ToldPresence | null | undefined;
   readonly #flushes: Periodic;
 
   constructor(deps: RoutersDeps) {
@@ -95,11 +107,16 @@ export class RoutersService {
     });
     this.#openings = new OpeningReads(deps.storage, deps.agentsApartMs);
     this.presence = new PresenceTracker(deps.rules, deps.clock);
-    this.#presenceFlush = new PresenceFlush(deps, this.presence);
+    const { cluster, holders, ...own } = deps;
+    const describe = (teamId: string, agentId: string): AgentEntry[] | undefined => this.#describeOwn(teamId, agentId);
+    this.#entriesElsewhere = cluster && holders && new EntriesElsewhere({ cluster, holders, describe });
+    this.#toldPresence = cluster && new ToldPresence({ ...own, cluster, presence: this.presence });
+    const told = this.#toldPresence;
+    this.#presenceFlush = new PresenceFlush({ ...own, ...(told ? { onStored: () => told.onStored() } : {}) }, this.presence);
     this.#flushes = new Periodic({
       clock: deps.clock,
       log: deps.log,
-      everyMs: FLUSH_EVERY_MS,
+      everyMs: cluster ? SHARED_FLUSH_EVERY_MS : FLUSH_EVERY_MS,
       failure: 'presence and moves of routers could not be stored',
       run: () => Promise.all([this.#presenceFlush.run(), this.moves.sweep()]),
     });
@@ -121,12 +138,14 @@ export class RoutersService {
     for (const [routerId, presence] of await selectAllPresence(this.#deps.storage.db)) {
       this.presence.load(routerId, presence);
     }
+    await this.#toldPresence?.start();
     this.#flushes.start();
   }
 
   /** Writes what is still in memory. */
   async stop(): Promise<void> {
     await Promise.all([this.#flushes.stop(), this.#reads.stop(), this.#openings.stop(), this.#sightings.stop()]);
+    await this.#toldPresence?.stop();
     await this.#presenceFlush.run();
   }
 
@@ -189,13 +208,33 @@ export class RoutersService {
    * offline, only its routers are known.
    */
   async entriesOf(teamId: string, agentId: string): Promise<AgentEntry[]> {
-    const reports = this.#reports.get(agentId);
-    if (!reports || reports.connection.teamId !== teamId) {
+    const reported = this.#describeOwn(teamId, agentId) ?? (await this.#entriesElsewhere?.of(teamId, agentId));
+    if (!reported) {
       const routers = await selectRoutersOfAgent(this.#deps.storage.db, teamId, agentId);
       const away = { host: null, reachable: false, reason: 'the agent is not connected', duplicateOf: null };
       return routers.map(({ agent_router: name, id }) => ({ name, routerId: id, ...away }));
     }
+    return reported;
+  }
+
+  #describeOwn(teamId: string, agentId: string): AgentEntry[] | undefined {
+    const reports = this.#reports.get(agentId);
+    if (reports?.connection.teamId !== teamId) return undefined;
     return describeEntries({ ...reports, reports: this.duplicates.reportsOf(agentId) });
+  }
+
+  /** Another control plane has the agent's tunnel. */
+  isElsewhere(agentId: string): boolean {
+    return this.#deps.holders?.isElsewhere(agentId) === true;
+  }
+
+  /** Another control plane has given the router to this agent: the former one reports it no longer. */
+  onMovedElsewhere({ id, agent_id: agentId }: Pick<RouterRecord, 'id' | 'agent_id'>, formerId: string): void {
+    if (formerId === agentId) return;
+    this.#changesOfOwner += 1;
+    const former = this.#reports.get(formerId)?.ids;
+    for (const [name, routerId] of former ?? []) if (routerId === id) former?.delete(name);
+    this.duplicates.forget(formerId, id);
   }
 
   /** Entries of an agent's configuration that it does not manage, and why. Duplicates are known only while it is connected. */
@@ -322,15 +361,19 @@ export class RoutersService {
 
   #holding(agentId: string, name: string): 'held' | 'away' | 'dropped' {
     const reports = this.#reports.get(agentId);
-    if (!reports) return 'away';
+    if (!reports) return this.isElsewhere(agentId) ? 'held' : 'away';
     // Every heartbeat names all routers of the agent; a new tunnel has not sent one yet.
     const isSilent = !reports.heartbeats.has(name) && this.#deps.clock.monotonic() - reports.readySince >= this.#deps.rules.offlineAfterMs;
     return isSilent ? 'dropped' : 'held';
   }
 
   #ownerOf({ agent_id: agentId, agent_router: name }: Pick<RouterRecord, 'agent_id' | 'agent_router'>): Omit<Owner, 'revoked'> {
+    const { holders, clock } = this.#deps;
+    // Another control plane sees what it reports: as long as its tunnel lives, it has the router.
+    if (holders?.isElsewhere(agentId)) return { dropped: name === '', awayMs: 0 };
     const held = this.#holding(agentId, name);
-    const awayMs = held === 'away' ? this.#deps.clock.monotonic() - (this.#goneSince.get(agentId) ?? this.#startedAt) : 0;
+    const goneSince = holders ? holders.lost(agentId)?.noticedAt : this.#goneSince.get(agentId);
+    const awayMs = held === 'away' ? clock.monotonic() - (goneSince ?? this.#startedAt) : 0;
     return { dropped: name === '' || held === 'dropped', awayMs };
   }
 

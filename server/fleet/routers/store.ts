@@ -1,8 +1,13 @@
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import { versionKey } from '../../../routeros-text/versions.ts';
 import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
+import { readChanged } from '../../platform/storage/changed-since.ts';
+import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
+import type { RouterPresenceTable } from '../../platform/storage/schema-routers.ts';
 import { padded } from '../../platform/storage/padded.ts';
 import type { ListedRouter, Presence, RouterRecord } from './types.ts';
 
@@ -210,15 +215,38 @@ export function isAsStored(router: RouterRecord, facts: RouterFactsMessage): boo
 /** Presence of all teams' routers, read once at start. */
 export async function selectAllPresence(db: DbOrTx): Promise<Map<string, Presence>> {
   const rows = await db.selectFrom('router_presence').selectAll().execute();
-  return new Map(
-    rows.map((row) => [
-      row.router_id,
-      { reachable: row.reachable === 1, uptimeSeconds: row.uptime_seconds, lastSeenAt: row.last_seen_at, lastSeenFrom: row.last_seen_from },
-    ]),
-  );
+  return new Map(rows.map((row) => [row.router_id, toPresence(row)]));
 }
 
-export async function upsertPresence(db: DbOrTx, chunk: readonly { routerId: string; presence: Presence }[]): Promise<void> {
+function toPresence(row: Selectable<RouterPresenceTable>): Presence {
+  return {
+    reachable: row.reachable === 1,
+    uptimeSeconds: row.uptime_seconds,
+    lastSeenAt: row.last_seen_at,
+    lastSeenFrom: row.last_seen_from,
+  };
+}
+
+/** Presence that was stored since then, of routers of all teams. */
+export async function selectChangedPresence(
+  db: DbOrTx,
+  mark: ChangeMark,
+): Promise<{ presence: { routerId: string; presence: Presence }[]; mark: ChangeMark }> {
+  const { rows, mark: next } = await readChanged(
+    db,
+    mark,
+    (isChanged) => sql<Selectable<RouterPresenceTable> & { id: string }>`
+      select router_id as id, router_presence.* from router_presence where ${isChanged('router_presence')}`,
+  );
+  return { presence: rows.map((row) => ({ routerId: row.router_id, presence: toPresence(row) })), mark: next };
+}
+
+/** @param isShared another control plane may have heard of the router later: then its presence stays */
+export async function upsertPresence(
+  db: DbOrTx,
+  chunk: readonly { routerId: string; presence: Presence }[],
+  isShared = false,
+): Promise<void> {
   await db
     .insertInto('router_presence')
     .values(
@@ -238,7 +266,17 @@ export async function upsertPresence(db: DbOrTx, chunk: readonly { routerId: str
           uptime_seconds: eb.ref('excluded.uptime_seconds'),
           last_seen_at: eb.ref('excluded.last_seen_at'),
           last_seen_from: eb.ref('excluded.last_seen_from'),
-        })),
+        }))
+        .$call((update) =>
+          isShared
+            ? update.where((eb) =>
+                eb.or([
+                  eb('router_presence.last_seen_at', 'is', null),
+                  eb('excluded.last_seen_at', '>=', eb.ref('router_presence.last_seen_at')),
+                ]),
+              )
+            : update,
+        ),
     )
     .execute();
 }

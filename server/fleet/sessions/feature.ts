@@ -1,13 +1,17 @@
 import { feature } from '../../feature.ts';
 import { Settlement } from '../../platform/nodes/settlement.ts';
 import type { Platform } from '../../feature.ts';
+import type { AgentHolders } from '../agents/holders.ts';
 import type { AgentsService } from '../agents/service.ts';
+import { LinesElsewhere } from './lines-elsewhere.ts';
 import { sessionMeasures } from './measures.ts';
 import { sessionRoutes } from './routes.ts';
 import { ServerRuns } from './runs.ts';
 import { SessionsService } from './service.ts';
 
-type Needs = Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters' | 'cluster'>;
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters' | 'cluster'> {
+  agentHolders: AgentHolders | null;
+}
 
 interface Routes {
   agents: AgentsService;
@@ -16,12 +20,15 @@ interface Routes {
 
 /** Built before the gateway, which reports tunnels to it. It stops after every other feature that keeps a history. */
 export const sessions = feature({
-  create: ({ config, storage, clock, log, counters, cluster }: Needs) => {
+  create: ({ config, storage, clock, log, counters, cluster, agentHolders }: Needs) => {
     const deps = { storage, clock, log: log.child({ component: 'sessions' }), nodeId: cluster?.nodeId };
     const serverRuns = new ServerRuns(deps);
+    const sessions = new SessionsService({ ...deps, counters, keepMs: config.keepHistoryMs });
+    if (cluster && agentHolders)
+      sessions.askOthers(new LinesElsewhere({ cluster, holders: agentHolders, measure: (agentId) => sessions.measure(agentId) }));
     return {
       serverRuns,
-      sessions: new SessionsService({ ...deps, counters, keepMs: config.keepHistoryMs }),
+      sessions,
       sessionSettlement: cluster && new Settlement({ ...deps, cluster, name: 'sessions', run: () => serverRuns.settle() }),
     };
   },

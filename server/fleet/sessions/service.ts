@@ -10,7 +10,9 @@ import type { TeamValue } from '../../platform/core/team-counts.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { RoundTrips } from '../../platform/core/round-trips.ts';
-import { countAgents, deleteRuns, deleteSessions, selectLines, selectSessions, upsertSessions } from './store.ts';
+import type { LinesElsewhere, MeasuredLine } from './lines-elsewhere.ts';
+import { countAgents, deleteRuns, deleteSessions, selectLines, selectOpenLines, selectSessions, upsertSessions } from './store.ts';
+import type { OpenLine } from './store.ts';
 import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 
 /** Sessions that wait while the database is unavailable: 20,000 agents that connect and leave twice; 1 kB each. */
@@ -46,6 +48,7 @@ export class SessionsService implements TunnelListener {
   readonly #live = new Map<TunnelRecord, Live>();
   /** The open tunnel of an agent that was ready last. */
   readonly #newest = new Map<string, TunnelRecord>();
+  #elsewhere: LinesElsewhere | undefined;
 
   constructor(deps: SessionsDeps) {
     this.#deps = deps;
@@ -65,6 +68,23 @@ export class SessionsService implements TunnelListener {
     this.#writer.start();
   }
 
+  /** Where several control planes serve the database: from now on it also knows the lines of their agents. */
+  askOthers(elsewhere: LinesElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** What is measured of the open sessions of an agent of this control plane. */
+  measure(agentId: string): MeasuredLine {
+    const newest = this.#newest.get(agentId);
+    const live = newest && this.#live.get(newest);
+    return { roundTripMs: rounded(live?.trips.last ?? null), sessions: this.#measuredOf(agentId) };
+  }
+
+  #measuredOf(agentId: string): SessionRow[] {
+    const open = [...this.#live].filter(([{ agentId: id }]) => id === agentId);
+    return open.map(([tunnel, { row, trips }]) => measured(row, tunnel, trips));
+  }
+
   /** Writes what is still in memory; when every tunnel has ended. */
   stop(): Promise<void> {
     return this.#writer.stop();
@@ -78,20 +98,41 @@ export class SessionsService implements TunnelListener {
   /** Of one agent, newest first; open ones as they stand now. The caller knows that the agent is the team's. */
   async list(teamId: string, agentId: string, page: Page): Promise<SessionRow[]> {
     await this.#writer.flush();
-    const live = new Map(
-      [...this.#live]
-        .filter(([{ agentId: id }]) => id === agentId)
-        .map(([tunnel, { row, trips }]) => [row.id, measured(row, tunnel, trips)]),
-    );
+    const live = new Map(this.#measuredOf(agentId).map((row) => [row.id, row]));
     const rows = await selectSessions(this.#deps.storage.db, teamId, agentId, page);
-    return rows.map((row) => live.get(row.id) ?? row);
+    const elsewhere = (await this.#elsewhere?.measuredOf([agentId]))?.get(agentId);
+    const told = new Map(elsewhere?.sessions.map((row) => [row.id, row]));
+    return rows.map((row) => live.get(row.id) ?? (row.closed_at === null ? { ...row, ...told.get(row.id) } : row));
   }
 
   /** How agents of a team are connected. */
   async lines(teamId: string, agentIds: readonly string[]): Promise<Map<string, AgentLine>> {
     await this.#writer.flush();
     const stored = await selectLines(this.#deps.storage.db, teamId, agentIds, this.#deps.clock.now() - DAY_MS);
-    return new Map(agentIds.map((id) => [id, this.#line(id, stored.get(id))]));
+    const lines = new Map(agentIds.map((id) => [id, this.#line(id, stored.get(id))]));
+    if (this.#elsewhere) await this.#addElsewhere(teamId, lines, this.#elsewhere);
+    return lines;
+  }
+
+  /** What a tunnel with another control plane is like, from its stored session and from what is measured there. */
+  async #addElsewhere(teamId: string, lines: Map<string, AgentLine>, elsewhere: LinesElsewhere): Promise<void> {
+    const ids = elsewhere.among([...lines.keys()]);
+    const none = new Map<string, never>();
+    const [open, told] =
+      ids.length === 0 ? [none, none] : await Promise.all([selectOpenLines(this.#deps.storage.db, teamId, ids), elsewhere.measuredOf(ids)]);
+    for (const id of ids) {
+      const line: OpenLine | undefined = open.get(id);
+      const measuredLine: MeasuredLine | undefined = told.get(id);
+      if (!line) continue;
+      const { address, epoch, ready_at: since } = line;
+      lines.set(id, { ...lines.get(id)!, address, epoch, since, roundTripMs: measuredLine?.roundTripMs ?? null });
+    }
+  }
+
+  /** The source address of an agent's tunnel with another control plane; null when none has it. */
+  async addressElsewhere(teamId: string, agentId: string): Promise<string | null> {
+    const ids = this.#elsewhere?.among([agentId]) ?? [];
+    return (await selectOpenLines(this.#deps.storage.db, teamId, ids)).get(agentId)?.address ?? null;
   }
 
   /** How many agents of each team are connected, away, or were never connected. For the metrics. */

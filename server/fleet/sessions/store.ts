@@ -88,6 +88,29 @@ export async function selectLines(
   return new Map(rows.map((row) => [row.agent_id, row]));
 }
 
+/** Of the open session of each of these agents that became ready last. */
+export interface OpenLine {
+  agent_id: string;
+  address: string;
+  epoch: number | null;
+  ready_at: number;
+}
+
+export async function selectOpenLines(db: DbOrTx, teamId: string, agentIds: readonly string[]): Promise<Map<string, OpenLine>> {
+  if (agentIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('agent_sessions')
+    .select(['agent_id', 'address', 'epoch', 'ready_at'])
+    .$narrowType<{ ready_at: number }>()
+    .where('team_id', '=', teamId)
+    .where('agent_id', 'in', agentIds)
+    .where('closed_at', 'is', null)
+    .where('ready_at', 'is not', null)
+    .orderBy('epoch')
+    .execute();
+  return new Map(rows.map((row) => [row.agent_id, row]));
+}
+
 /** Closes sessions that were open when the control plane ended: how they ended is unknown. */
 export async function closeOpenSessions(tx: Tx, { endedAt, endedBy }: FormerRun): Promise<void> {
   await tx

@@ -7,6 +7,8 @@ import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { TokenBucket } from '../../platform/core/token-bucket.ts';
 import type { Rate } from '../../platform/core/token-bucket.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { WatchRights } from '../agents/watch-rights.ts';
 import { deleteStates, upsertStates } from './store.ts';
 import type { StateRow } from './types.ts';
 
@@ -18,12 +20,17 @@ const MOST_WAITING = 80_000;
  */
 export const NEW_STATES: Rate = { burst: 120, perSecond: 1 / 30 };
 
+/** The id of states that are not stored. */
+const ASSUMED = '';
+
 interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
   counters?: Counters | undefined;
   keepMs: number;
+  /** Where several control planes serve the database: of which routers this one may store states. */
+  rights?: WatchRights | undefined;
 }
 
 interface Beginning extends Pick<StateRow, 'state' | 'reason' | 'since'> {
@@ -36,6 +43,10 @@ interface Beginning extends Pick<StateRow, 'state' | 'reason' | 'since'> {
  * then: until the next one, its last row goes on and has its latest state.
  */
 export class StateHistory {
+  /** Routers whose states were stored. */
+  readonly storedOf = new Listeners<readonly string[]>();
+  /** Routers whose states were not stored, because another control plane writes them. */
+  readonly refusedOf = new Listeners<readonly string[]>();
   readonly #deps: Deps;
   readonly #budgets = new Map<string, TokenBucket>();
   /** When the stored row began, of rows that went on with another state since; by id. */
@@ -49,11 +60,27 @@ export class StateHistory {
       clock,
       log,
       counters,
-      upsert: (rows) => storage.writes.write((tx) => upsertStates(tx, rows)),
+      upsert: deps.rights ? (rows) => this.#upsertOwn(rows, deps.rights!) : (rows) => storage.writes.write((tx) => upsertStates(tx, rows)),
       most: MOST_WAITING,
       partyOf: (row) => row.team_id,
       kind: 'states',
     });
+  }
+
+  async #upsertOwn(rows: readonly StateRow[], rights: WatchRights): Promise<void> {
+    const own = await this.#deps.storage.writes.write(async (tx) => {
+      const routerIds = await rights.ofRouters(
+        tx,
+        rows.map(({ router_id: routerId }) => routerId),
+      );
+      const some = rows.filter(({ router_id: routerId }) => routerIds.has(routerId));
+      if (some.length > 0) await upsertStates(tx, some);
+      return routerIds;
+    });
+    const ids = new Set(rows.map(({ router_id: routerId }) => routerId));
+    const refused = [...ids].filter((id) => !own.has(id));
+    if (own.size > 0) this.storedOf.publish([...own]);
+    if (refused.length > 0) this.refusedOf.publish(refused);
   }
 
   start(): void {
@@ -67,6 +94,11 @@ export class StateHistory {
   /** Resolves when all present changes are stored, or could not be stored now. */
   stored(): Promise<void> {
     return this.#writer.flush();
+  }
+
+  /** A state that is shown until the stored one is known, and is never stored itself. */
+  assume({ teamId, routerId, state, reason, since }: Beginning): StateRow {
+    return { id: ASSUMED, team_id: teamId, router_id: routerId, state, reason, since, until: null };
   }
 
   /** Begins a new state of a router. A silence is detected late, so it never begins before the state that it ends. */
@@ -99,7 +131,7 @@ export class StateHistory {
 
   /** @returns the row as it is now, which is not how it is stored if its state has changed too often */
   #put(row: StateRow): StateRow {
-    this.#writer.put({ ...row, since: this.#begun.get(row.id) ?? row.since });
+    if (row.id !== ASSUMED) this.#writer.put({ ...row, since: this.#begun.get(row.id) ?? row.since });
     return row;
   }
 

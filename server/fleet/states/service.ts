@@ -1,18 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Heartbeat } from '../../../protocol/index.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
-import type { Clock } from '../../platform/core/clock.ts';
-import type { Counters } from '../../platform/core/counters.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
-import type { Log } from '../../platform/core/log.ts';
 import { NextMoments } from '../../platform/core/next-moments.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
-import type { Storage } from '../../platform/storage/db.ts';
-import type { RoutersService } from '../routers/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { momentOf } from '../sessions/service.ts';
-import type { KnownRuns } from '../sessions/types.ts';
 import { countStates } from './counts.ts';
+import type { StatesDeps } from './deps.ts';
 import { StateHistory } from './history.ts';
 import { firstState, resumed } from './resume.ts';
 import { silentAfter, stateOf } from './rule.ts';
@@ -20,44 +16,41 @@ import type { RouterFacts } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
 import { TrackedRouters } from './tracked-routers.ts';
 import type { Tracked } from './tracked-routers.ts';
-import type { RouterState, RouterStateName, StateChange, StateOfRouter, StateRow, Verdict } from './types.ts';
+import type { RouterState, RouterStateName, StateChange, StateOfRouter, StateRow, StoredRouter, ToldRouter, Verdict } from './types.ts';
 
 export { countStates };
 
 /** Interval of the check for silent routers, so that the event comes when the list changes. */
 const LOOK_EVERY_MS = 1000;
 
-export interface StatesDeps {
-  storage: Storage;
-  clock: Clock;
-  log: Log;
-  counters?: Counters | undefined;
-  routers: Pick<RoutersService, 'routerIdOf' | 'lastHeartbeatOf'>;
-  runs: KnownRuns;
-  /** A router that its connected agent does not report for this long is `not_reported`, milliseconds. */
-  offlineAfterMs: number;
-  /** States that ended longer ago are deleted, milliseconds. */
-  keepMs: number;
-}
-
-/** Computes the state of each router; no other place does. It never waits for the database. */
+/**
+ * Computes the state of each router; no other place does. It never waits for the database. Where several control planes serve the database,
+ * each computes the states of the agents whose tunnels it has, and is told those of the others (states/told.ts).
+ */
 export class StatesService {
   /** Published in the event-loop turn in which a state changes. */
   readonly changes = new Listeners<StateChange>();
+  /** States that another control plane has changed. */
+  readonly told = new Listeners<StateChange>();
   readonly history: StateHistory;
   readonly #deps: StatesDeps;
   readonly #routers = new TrackedRouters();
-  /** Agents with a report since the start: until then the states of their routers stay unchanged. */
+  /** Agents with a report since the start: until then the states of their routers stay unchanged, and so do those of agents of others. */
   readonly #agents = new Map<string, RouterFacts['agent']>();
   /** Changes found at the start, before any listener is subscribed. */
   #foundAtStart: { tracked: Tracked; row: StateRow; before: RouterStateName }[] = [];
   /** When routers are silent if nothing more is heard: the only changes that come by time alone. */
   readonly #silences = new NextMoments();
   readonly #checks: Periodic;
+  /** Routers whose present state here is perhaps not the stored one, although it is newer: the next that is told counts. */
+  readonly #doubtful = new Set<string>();
 
   constructor(deps: StatesDeps) {
     this.#deps = deps;
-    this.history = new StateHistory(deps);
+    this.history = new StateHistory({ ...deps, rights: deps.shared?.rights });
+    this.history.refusedOf.subscribe((routerIds) => {
+      for (const id of routerIds) this.#doubtful.add(id);
+    });
     this.#checks = new Periodic({
       clock: deps.clock,
       log: deps.log,
@@ -72,7 +65,8 @@ export class StatesService {
 
   /** The time without a control plane is unknown: until its agent is back, a router is `agent_away` since the stop. */
   async start(): Promise<void> {
-    const { storage, clock, runs } = this.#deps;
+    const { storage, clock, runs, shared } = this.#deps;
+    if (shared?.othersServe()) return this.#startBeside();
     const open = new Map((await selectOpenStates(storage.db)).map((row) => [row.router_id, row]));
     const former = runs.former ?? { endedAt: clock.now(), endedBy: 'unknown' as const };
     for (const router of await selectWatched(storage.db)) {
@@ -95,6 +89,15 @@ export class StatesService {
     }
     // These routers were removed while their end could not be written.
     for (const row of open.values()) this.history.end(row, former.endedAt);
+    this.history.start();
+    this.#checks.start();
+  }
+
+  /** Others have computed the states until now. */
+  async #startBeside(): Promise<void> {
+    const { db } = this.#deps.storage;
+    const open = new Map((await selectOpenStates(db)).map((row) => [row.router_id, row]));
+    for (const router of await selectWatched(db)) this.tell({ router, current: open.get(router.id) });
     this.history.start();
     this.#checks.start();
   }
@@ -151,6 +154,106 @@ export class StatesService {
   onGone({ agentId }: AgentConnection, end: TunnelEnd): void {
     for (const router of this.#routers.ofAgent(agentId)) router.heartbeat = undefined;
     this.#setAgent(agentId, { connected: false, since: this.#elapsedAt(momentOf(end)), reason: end.endedBy });
+  }
+
+  /** The agent's tunnel is with another control plane, or with none: from now on the states of its routers are told. */
+  release(agentId: string): void {
+    for (const router of this.#routers.ofAgent(agentId)) router.heartbeat = undefined;
+    this.#agents.delete(agentId);
+  }
+
+  /** The agent's tunnel ended some time ago without a word, and it has not come back. Returns to be told of it. */
+  onLost(agentId: string, { since, reason }: { since: number; reason: string }): void {
+    if (this.#agents.has(agentId)) return;
+    this.#agents.set(agentId, { connected: false, since: this.#elapsedAt(since), reason });
+    // One that was away already keeps its reason.
+    for (const router of this.#routers.ofAgent(agentId)) if (router.current.state !== 'agent_away') this.#update(router);
+    this.#agents.delete(agentId);
+  }
+
+  /** Ids of the agent's routers, as far as is known. */
+  idsOf(agentId: string): string[] {
+    return Array.from(this.#routers.ofAgent(agentId), ({ id }) => id);
+  }
+
+  /** What the database says of a router that is not removed. */
+  tell({ router: stored, current }: ToldRouter): void {
+    const known = this.#routers.get(stored.id);
+    if (!known) {
+      this.#trackTold(stored, current);
+      return;
+    }
+    if (known.agentId !== stored.agent_id && !this.#agents.has(known.agentId)) this.#routers.move(known, stored.agent_id);
+    if (!this.#agents.has(known.agentId))
+      Object.assign(known, { name: stored.agent_router, identity: stored.identity, named: stored.agent_router !== '' });
+    if (current) this.tellState(current);
+  }
+
+  /** A stored present state. @returns false when the router is not known */
+  tellState(row: StateRow): boolean {
+    const router = this.#routers.get(row.router_id);
+    if (!router) return false;
+    const { current } = router;
+    if (this.#agents.has(router.agentId)) this.#settle(router, row);
+    // What this control plane has begun and not stored yet is newer.
+    else if (row.id >= current.id || this.#doubtful.has(router.id)) {
+      this.#doubtful.delete(router.id);
+      if (isDeepStrictEqual(row, current)) return true;
+      router.since = this.#elapsedAt(row.since);
+      router.heardAt = router.since;
+      this.#routers.enter(router, row);
+      this.#publish(router, current.state as RouterStateName, this.told);
+    }
+    return true;
+  }
+
+  /** The agent's tunnel is here now, and nobody else writes states of its routers: this control plane goes on from what is stored. */
+  takeOver(agentId: string, routers: readonly ToldRouter[]): void {
+    this.release(agentId);
+    for (const told of routers) {
+      this.#doubtful.add(told.router.id);
+      this.tell(told);
+      this.#doubtful.delete(told.router.id);
+      const router = this.#routers.get(told.router.id)!;
+      if (told.current) continue;
+      const { state, since, reason } = router.current;
+      this.#routers.enter(router, this.history.begin({ teamId: router.teamId, routerId: router.id, state, reason, since }));
+    }
+  }
+
+  /** All routers of the agent are `agent_away`, or were never seen. */
+  isAway(agentId: string): boolean {
+    for (const { current } of this.#routers.ofAgent(agentId))
+      if (current.state !== 'agent_away' && current.state !== 'never_seen') return false;
+    return true;
+  }
+
+  /** Another control plane has written a state of a router whose agent has its tunnel here now: one of the two goes on. */
+  #settle(router: Tracked, row: StateRow): void {
+    const { current } = router;
+    if (row.id === current.id) return;
+    if (row.id < current.id) {
+      this.history.end(row, current.since);
+      return;
+    }
+    this.history.end(current, row.since);
+    router.since = this.#elapsedAt(row.since);
+    this.#routers.enter(router, row);
+    this.#update(router);
+  }
+
+  #trackTold(stored: StoredRouter, current: StateRow | undefined): void {
+    const former = { endedAt: this.#deps.clock.now(), endedBy: 'unknown' as const };
+    const first = { teamId: stored.team_id, routerId: stored.id, ...firstState(stored, former) };
+    if (!current) this.#doubtful.add(stored.id);
+    this.#track({
+      id: stored.id,
+      teamId: stored.team_id,
+      identity: stored.identity,
+      agentId: stored.agent_id,
+      name: stored.agent_router,
+      current: current ?? this.history.assume(first),
+    });
   }
 
   onHeartbeat({ agentId }: AgentConnection, { routers: reports }: Heartbeat): void {
@@ -276,9 +379,9 @@ export class StatesService {
     this.#foundAtStart = [];
   }
 
-  #publish({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName): void {
+  #publish({ id, teamId, identity, agentId, current }: Tracked, before: RouterStateName, to = this.changes): void {
     const { state, since, reason } = current;
-    this.changes.publish({ teamId, routerId: id, identity, agentId, before, state: state as RouterStateName, since, reason });
+    to.publish({ teamId, routerId: id, identity, agentId, before, state: state as RouterStateName, since, reason });
   }
 
   #takeIn(record: RouterRecord): Tracked {
@@ -298,6 +401,7 @@ export class StatesService {
     const router = this.#routers.remove(routerId);
     if (router) this.history.forget(routerId);
     this.#silences.delete(routerId);
+    this.#doubtful.delete(routerId);
     return router;
   }
 

@@ -40,3 +40,20 @@ export interface Verdict {
 
 /** The agent is connected and does not report the router: it was removed from the configuration, or another device answers under its name. */
 export const NOT_REPORTED = 'not_reported';
+
+/** A router as the database has it. */
+export interface StoredRouter {
+  id: string;
+  team_id: string;
+  identity: string;
+  agent_id: string;
+  agent_router: string;
+  created_at: number;
+  last_seen_at: number | null;
+}
+
+/** A router and its present state as they are stored; undefined for one without a stored state. */
+export interface ToldRouter {
+  router: StoredRouter;
+  current: StateRow | undefined;
+}

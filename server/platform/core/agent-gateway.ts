@@ -55,6 +55,9 @@ export interface AgentGateway {
   /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
   epoch(agentId: string): number | undefined;
 
+  /** Whether the agent has a ready tunnel, on this node or on another one: for what people are shown. */
+  isConnected(agentId: string): boolean;
+
   /**
    * Ends an agent's tunnel.
    * @param reason sent to the agent

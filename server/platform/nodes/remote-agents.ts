@@ -59,6 +59,8 @@ export interface RemoteAgentsDeps {
   local: LocalAgents;
   /** Which control plane has the agent's tunnel, as the database knows. */
   holder: (agentId: string) => Promise<string | undefined>;
+  /** Whether another control plane has the agent's tunnel, as far as is known without a query. */
+  isElsewhere: (agentId: string) => boolean;
   clock: Pick<Clock, 'monotonic'>;
   counters: Counters;
 }
@@ -137,6 +139,10 @@ export class RemoteAgents implements AgentGateway {
 
   epoch(agentId: string): number | undefined {
     return this.#deps.local.epoch(agentId);
+  }
+
+  isConnected(agentId: string): boolean {
+    return this.#deps.local.isConnected(agentId) || this.#deps.isElsewhere(agentId);
   }
 
   disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void {

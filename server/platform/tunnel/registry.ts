@@ -108,6 +108,10 @@ export class TunnelRegistry implements AgentGateway {
     return this.#newest.get(agentId)?.epoch;
   }
 
+  isConnected(agentId: string): boolean {
+    return this.epoch(agentId) !== undefined;
+  }
+
   disconnect(agentId: string, reason: 'revoked' | 'restart', endedBy?: EndedBy): void {
     for (const session of this.#sessions) if (session.identity.agentId === agentId) session.close(reason, { endedBy });
   }

@@ -1,0 +1,154 @@
+import { sql } from 'kysely';
+import type { RawBuilder, SqlBool } from 'kysely';
+import type { Cluster } from '../../feature.ts';
+import type { Clock } from '../../platform/core/clock.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { ToldFacts } from '../../platform/nodes/told-facts.ts';
+import { readChanged } from '../../platform/storage/changed-since.ts';
+import type { ChangeMark } from '../../platform/storage/changed-since.ts';
+import type { Storage } from '../../platform/storage/db.ts';
+
+/** An agent that has had a tunnel and has none now. */
+export interface LostAgent {
+  /** When this control plane noticed, milliseconds of monotonic time: the usual time to come back counts from here. */
+  noticedAt: number;
+  /** When its tunnel ended as far as is known, milliseconds since 1970. */
+  since: number;
+  /** The control plane that had the tunnel has recorded its end. Otherwise it was killed, and how the tunnel ended is unknown. */
+  isRecorded: boolean;
+}
+
+export interface HolderChange {
+  agentId: string;
+  /** The control plane that has its tunnel now; undefined when none has. */
+  nodeId: string | undefined;
+}
+
+interface HolderRow {
+  id: string;
+  node_id: string | null;
+  connected_at: number | null;
+  disconnected_at: number | null;
+  is_live: boolean;
+}
+
+interface Deps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  cluster: Pick<Cluster, 'nodeId' | 'bus' | 'members' | 'gone'>;
+}
+
+/**
+ * Which control plane has each agent's tunnel, for those that serve a database together. Known at once by hints, and by a look every five
+ * seconds. It may be wrong for as long, so that it decides what people are shown and who does what, and never what may be written.
+ */
+export class AgentHolders {
+  readonly changes = new Listeners<HolderChange>();
+  readonly #deps: Deps;
+  readonly #told: ToldFacts;
+  readonly #held = new Map<string, string>();
+  readonly #lost = new Map<string, LostAgent>();
+  #mark: ChangeMark;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    const { clock, log, cluster, storage } = deps;
+    this.#told = new ToldFacts({
+      bus: cluster.bus,
+      clock,
+      log,
+      subject: 'signalbox.facts.agents',
+      failure: 'which control planes have the tunnels of agents could not be read',
+      readChanged: async () => {
+        const { rows, mark } = await readChanged(storage.db, this.#mark, (isChanged) => selectHolders(isChanged('agents')));
+        this.#apply(rows);
+        this.#mark = mark;
+      },
+      readOf: async (ids) => this.#apply((await selectHolders(sql`agents.id in (${sql.join(ids)})`).execute(storage.db)).rows),
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#unsubscribe = this.#deps.cluster.gone.subscribe((nodeId) => this.#onGone(nodeId));
+    await this.#told.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#told.stop();
+  }
+
+  /** The control plane that has the agent's tunnel; undefined when none has. */
+  holderOf(agentId: string): string | undefined {
+    return this.#held.get(agentId);
+  }
+
+  /** Another control plane has its tunnel. */
+  isElsewhere(agentId: string): boolean {
+    const holder = this.#held.get(agentId);
+    return holder !== undefined && holder !== this.#deps.cluster.nodeId;
+  }
+
+  /** Undefined while it is connected, and before its first connection. */
+  lost(agentId: string): LostAgent | undefined {
+    return this.#lost.get(agentId);
+  }
+
+  get lostAgents(): Iterable<string> {
+    return this.#lost.keys();
+  }
+
+  /** Nobody has its tunnel, and this control plane is the one that watches it meanwhile. */
+  isOwnAway(agentId: string): boolean {
+    return this.#lost.has(agentId) && this.#deps.cluster.members.isOwn(agentId);
+  }
+
+  /** A tunnel of this control plane has become ready or has ended, and that is stored: the others shall know. */
+  onStored(agentId: string): void {
+    this.#told.tell([agentId]);
+    this.#told.want([agentId]);
+  }
+
+  #apply(rows: readonly HolderRow[]): void {
+    for (const row of rows) {
+      const isConnected = row.node_id !== null && row.connected_at !== null && row.disconnected_at === null;
+      if (isConnected && row.is_live) this.#hold(row.id, row.node_id!);
+      else if (row.connected_at !== null) this.#lose(row.id, row.disconnected_at);
+    }
+  }
+
+  #hold(agentId: string, nodeId: string): void {
+    if (this.#held.get(agentId) === nodeId) return;
+    this.#lost.delete(agentId);
+    this.#held.set(agentId, nodeId);
+    this.changes.publish({ agentId, nodeId });
+  }
+
+  /** @param endedAt undefined or null when nobody has recorded the end of its tunnel */
+  #lose(agentId: string, endedAt: number | null): void {
+    const known = this.#lost.get(agentId);
+    if (known && (known.isRecorded || endedAt === null)) return;
+    const { clock } = this.#deps;
+    this.#held.delete(agentId);
+    this.#lost.set(agentId, {
+      noticedAt: known?.noticedAt ?? clock.monotonic(),
+      since: endedAt ?? clock.now(),
+      isRecorded: endedAt !== null,
+    });
+    if (!known) this.changes.publish({ agentId, nodeId: undefined });
+  }
+
+  #onGone(nodeId: string): void {
+    for (const [agentId, holder] of this.#held) if (holder === nodeId) this.#lose(agentId, null);
+  }
+}
+
+function selectHolders(condition: RawBuilder<SqlBool> | RawBuilder<unknown>): RawBuilder<HolderRow> {
+  return sql<HolderRow>`
+    select agents.id, agents.node_id, agents.connected_at, agents.disconnected_at,
+      exists (select 1 from nodes where nodes.id = agents.node_id) as is_live
+    from agents where ${condition}`;
+}

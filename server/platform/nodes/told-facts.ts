@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { Bus } from '../bus/types.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { Periodic } from '../core/periodic.ts';
+
+/** Hints are lost while the bus is away: this is how late a fact is then. Milliseconds. */
+const LOOK_EVERY_MS = 5000;
+/** Hints that come together are read together. */
+const GATHERED_MS = 50;
+/** Ids of one hint, and of one read. */
+const IDS_AT_ONCE = 500;
+/** With more ids that wait, everything that has changed is read instead. */
+const MOST_HINTED = 20_000;
+
+/** Without ids: so much has changed that everything is read that has. */
+const hint = z.object({ ids: z.array(z.string()).max(IDS_AT_ONCE) });
+
+export interface ToldFactsOptions {
+  bus: Pick<Bus, 'publish' | 'listen'>;
+  clock: Pick<Clock, 'setTimeout'>;
+  log: Pick<Log, 'warn' | 'error'>;
+  /** Of the hints. */
+  subject: string;
+  /** The log message when a read fails. */
+  failure: string;
+  /** Reads what has changed since the last call. */
+  readChanged: () => Promise<void>;
+  /** Reads these records. */
+  readOf: (ids: readonly string[]) => Promise<void>;
+}
+
+/**
+ * Facts that other control planes write into the database. They hint at what they have stored, which is then read at once; without hints it
+ * is found by a look every five seconds. Reads follow each other, so that what was read last is the newest.
+ */
+export class ToldFacts {
+  readonly #options: ToldFactsOptions;
+  readonly #looks: Periodic;
+  /** Ids that others have hinted at. */
+  #hinted = new Set<string>();
+  /** Ids that this process wants to know, whether or not they have changed. */
+  #wanted = new Set<string>();
+  #isDue = false;
+  #timer: Timer | undefined;
+  #reading: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: ToldFactsOptions) {
+    this.#options = options;
+    const { clock, log, failure, bus, subject } = options;
+    this.#looks = new Periodic({
+      clock,
+      log,
+      everyMs: LOOK_EVERY_MS,
+      failure,
+      run: () => {
+        this.#isDue = true;
+        return this.#read();
+      },
+    });
+    bus.listen(subject, (value) => this.#onHint(hint.parse(value).ids));
+  }
+
+  /** Reads everything for the first time. @throws AppError when the database cannot be used */
+  async start(): Promise<void> {
+    await this.#options.readChanged();
+    this.#looks.start();
+  }
+
+  /** Resolves when the read under way has ended: nothing is read afterwards. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#looks.stop();
+    await this.#reading;
+  }
+
+  /** Hints to the others that these records were stored. */
+  tell(ids: readonly string[]): void {
+    const { bus, subject } = this.#options;
+    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) bus.publish(subject, { ids: ids.slice(from, from + IDS_AT_ONCE) });
+  }
+
+  /** Hints to the others that many records were stored. */
+  tellAll(): void {
+    this.#options.bus.publish(this.#options.subject, { ids: [] });
+  }
+
+  /** Reads these records soon. */
+  want(ids: Iterable<string>): void {
+    for (const id of ids) this.#wanted.add(id);
+    this.#soon();
+  }
+
+  #onHint(ids: readonly string[]): void {
+    for (const id of ids) this.#hinted.add(id);
+    if (ids.length === 0 || this.#hinted.size > MOST_HINTED) {
+      this.#hinted = new Set();
+      this.#isDue = true;
+    }
+    this.#soon();
+  }
+
+  #soon(): void {
+    if (this.#isStopped) return;
+    this.#timer ??= this.#options.clock.setTimeout(() => {
+      this.#timer = undefined;
+      void this.#read();
+    }, GATHERED_MS);
+  }
+
+  /** Never rejects: what could not be read is read with the next look. */
+  #read(): Promise<void> {
+    return (this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    }));
+  }
+
+  async #readAll(): Promise<void> {
+    const { readChanged, readOf, log, failure } = this.#options;
+    while (!this.#isStopped && (this.#isDue || this.#hinted.size + this.#wanted.size > 0)) {
+      const isDue = this.#isDue;
+      const wanted = [...this.#wanted];
+      const ids = [...new Set([...wanted, ...this.#hinted])];
+      this.#isDue = false;
+      this.#hinted = new Set();
+      this.#wanted = new Set();
+      try {
+        if (isDue) await readChanged();
+        for (let from = 0; from < ids.length; from += IDS_AT_ONCE) await readOf(ids.slice(from, from + IDS_AT_ONCE));
+      } catch (error) {
+        log.warn({ err: error }, failure);
+        // What others have hinted at has changed, so the next look finds it.
+        for (const id of wanted) this.#wanted.add(id);
+        return;
+      }
+    }
+  }
+}

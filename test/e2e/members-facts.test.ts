@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunningServer } from '../../server/compose/start.ts';
+import { postgres } from '../harness/cluster/cluster-world.ts';
+import { startMembers } from '../harness/cluster/members.ts';
+import { hasNats } from '../harness/nats-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { World } from '../harness/world.ts';
+
+interface ShownRouter {
+  id: string;
+  has_pulse: boolean;
+  state: string;
+  state_since: string;
+  state_reason: string | null;
+}
+
+interface ShownAgent {
+  connected: boolean;
+  epoch: number | null;
+}
+
+interface ShownFault {
+  type: string;
+  occurrences: number;
+  resolved_at: string | null;
+}
+
+/** Every node answers the same: what people see does not depend on where a balancer sends them. */
+describe.skipIf(!postgres || !hasNats())('facts of agents at three control planes', () => {
+  let closers: (() => Promise<void>)[];
+
+  beforeEach(() => {
+    closers = [];
+  });
+  afterEach(async () => {
+    for (const close of closers.toReversed()) await close();
+  });
+
+  async function routerAt(world: World, node: RunningServer, routerId: string): Promise<ShownRouter | undefined> {
+    const { body } = await world.callerAt(node).call<{ data: ShownRouter[] }>('GET', '/api/routers');
+    return body.data.find(({ id }) => id === routerId);
+  }
+
+  async function faultsAt(world: World, node: RunningServer): Promise<ShownFault[]> {
+    return (await world.callerAt(node).call<{ data: ShownFault[] }>('GET', '/api/faults')).body.data;
+  }
+
+  async function statesAt(world: World, nodes: readonly RunningServer[], routerId: string): Promise<(string | undefined)[]> {
+    return Promise.all(nodes.map(async (node) => (await routerAt(world, node, routerId))?.state));
+  }
+
+  test('an agent is connected for all of them, and no control plane without its tunnel takes it for lost', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 3, server: { SIGNALBOX_OFFLINE_AFTER_SECONDS: '8' } });
+    const [routerId] = (await world.routerIds()) as [string];
+    await waitUntil('all three say that the router answers', async () =>
+      (await statesAt(world, nodes, routerId)).every((state) => state === 'answering'),
+    );
+    // Longer than the time after which a router that nobody hears of is offline.
+    const endsAt = performance.now() + 12_000;
+    await waitUntil('the time is over in which a fault could open', async () => {
+      for (const node of nodes) {
+        const router = await routerAt(world, node, routerId);
+        expect(router).toMatchObject({ state: 'answering', has_pulse: true });
+        expect(await faultsAt(world, node)).toEqual([]);
+      }
+      return performance.now() > endsAt;
+    });
+  });
+
+  test('an agent that moves is the same for all of them, with its line as measured where its tunnel is', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 3 });
+    const [routerId] = (await world.routerIds()) as [string];
+    await world.agent!.close();
+    await world.startAgent({ server: nodes[1]!.url });
+    const agentsAt = async (node: RunningServer): Promise<ShownAgent[]> =>
+      (await world.callerAt(node).call<{ data: ShownAgent[] }>('GET', '/api/agents')).body.data;
+    await waitUntil('all three say that the agent is connected again', async () => {
+      const agents = (await Promise.all(nodes.map(agentsAt))).map(([agent]) => agent);
+      return agents.every((agent) => agent?.connected === true && agent.epoch !== null && agent.epoch === agents[1]!.epoch);
+    });
+    const [first, ...others] = (await Promise.all(nodes.map(agentsAt))).map(([agent]) => agent!);
+    for (const agent of others) expect(agent).toEqual(first);
+    await waitUntil('all three say that the router answers', async () =>
+      (await statesAt(world, nodes, routerId)).every((state) => state === 'answering'),
+    );
+    for (const node of nodes) {
+      expect(await faultsAt(world, node)).toEqual([]);
+      const { body } = await world.callerAt(node).call<{ data: { agents: object; routers: object } }>('GET', '/api/overview');
+      expect(body.data).toMatchObject({ agents: { connected: 1, away: 0, unseen: 0 }, routers: { answering: 1, agent_away: 0 } });
+    }
+  });
+
+  test('an agent that stays away has one fault, and one that comes back anywhere has none', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 3 });
+    const [routerId] = (await world.routerIds()) as [string];
+    await world.agent!.close();
+    await waitUntil('all three say that the agent is away', async () =>
+      (await statesAt(world, nodes, routerId)).every((state) => state === 'agent_away'),
+    );
+    const shown = await Promise.all(nodes.map((node) => routerAt(world, node, routerId)));
+    for (const router of shown) expect(router).toMatchObject({ state_since: shown[0]!.state_since, state_reason: 'left' });
+    await waitUntil('the fault is open', async () => (await faultsAt(world, nodes[0]!)).length > 0);
+    for (const node of nodes) expect(await faultsAt(world, node)).toMatchObject([{ type: 'agent_offline', resolved_at: null }]);
+    await world.startAgent({ server: nodes[2]!.url });
+    await waitUntil('it is resolved', async () => (await faultsAt(world, nodes[0]!))[0]?.resolved_at !== null);
+    await waitUntil('all three say that the router answers', async () =>
+      (await statesAt(world, nodes, routerId)).every((state) => state === 'answering'),
+    );
+    expect(await faultsAt(world, nodes[1]!)).toMatchObject([{ type: 'agent_offline', occurrences: 1 }]);
+  });
+});
