@@ -9,6 +9,7 @@ import type { FaultsService } from '../../fleet/faults/service.ts';
 import type { FaultEvent } from '../../fleet/faults/types.ts';
 import type { MetadataService } from '../../fleet/metadata/service.ts';
 import type { RemovalsService } from '../../fleet/removals/service.ts';
+import type { ToldRouters } from '../../fleet/removals/told-routers.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { SessionsService } from '../../fleet/sessions/service.ts';
 import type { SitesService } from '../../fleet/sites/service.ts';
@@ -29,8 +30,8 @@ import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { BackupsService } from '../../work/backups/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
-import { announceMoves } from './move-announcements.ts';
-import { announceRemoval } from './removal-announcements.ts';
+import { announceMoves, followMove } from './move-announcements.ts';
+import { announceRemoval, silently } from './removal-announcements.ts';
 
 interface Needs {
   audit: AuditService;
@@ -50,6 +51,7 @@ interface Needs {
   messages: MessagesService;
   metadata: MetadataService;
   removals: RemovalsService;
+  toldRouters: ToldRouters | null;
   revocations: RevocationsService;
   routers: RoutersService;
   schedules: SchedulesService;
@@ -74,6 +76,8 @@ export const announcements = feature({
     faultEvents.subscribe((event) => eventSources.onFault(event));
     announceMoves(services);
     removals.changes.subscribe((change) => announceRemoval(change, services));
+    services.toldRouters?.removed.subscribe((change) => announceRemoval(change, { ...services, eventSources: silently(eventSources) }));
+    services.toldRouters?.moved.subscribe((change) => followMove(change, services));
     teams.changes.subscribe(({ kind, member }) => eventSources.onMember(kind, member));
     invitations.accepted.subscribe((member) => eventSources.onMember('joined', member));
     teams.losses.subscribe(({ teamId }) => void revocations.enforce(teamId));

@@ -6,9 +6,16 @@ import type { FaultsService } from '../../fleet/faults/service.ts';
 import type { Finding } from '../../fleet/faults/types.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { DuplicateChange, EntryAddress } from '../../fleet/routers/entries/duplicates.ts';
+import type { MovedElsewhere } from '../../fleet/removals/told-routers.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { StatesService } from '../../fleet/states/service.ts';
 import type { MoveChange } from '../../fleet/routers/types.ts';
+
+interface Followers {
+  routers: Pick<RoutersService, 'onMovedElsewhere'>;
+  states: Pick<StatesService, 'onMovedElsewhere'>;
+  faults: Pick<FaultsService, 'onMovedElsewhere'>;
+}
 
 interface Audience {
   routers: Pick<RoutersService, 'connectionOf' | 'presence' | 'moves' | 'duplicates'>;
@@ -64,6 +71,13 @@ function announceMove(change: MoveChange, audience: Audience): void {
   const holder = router.agent_id;
   const address = routers.connectionOf(holder)?.address ?? routers.presence.get(router.id).lastSeenFrom;
   faults.setCondition(router.id, 'move_requested', moveFinding(change, address));
+}
+
+/** Another control plane has given the router to another agent, and has told everybody. */
+export function followMove({ router, formerAgentId }: MovedElsewhere, { routers, states, faults }: Followers): void {
+  routers.onMovedElsewhere(router, formerAgentId);
+  states.onMovedElsewhere(router);
+  faults.onMovedElsewhere(router);
 }
 
 /** Agents and entries named in one fault, to limit its text. */

@@ -25,3 +25,8 @@ export function announceRemoval(change: RemovalChange, { routers, faults, device
   metadata.forget(goneId, successor?.id);
   eventSources.onRemoval(change);
 }
+
+/** For a removal by another control plane, which has told readers of events. */
+export function silently(eventSources: Pick<EventSources, 'forgetRemoved'>): Pick<EventSources, 'onRemoval'> {
+  return { onRemoval: (change) => eventSources.forgetRemoved(change) };
+}

@@ -186,6 +186,12 @@ export class FaultsService {
     this.#byName.delete(keyOf(agentId, name));
   }
 
+  /** Another control plane has given the router to another agent. */
+  onMovedElsewhere({ id, agent_id: agentId, agent_router: name }: RouterRecord): void {
+    const watched = this.#watched.get(id);
+    if (watched) this.#move(watched, agentId, name);
+  }
+
   onHealth({ agentId }: AgentConnection, { router, readings }: Health): void {
     const watched = this.#find(agentId, router);
     if (watched) this.#record(watched, watched.watch.onHealth(readings, this.#deps.clock.monotonic()));

@@ -1,6 +1,25 @@
 import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
+import type { RoutersService } from '../routers/service.ts';
+import type { StatesService } from '../states/service.ts';
 import { removalRoutes } from './routes.ts';
 import { RemovalsService } from './service.ts';
+import { ToldRouters } from './told-routers.ts';
 import type { RemovalsDeps } from './types.ts';
 
-export const removals = feature({ create: (needs: RemovalsDeps) => ({ removals: new RemovalsService(needs) }), routes: removalRoutes });
+interface Needs extends RemovalsDeps, Pick<Platform, 'log' | 'cluster'> {
+  routers: RoutersService;
+  states: StatesService;
+}
+
+export const removals = feature({
+  create: ({ cluster, log, ...needs }: Needs) => {
+    const removals = new RemovalsService(needs);
+    const { moves } = needs.routers;
+    const toldRouters = cluster && new ToldRouters({ ...needs, cluster, log: log.child({ component: 'routers' }), removals, moves });
+    return { removals, toldRouters };
+  },
+  start: ({ toldRouters }) => toldRouters?.start(),
+  stop: ({ toldRouters }) => toldRouters?.stop(),
+  routes: removalRoutes,
+});

@@ -1,5 +1,8 @@
 import { sql } from 'kysely';
+import { readChanged } from '../../platform/storage/changed-since.ts';
+import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
+import { padded } from '../../platform/storage/padded.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import { markRevokedAgentRemoved } from '../agents/service.ts';
 import { resolveAllOf } from '../faults/service.ts';
@@ -195,4 +198,31 @@ export async function deleteRemainingRecords(tx: Tx, teamId: string, routerId: s
       ),
     )
     .execute();
+}
+
+/** Whose a router is. */
+export interface RouterPlace {
+  id: string;
+  agent_id: string;
+  removed_at: number | null;
+  merged_into: string | null;
+}
+
+/** Of routers of all teams that have changed since then, removed ones too. */
+export function selectChangedPlaces(db: DbOrTx, mark: ChangeMark): Promise<{ rows: RouterPlace[]; mark: ChangeMark }> {
+  return readChanged(
+    db,
+    mark,
+    (isChanged) => sql<RouterPlace>`select id, agent_id, removed_at, merged_into from routers where ${isChanged('routers')}`,
+  );
+}
+
+export async function selectPlaces(db: DbOrTx, ids: readonly string[]): Promise<RouterPlace[]> {
+  return db.selectFrom('routers').select(['id', 'agent_id', 'removed_at', 'merged_into']).where('id', 'in', padded(ids)).execute();
+}
+
+/** Also those that were removed or merged. */
+export async function selectRecords(db: DbOrTx, ids: readonly string[]): Promise<Map<string, RouterRecord>> {
+  const rows = await db.selectFrom('routers').selectAll().where('id', 'in', padded(ids)).execute();
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -176,6 +176,14 @@ export class StatesService {
     return Array.from(this.#routers.ofAgent(agentId), ({ id }) => id);
   }
 
+  /** Another control plane has given the router to this agent. */
+  onMovedElsewhere({ id, agent_id: agentId, agent_router: name }: RouterRecord): void {
+    const router = this.#routers.get(id);
+    if (!router) return;
+    this.#routers.move(router, agentId);
+    Object.assign(router, { name, named: name !== '', heartbeat: undefined });
+  }
+
   /** What the database says of a router that is not removed. */
   tell({ router: stored, current }: ToldRouter): void {
     const known = this.#routers.get(stored.id);

@@ -203,6 +203,13 @@ export class EventSources {
     this.onInventory(change.router);
   }
 
+  /** Another control plane has removed the router, and has told readers. */
+  forgetRemoved(change: RemovalChange): void {
+    const id = change.kind === 'removed' ? change.router.id : change.mergedId;
+    this.#presence.forget(id);
+    this.#facts.forget(id);
+  }
+
   onFault({ kind, fault }: FaultEvent): void {
     const { id, team_id: teamId, router_id, type, severity, message, cause } = fault;
     const event = kind === 'resolved' ? 'fault.resolved' : 'fault.opened';
