@@ -3,7 +3,7 @@ import { ClusterWorld, postgres } from '../harness/cluster/cluster-world.ts';
 import { hasNats } from '../harness/nats-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-describe.skipIf(!postgres || !hasNats())('facts of agents when their control plane is killed', () => {
+describe.skipIf(!postgres || !hasNats())('facts of agents when their control plane is killed', { timeout: 240_000 }, () => {
   let closers: (() => Promise<void>)[];
   let cluster: ClusterWorld;
 

@@ -26,7 +26,7 @@ interface ShownFault {
 }
 
 /** Every node answers the same: what people see does not depend on where a balancer sends them. */
-describe.skipIf(!postgres || !hasNats())('facts of agents at three control planes', () => {
+describe.skipIf(!postgres || !hasNats())('facts of agents at three control planes', { timeout: 240_000 }, () => {
   let closers: (() => Promise<void>)[];
 
   beforeEach(() => {

@@ -134,8 +134,9 @@ export class FaultsService {
   /** The agent's tunnel is here now: what is stored of its routers is where this control plane goes on. @throws AppError when it cannot be read */
   async onReady({ agentId }: AgentConnection): Promise<void> {
     if (!this.#deps.sharing) return;
+    const stored = await this.#reads.call(agentId);
     this.#here.add(agentId);
-    this.#takeOver(agentId, await this.#reads.call(agentId));
+    this.#takeOver(agentId, stored);
   }
 
   onGone({ agentId }: AgentConnection): void {

@@ -11,7 +11,16 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { removeInBatches } from '../../platform/core/removal-batches.ts';
 import { RoundTrips } from '../../platform/core/round-trips.ts';
 import type { LinesElsewhere, MeasuredLine } from './lines-elsewhere.ts';
-import { countAgents, deleteRuns, deleteSessions, selectLines, selectOpenLines, selectSessions, upsertSessions } from './store.ts';
+import {
+  countAgents,
+  countConnected,
+  deleteRuns,
+  deleteSessions,
+  selectLines,
+  selectOpenLines,
+  selectSessions,
+  upsertSessions,
+} from './store.ts';
 import type { OpenLine } from './store.ts';
 import type { AgentLine, LineChange, Ping, SessionRow } from './types.ts';
 
@@ -137,8 +146,7 @@ export class SessionsService implements TunnelListener {
 
   /** How many agents of each team are connected, away, or were never connected. For the metrics. */
   async countAgents(): Promise<TeamValue[]> {
-    const connected = new Map<string, number>();
-    for (const { teamId } of this.#newest.values()) connected.set(teamId, (connected.get(teamId) ?? 0) + 1);
+    const connected = this.#elsewhere ? await countConnected(this.#deps.storage.db) : this.#countOwn();
     const known = await countAgents(this.#deps.storage.db);
     return known.flatMap(({ teamId, seen, neverSeen }) => {
       const now = Math.min(connected.get(teamId) ?? 0, seen + neverSeen);
@@ -147,6 +155,12 @@ export class SessionsService implements TunnelListener {
       const counts = { connected: now, away: seen + neverSeen - now - unseen, never_connected: unseen };
       return Object.entries(counts).map(([state, value]) => ({ teamId, labels: { state }, value }));
     });
+  }
+
+  #countOwn(): Map<string, number> {
+    const connected = new Map<string, number>();
+    for (const { teamId } of this.#newest.values()) connected.set(teamId, (connected.get(teamId) ?? 0) + 1);
+    return connected;
   }
 
   #line(

@@ -88,7 +88,7 @@ export async function selectLines(
   return new Map(rows.map((row) => [row.agent_id, row]));
 }
 
-/** Of the open session of each of these agents that became ready last. */
+/** Of a session that is open with another control plane. */
 export interface OpenLine {
   agent_id: string;
   address: string;
@@ -96,6 +96,20 @@ export interface OpenLine {
   ready_at: number;
 }
 
+/** How many agents of each team have a session with any control plane. */
+export async function countConnected(db: DbOrTx): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('agents')
+    .innerJoin('nodes', 'nodes.id', 'agents.node_id')
+    .select((eb) => ['agents.team_id', eb.fn.countAll<number | string | bigint>().as('agents')])
+    .where('disconnected_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .groupBy('agents.team_id')
+    .execute();
+  return new Map(rows.map((row) => [row.team_id, Number(row.agents)]));
+}
+
+/** Of the session of each of these agents that became ready last. */
 export async function selectOpenLines(db: DbOrTx, teamId: string, agentIds: readonly string[]): Promise<Map<string, OpenLine>> {
   if (agentIds.length === 0) return new Map();
   const rows = await db
@@ -104,9 +118,14 @@ export async function selectOpenLines(db: DbOrTx, teamId: string, agentIds: read
     .$narrowType<{ ready_at: number }>()
     .where('team_id', '=', teamId)
     .where('agent_id', 'in', agentIds)
-    .where('closed_at', 'is', null)
     .where('ready_at', 'is not', null)
-    .orderBy('epoch')
+    .where((eb) =>
+      eb(
+        'epoch',
+        '=',
+        eb.selectFrom('agents').select('confirmed_epoch').whereRef('agents.id', '=', 'agent_sessions.agent_id').$castTo<number>(),
+      ),
+    )
     .execute();
   return new Map(rows.map((row) => [row.agent_id, row]));
 }

@@ -136,7 +136,8 @@ export class ToldStates {
       this.#apply(await selectToldRoutersOf(storage.db, some));
       for (const agentId of some) {
         const lost = holders.lost(agentId);
-        if (lost) states.onLost(agentId, { since: lost.since, reason: 'unknown' });
+        // Every other end is stored by the control plane that has recorded it.
+        if (lost) states.onLost(agentId, { since: lost.since, reason: lost.isRecorded ? 'server_stopped' : 'unknown' });
       }
     }
   }

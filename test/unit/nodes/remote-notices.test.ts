@@ -36,6 +36,7 @@ describe('a notice to an agent of another control plane', () => {
       isCounted: () => true,
       gone: new Listeners<string>(),
       local: { notify, epoch, closeOlder: () => undefined } as Partial<AgentGateway> as never,
+      isElsewhere: () => false,
       holder: (agentId) => {
         reads += agentId === AGENT ? 1 : 0;
         return Promise.resolve(holder);
