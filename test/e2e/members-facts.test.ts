@@ -108,4 +108,25 @@ describe.skipIf(!postgres || !hasNats())('facts of agents at three control plane
     );
     expect(await faultsAt(world, nodes[1]!)).toMatchObject([{ type: 'agent_offline', occurrences: 1 }]);
   });
+
+  test('the entries of an agent, its address and its removal are known to one without its tunnel', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2 });
+    const [routerId] = (await world.routerIds()) as [string];
+    const [here, other] = nodes.map((node) => world.callerAt(node));
+    const agentId = (await here!.call<{ data: { id: string }[] }>('GET', '/api/agents')).body.data[0]!.id;
+    const entries = await here!.call('GET', `/api/agents/${agentId}/routers`);
+    const metadata = await here!.call('GET', `/api/routers/${routerId}/metadata`);
+    expect(entries.body).toMatchObject({ data: { routers: [{ router_id: routerId, reachable: true }] } });
+    await waitUntil('the other says the same', async () => {
+      const told = await other!.call('GET', `/api/agents/${agentId}/routers`);
+      return JSON.stringify(told.body) === JSON.stringify(entries.body);
+    });
+    expect((await other!.call('GET', `/api/routers/${routerId}/metadata`)).body).toEqual(metadata.body);
+    expect((await other!.call('DELETE', `/api/agents/${agentId}?remove=true`)).status).toBe(204);
+    for (const caller of [here!, other!])
+      await waitUntil('no router is left', async () => {
+        const { body } = await caller.call<{ data: { routers: Record<string, number> } }>('GET', '/api/overview');
+        return Object.values(body.data.routers).every((count) => count === 0);
+      });
+  });
 });

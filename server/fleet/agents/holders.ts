@@ -1,13 +1,12 @@
-import { sql } from 'kysely';
-import type { RawBuilder, SqlBool } from 'kysely';
 import type { Cluster } from '../../feature.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { ToldFacts } from '../../platform/nodes/told-facts.ts';
-import { readChanged } from '../../platform/storage/changed-since.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
+import { selectChangedHolders, selectHolders } from './holders/store.ts';
+import type { HolderRow } from './holders/store.ts';
 
 /** An agent that has had a tunnel and has none now. */
 export interface LostAgent {
@@ -23,14 +22,6 @@ export interface HolderChange {
   agentId: string;
   /** The control plane that has its tunnel now; undefined when none has. */
   nodeId: string | undefined;
-}
-
-interface HolderRow {
-  id: string;
-  node_id: string | null;
-  connected_at: number | null;
-  disconnected_at: number | null;
-  is_live: boolean;
 }
 
 interface Deps {
@@ -63,11 +54,11 @@ export class AgentHolders {
       subject: 'signalbox.facts.agents',
       failure: 'which control planes have the tunnels of agents could not be read',
       readChanged: async () => {
-        const { rows, mark } = await readChanged(storage.db, this.#mark, (isChanged) => selectHolders(isChanged('agents')));
+        const { rows, mark } = await selectChangedHolders(storage.db, this.#mark);
         this.#apply(rows);
         this.#mark = mark;
       },
-      readOf: async (ids) => this.#apply((await selectHolders(sql`agents.id in (${sql.join(ids)})`).execute(storage.db)).rows),
+      readOf: async (ids) => this.#apply(await selectHolders(storage.db, ids)),
     });
   }
 
@@ -144,11 +135,4 @@ export class AgentHolders {
   #onGone(nodeId: string): void {
     for (const [agentId, holder] of this.#held) if (holder === nodeId) this.#lose(agentId, null);
   }
-}
-
-function selectHolders(condition: RawBuilder<SqlBool> | RawBuilder<unknown>): RawBuilder<HolderRow> {
-  return sql<HolderRow>`
-    select agents.id, agents.node_id, agents.connected_at, agents.disconnected_at,
-      exists (select 1 from nodes where nodes.id = agents.node_id) as is_live
-    from agents where ${condition}`;
 }

@@ -5,6 +5,9 @@ import type { Storage } from '../../platform/storage/db.ts';
 import { selectAgent, selectAgentNames, selectAgents } from './store.ts';
 import type { Agent } from './types.ts';
 
+export type { AgentHolders } from './holders.ts';
+export type { WatchRights } from './watch-rights.ts';
+
 /** Writes to the table of agents that other features make inside their own transactions. */
 export {
   clearSiteOfRevoked,

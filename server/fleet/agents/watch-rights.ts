@@ -1,7 +1,5 @@
-import type { ExpressionBuilder, SqlBool, Expression } from 'kysely';
-import { padded } from '../../platform/storage/padded.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
-import type { Schema } from '../../platform/storage/schema.ts';
+import { selectNotHeldElsewhere, selectRoutersNotHeldElsewhere } from './holders/store.ts';
 
 /**
  * Of which agents a control plane may write facts where several serve the database: the one that has the agent's tunnel, or anyone while nobody
@@ -16,46 +14,12 @@ export class WatchRights {
   }
 
   /** Those of these agents of which facts may be written. */
-  async ofAgents(db: DbOrTx, agentIds: readonly string[]): Promise<Set<string>> {
-    if (agentIds.length === 0) return new Set();
-    const rows = await db
-      .selectFrom('agents')
-      .select('agents.id')
-      .where('agents.id', 'in', padded([...new Set(agentIds)]))
-      .where((eb) => this.#isHeldByNobodyElse(eb))
-      .execute();
-    return new Set(rows.map(({ id }) => id));
+  ofAgents(db: DbOrTx, agentIds: readonly string[]): Promise<Set<string>> {
+    return selectNotHeldElsewhere(db, this.#nodeId, agentIds);
   }
 
   /** Those of these routers whose agents are such. */
-  async ofRouters(db: DbOrTx, routerIds: readonly string[]): Promise<Set<string>> {
-    if (routerIds.length === 0) return new Set();
-    const rows = await db
-      .selectFrom('routers')
-      .innerJoin('agents', 'agents.id', 'routers.agent_id')
-      .select('routers.id')
-      .where('routers.id', 'in', padded([...new Set(routerIds)]))
-      .where((eb) => this.#isHeldByNobodyElse(eb))
-      .execute();
-    return new Set(rows.map(({ id }) => id));
-  }
-
-  #isHeldByNobodyElse(eb: ExpressionBuilder<Schema, 'agents'>): Expression<SqlBool> {
-    const isNode = (id: Expression<string | null>): Expression<SqlBool> =>
-      eb.exists(
-        eb
-          .selectFrom('nodes')
-          .select('nodes.id')
-          .where('nodes.id', '=', id as Expression<string>),
-      );
-    return eb.and([
-      isNode(eb.val(this.#nodeId)),
-      eb.or([
-        eb('agents.node_id', '=', this.#nodeId),
-        eb('agents.node_id', 'is', null),
-        eb('agents.disconnected_at', 'is not', null),
-        eb.not(isNode(eb.ref('agents.node_id'))),
-      ]),
-    ]);
+  ofRouters(db: DbOrTx, routerIds: readonly string[]): Promise<Set<string>> {
+    return selectRoutersNotHeldElsewhere(db, this.#nodeId, routerIds);
   }
 }

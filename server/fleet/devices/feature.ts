@@ -1,7 +1,7 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
-import type { AgentHolders } from '../agents/holders.ts';
+import type { AgentHolders } from '../agents/service.ts';
 import type { FaultsService } from '../faults/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { StatesService } from '../states/service.ts';

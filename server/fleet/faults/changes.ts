@@ -10,7 +10,7 @@ import { applyAgentChange, bringsNotice } from './agents/store.ts';
 import { applyChanges } from './store.ts';
 import type { FaultChange, FaultEvent, FaultType } from './types.ts';
 import { WaitingAgents } from './waiting-agents.ts';
-import type { WatchRights } from '../agents/watch-rights.ts';
+import type { WatchRights } from '../agents/service.ts';
 import type { AgentChange, ChangedRouter } from './waiting-agents.ts';
 import { WaitingChanges } from './waiting-changes.ts';
 import type { TakenChange } from './waiting-changes.ts';

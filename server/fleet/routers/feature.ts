@@ -3,7 +3,7 @@ import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import { AGENTS_APART_MS } from '../../platform/core/gathered.ts';
 import { admitAgents } from '../../platform/http/agent-scope.ts';
-import type { AgentHolders } from '../agents/holders.ts';
+import type { AgentHolders } from '../agents/service.ts';
 import { agentEntryRoutes } from './entries/routes.ts';
 import type { AgentEntryRoutesDeps } from './entries/routes.ts';
 import { routerListRoute } from './list/routes.ts';

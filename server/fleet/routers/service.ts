@@ -11,7 +11,7 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import type { AgentHolders } from '../agents/holders.ts';
+import type { AgentHolders } from '../agents/service.ts';
 import { readRecord } from './agent-reports.ts';
 import type { AgentReports } from './agent-reports.ts';
 import { deviceProblem } from './device-ids.ts';

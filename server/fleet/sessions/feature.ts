@@ -1,8 +1,7 @@
 import { feature } from '../../feature.ts';
 import { Settlement } from '../../platform/nodes/settlement.ts';
 import type { Platform } from '../../feature.ts';
-import type { AgentHolders } from '../agents/holders.ts';
-import type { AgentsService } from '../agents/service.ts';
+import type { AgentHolders, AgentsService } from '../agents/service.ts';
 import { LinesElsewhere } from './lines-elsewhere.ts';
 import { sessionMeasures } from './measures.ts';
 import { sessionRoutes } from './routes.ts';

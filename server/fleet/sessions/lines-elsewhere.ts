@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Cluster } from '../../feature.ts';
-import type { AgentHolders } from '../agents/holders.ts';
+import type { AgentHolders } from '../agents/service.ts';
 import type { SessionRow } from './types.ts';
 
 /** What is measured of lines is not worth a longer wait: without an answer, it is left out. Milliseconds. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import type { WatchRights } from '../agents/watch-rights.ts';
+import type { WatchRights } from '../agents/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { KnownRuns } from '../sessions/types.ts';
 

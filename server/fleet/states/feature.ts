@@ -1,7 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
-import type { AgentHolders } from '../agents/holders.ts';
-import type { WatchRights } from '../agents/watch-rights.ts';
+import type { AgentHolders, WatchRights } from '../agents/service.ts';
 import type { RoutersService } from '../routers/service.ts';
 import type { KnownRuns } from '../sessions/types.ts';
 import { stateMeasures } from './measures.ts';

@@ -8,7 +8,7 @@ import { TokenBucket } from '../../platform/core/token-bucket.ts';
 import type { Rate } from '../../platform/core/token-bucket.ts';
 import { RecordWriter } from '../../platform/core/record-writer.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
-import type { WatchRights } from '../agents/watch-rights.ts';
+import type { WatchRights } from '../agents/service.ts';
 import { deleteStates, upsertStates } from './store.ts';
 import type { StateRow } from './types.ts';
 

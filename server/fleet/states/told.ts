@@ -9,7 +9,7 @@ import type { TunnelEnd } from '../../platform/core/tunnel-record.ts';
 import { ToldFacts } from '../../platform/nodes/told-facts.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import type { AgentHolders } from '../agents/holders.ts';
+import type { AgentHolders } from '../agents/service.ts';
 import type { StatesService } from './service.ts';
 import { selectChangedStates, selectToldRouters, selectToldRoutersOf } from './store.ts';
 import type { ToldRouter } from './types.ts';

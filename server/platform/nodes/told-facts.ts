@@ -43,7 +43,8 @@ export class ToldFacts {
   #wanted = new Set<string>();
   #isDue = false;
   #timer: Timer | undefined;
-  #reading: Promise<void> | undefined;
+  #isReading = false;
+  #reading: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(options: ToldFactsOptions) {
@@ -112,29 +113,36 @@ export class ToldFacts {
 
   /** Never rejects: what could not be read is read with the next look. */
   #read(): Promise<void> {
-    return (this.#reading ??= this.#readAll().finally(() => {
-      this.#reading = undefined;
-    }));
+    if (!this.#isReading) this.#reading = this.#readAll();
+    return this.#reading;
   }
 
   async #readAll(): Promise<void> {
-    const { readChanged, readOf, log, failure } = this.#options;
+    const { log, failure } = this.#options;
+    this.#isReading = true;
     while (!this.#isStopped && (this.#isDue || this.#hinted.size + this.#wanted.size > 0)) {
-      const isDue = this.#isDue;
-      const wanted = [...this.#wanted];
-      const ids = [...new Set([...wanted, ...this.#hinted])];
-      this.#isDue = false;
-      this.#hinted = new Set();
-      this.#wanted = new Set();
+      const wanted = this.#wanted;
       try {
-        if (isDue) await readChanged();
-        for (let from = 0; from < ids.length; from += IDS_AT_ONCE) await readOf(ids.slice(from, from + IDS_AT_ONCE));
+        await this.#readWaiting();
       } catch (error) {
         log.warn({ err: error }, failure);
         // What others have hinted at has changed, so the next look finds it.
         for (const id of wanted) this.#wanted.add(id);
-        return;
+        break;
       }
     }
+    // In the turn in which nothing waits any more: whatever comes after it begins anew.
+    this.#isReading = false;
+  }
+
+  async #readWaiting(): Promise<void> {
+    const { readChanged, readOf } = this.#options;
+    const isDue = this.#isDue;
+    const ids = [...new Set([...this.#wanted, ...this.#hinted])];
+    this.#isDue = false;
+    this.#hinted = new Set();
+    this.#wanted = new Set();
+    if (isDue) await readChanged();
+    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) await readOf(ids.slice(from, from + IDS_AT_ONCE));
   }
 }

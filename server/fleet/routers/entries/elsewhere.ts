@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Cluster } from '../../../feature.ts';
 import { AppError } from '../../../platform/core/errors.ts';
-import type { AgentHolders } from '../../agents/holders.ts';
+import type { AgentHolders } from '../../agents/service.ts';
 import type { AgentEntry } from '../types.ts';
 
 /** For a read from memory. */
