@@ -14,7 +14,7 @@ import { firstState, resumed } from './resume.ts';
 import { silentAfter, stateOf } from './rule.ts';
 import type { RouterFacts } from './rule.ts';
 import { selectOpenStates, selectWatched } from './store.ts';
-import { TrackedRouters } from './tracked-routers.ts';
+import { stateOfTracked, TrackedRouters } from './tracked-routers.ts';
 import type { Tracked } from './tracked-routers.ts';
 import type { RouterState, RouterStateName, StateChange, StateOfRouter, StateRow, StoredRouter, ToldRouter, Verdict } from './types.ts';
 
@@ -432,8 +432,4 @@ export class StatesService {
     const { clock } = this.#deps;
     return clock.monotonic() - Math.max(0, clock.now() - wallMs);
   }
-}
-
-function stateOfTracked({ id, agentId, current: { state, since, reason } }: Tracked): StateOfRouter {
-  return { id, agentId, state: state as RouterStateName, since, reason };
 }

@@ -1,6 +1,6 @@
 import { countStates } from './counts.ts';
 import type { RouterFacts } from './rule.ts';
-import type { RouterStateName, StateRow } from './types.ts';
+import type { RouterStateName, StateOfRouter, StateRow } from './types.ts';
 
 /** The times of facts are monotonic; those of the state are milliseconds since 1970. */
 export interface Tracked extends Omit<RouterFacts, 'agent'> {
@@ -101,4 +101,8 @@ function removeFrom(index: Map<string, Set<Tracked>>, key: string, router: Track
   const routers = index.get(key);
   routers?.delete(router);
   if (routers?.size === 0) index.delete(key);
+}
+
+export function stateOfTracked({ id, agentId, current: { state, since, reason } }: Tracked): StateOfRouter {
+  return { id, agentId, state: state as RouterStateName, since, reason };
 }
