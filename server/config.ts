@@ -59,6 +59,7 @@ export const settingsSchema = z.strictObject({
     .transform(readAs(readDatabaseUrl, 'sqlite:<file> or postgres://…')),
   SIGNALBOX_BUS_URL: z.string().transform(readAs(readBusUrl, 'nats://host,host or tls://user:password@host,host')).optional(),
   SIGNALBOX_NODE_PUBLIC_URL: z.string().transform(readAs(readUrl, 'an http or https address')).optional(),
+  SIGNALBOX_DRAIN_SECONDS: wholeNumber(10, 0, 300),
   SIGNALBOX_FORWARD_HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:-]{1,253}$/, 'must be a host name or an address')
@@ -122,6 +123,8 @@ export interface Config extends RetentionConfig {
     readonly bus: BusAddress;
     /** How agents reach this one of them. */
     readonly nodeUrl: string;
+    /** From the first `/readyz` that fails to the first agent that is sent away at a stop, milliseconds. */
+    readonly drainMs: number;
   } | null;
   readonly forwards: {
     /** Host name in `entry_point`. */
@@ -338,8 +341,9 @@ function toConfig(checked: Checked): Config {
   });
 }
 
-function clusterOf({ SIGNALBOX_BUS_URL: bus, SIGNALBOX_NODE_PUBLIC_URL: nodeUrl }: Checked): Config['cluster'] {
-  return bus === undefined || nodeUrl === undefined ? null : { bus, nodeUrl };
+function clusterOf(checked: Checked): Config['cluster'] {
+  const { SIGNALBOX_BUS_URL: bus, SIGNALBOX_NODE_PUBLIC_URL: nodeUrl, SIGNALBOX_DRAIN_SECONDS: drainSeconds } = checked;
+  return bus === undefined || nodeUrl === undefined ? null : { bus, nodeUrl, drainMs: drainSeconds * 1000 };
 }
 
 function upstreamOf(checked: Checked): Config['upstream'] {

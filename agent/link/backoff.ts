@@ -11,6 +11,8 @@ export interface LastConnection {
   readyMs: number;
   /** The pause that the server requested in `goaway`, in milliseconds. */
   reconnectAfterMs?: number | undefined;
+  /** Over which time the server asked its agents to spread when they lose it, in milliseconds. */
+  spreadMs?: number | undefined;
 }
 
 /**
@@ -29,7 +31,9 @@ export class Backoff {
   /** How long to wait before the next dial, milliseconds. */
   next(last: LastConnection): number {
     if (last.readyMs >= STABLE_MS) this.#failures = 0;
-    const ceiling = Math.min(LAST_CEILING_MS, FIRST_CEILING_MS * 2 ** this.#failures);
+    const usual = Math.min(LAST_CEILING_MS, FIRST_CEILING_MS * 2 ** this.#failures);
+    // A server that says goaway has spread its agents itself.
+    const ceiling = last.reconnectAfterMs === undefined && last.readyMs > 0 ? Math.max(usual, last.spreadMs ?? 0) : usual;
     this.#failures += 1;
     return Math.floor((last.reconnectAfterMs ?? 0) + this.#random() * ceiling);
   }

@@ -46,6 +46,7 @@ export class LinkSession implements LinkSocketEvents {
   #state: 'greeting' | 'adopting' | 'ready' | 'closed' = 'greeting';
   #epoch = 0;
   #readySince: number | undefined;
+  #spreadMs: number | undefined;
   #goaway: { reason: string; reconnectAfterMs: number } | undefined;
   #last: EndedSession = { readyMs: 0, reason: '' };
   /** Deadline for welcome; later for the server's close after goaway. */
@@ -199,6 +200,7 @@ export class LinkSession implements LinkSocketEvents {
     this.#state = 'adopting';
     this.#deadline.cancel();
     this.#epoch = welcome.epoch;
+    this.#spreadMs = welcome.settings.reconnect_spread_ms;
     const { clock, random } = this.#deps;
     this.#liveness = new Liveness({
       timers: clock,
@@ -290,7 +292,7 @@ export class LinkSession implements LinkSocketEvents {
     const { clock, host } = this.#deps;
     if (this.#readySince !== undefined) this.#guard(() => host.onDown());
     const readyMs = this.#readySince === undefined ? 0 : clock.monotonic() - this.#readySince;
-    this.#last = { readyMs, reason, ...this.#goaway };
+    this.#last = { readyMs, reason, spreadMs: this.#spreadMs, ...this.#goaway };
   }
 }
 

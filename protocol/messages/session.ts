@@ -27,6 +27,11 @@ export const welcome = z.object({
     heartbeat_ms: z.int().min(100).max(3_600_000),
     /** The agent closes the tunnel after this long without a received byte. */
     silence_ms: z.int().min(200).max(3_600_000),
+    /**
+     * When this tunnel breaks without a goaway, the first dial comes after a random time up to this. Absent: the agent's own pause is
+     * enough, or the server is older.
+     */
+    reconnect_spread_ms: z.int().min(0).max(600_000).optional(),
   }),
 });
 

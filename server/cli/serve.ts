@@ -4,15 +4,22 @@ import { END_SIGNALS, onEndSignal } from '../../runtime/end-signals.ts';
 import { disablePretenuring } from '../../runtime/pretenuring.ts';
 import type { Config } from '../config.ts';
 import { AppError } from '../platform/core/errors.ts';
+import { within } from '../platform/core/within.ts';
 import type { RunningServer } from '../compose/start.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose/api.ts); then the state in memory is written. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
+/** One of several first sends its agents to the others: 500 a second, and some of them late. */
+const DRAIN_DEADLINE_MS = 60_000;
 
 /** With two of them agents would be called away, requests repeated and ports opened twice: not before each of these is right for several. */
 const UNFINISHED =
   'several control planes on one database are not supported yet: remove SIGNALBOX_BUS_URL and SIGNALBOX_NODE_PUBLIC_URL. ' +
   'So far, only requests to agents work across them (docs/operations.md)';
+
+function longestDrainOf({ cluster }: Config): number {
+  return cluster ? cluster.drainMs + DRAIN_DEADLINE_MS : 0;
+}
 
 /**
  * Starts the control plane and leaves it running. From then on a signal ends the process with code 0, an unexpected error
@@ -27,11 +34,14 @@ export async function serve(config: Config, complain: (text: string) => void): P
   const stop = new AbortController();
   const logger = { error: (...parts: unknown[]) => complain(parts.map(String).join(' ')) };
   let starting: Promise<unknown> = Promise.resolve();
+  const longestDrainMs = longestDrainOf(config);
   // Installed before the start so that a signal during it is not lost: the start finishes, then everything is closed.
-  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS, logger, skip: [...END_SIGNALS] }, async ({ err }) => {
+  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS + longestDrainMs, logger, skip: [...END_SIGNALS] }, async ({ err }) => {
     stop.abort();
     if (err) complain(`signalbox: ${err.stack ?? err.message}`);
     await starting.catch(() => undefined);
+    // After an unexpected error nothing is certain any more.
+    if (!err && server) await within(server.drain(), longestDrainMs);
     await server?.close();
   });
   // On a terminal, SIGHUP means that it was closed. A service manager sends SIGHUP to reload the files.
@@ -43,7 +53,11 @@ export async function serve(config: Config, complain: (text: string) => void): P
     // At once: what a graceful stop writes could contradict what the successor has written since.
     process.exit(1);
   };
-  starting = startServer(config, { signal: stop.signal, onReplaced }).then((started) => (server = started));
+  const onLost = (error: unknown): never => {
+    complain(`signalbox: ${error instanceof Error ? error.message : String(error)}`);
+    process.exit(1);
+  };
+  starting = startServer(config, { signal: stop.signal, onReplaced, onLost }).then((started) => (server = started));
   try {
     await starting;
   } catch (error) {

@@ -58,6 +58,8 @@ export interface EdgeDeps {
   clock: Clock;
   log: Log;
   services: Services;
+  /** Agents shall dial other control planes. */
+  refusesTunnels?: (() => boolean) | undefined;
 }
 
 /** The HTTP application with every feature's routes and the agents' WebSockets; it does not listen yet. */
@@ -79,7 +81,11 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
     // `PUT /{group}` has no path prefix.
     prefixes: ['/api', '/arp', '/:group'],
   });
-  healthRoutes(app, { version: SERVER_VERSION, isReady: () => answers(services.storage) });
+  healthRoutes(app, {
+    version: SERVER_VERSION,
+    isReady: () => answers(services.storage),
+    whyNotReady: () => whyNotReady(services.cluster),
+  });
   await app.register(async (scope) => {
     await protectScope(scope, services, clock);
     features.addRoutes(scope);
@@ -90,6 +96,13 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
     features.addInternalRoutes(scope);
   });
   return app;
+}
+
+/** One of several control planes tells the load balancer to send its clients and agents to the others. */
+function whyNotReady(cluster: Services['cluster']): string | undefined {
+  if (cluster?.isDraining()) return 'this control plane gives its work to others, to be stopped';
+  if (cluster && !cluster.isCounted()) return 'this control plane does not reach the database, and the others may not count on it any more';
+  return undefined;
 }
 
 /** Authentication, rate limit, authorization, replay and audit. The order matters. */
@@ -120,7 +133,7 @@ export function appOptions({ config, clock, log, tls }: Omit<EdgeDeps, 'services
   };
 }
 
-function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDeps): TunnelEndpoint<Grant> {
+function attachTunnelEndpoint(app: App, { config, clock, services, log, refusesTunnels }: EdgeDeps): TunnelEndpoint<Grant> {
   const isTrusted = proxyRule(config.trustProxy);
   const channels = new ChannelLimits({ counters: services.counters, monotonic: () => clock.monotonic() });
   const endpoint = new TunnelEndpoint<Grant>({
@@ -131,6 +144,7 @@ function attachTunnelEndpoint(app: App, { config, clock, services, log }: EdgeDe
     onChannel: (grant, socket) =>
       'forwardId' in grant ? services.forwards.onChannel(grant, socket) : services.terminals.onChannel(grant, socket),
     clientAddress: (request) => clientAddress(request, isTrusted),
+    ...(refusesTunnels ? { refusesTunnels } : {}),
     fallback: (request, socket, head) => {
       if (isConnectRequest(request) || isAttachRequest(request)) services.upgrades.pass(app, request, socket, head);
       else refuseUpgrade(socket, 404);

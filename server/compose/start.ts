@@ -8,13 +8,9 @@ import { LONGEST_MESSAGE_WAIT_MS, LONGEST_THREAD_WAIT_MS } from '../outbound/not
 import { LONGEST_WAIT_MS } from '../outbound/webhooks/feature.ts';
 import type { AppError } from '../platform/core/errors.ts';
 import { newId } from '../platform/core/ids.ts';
-import { NatsBus } from '../platform/bus/nats-bus.ts';
 import { SharedCounts } from '../platform/request-counts/shared-counts.ts';
-import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
-import { claimDatabase, waitForPredecessor } from '../platform/nodes/claim.ts';
-import type { ClaimDeps } from '../platform/nodes/claim.ts';
-import { Members } from '../platform/nodes/members.ts';
-import { selectNodes } from '../platform/nodes/store.ts';
+import { waitForPredecessor } from '../platform/nodes/claim.ts';
+import { WriteFence } from '../platform/nodes/write-fence.ts';
 import { AdoptedClock } from '../platform/core/adopted-clock.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import type { Clock } from '../platform/core/clock.ts';
@@ -38,15 +34,35 @@ import { readAgentRelease } from '../operations/downloads/feature.ts';
 import type { ConsoleFiles } from '../operations/console/types.ts';
 import type { AgentRelease } from '../operations/downloads/types.ts';
 import { SERVER_VERSION } from '../version.ts';
-import { TlsCertificate } from '../platform/tls/certificate.ts';
+import { TICKET_KEY_BYTES, TlsCertificate } from '../platform/tls/certificate.ts';
 import { LONGEST_RETRY_MS } from '../work/backups/feature.ts';
 import { appOptions, createApi } from './api.ts';
 import { startAgainWhenBroken, waitForDatabase } from './database-wait.ts';
 import { buildFeatures } from './features.ts';
 import type { Services } from './features.ts';
 import type { Cluster, Platform } from '../feature.ts';
+import { claim, joinCluster, takePart } from './membership.ts';
+import { RejoiningServer } from './rejoining.ts';
+import type { RunningServer } from './running-server.ts';
+import type { Incarnation } from './rejoining.ts';
 import { startSandbox } from './sandbox.ts';
 import { sweepHourly } from './sweep.ts';
+
+/**
+ * Of one of several, milliseconds: the database rolls back what a frozen one has begun before the others take it for dead, so that it cannot
+ * be committed afterwards.
+ */
+const IDLE_IN_TRANSACTION_MS = 8000;
+
+export type { RunningServer } from './running-server.ts';
+
+/** The longest waits of what is planned in the database. */
+const LONGEST_MS = {
+  jobEvent: LONGEST_WAIT_MS,
+  backup: LONGEST_RETRY_MS,
+  thread: LONGEST_THREAD_WAIT_MS,
+  message: LONGEST_MESSAGE_WAIT_MS,
+};
 
 export interface ServerOverrides {
   clock?: Clock;
@@ -54,27 +70,18 @@ export interface ServerOverrides {
   /** Aborts a start that waits for its database. */
   signal?: AbortSignal;
   /**
-   * Another control plane has taken the database over: this one must end without another write, as after a kill. By default it closes.
+   * Another control plane has taken the database over: this one must end without another write, as after a kill. By default it closes. One of
+   * several starts again instead.
    */
   onReplaced?: (error: AppError) => void;
+  /** One of several could not start again. It has ended. */
+  onLost?: (error: unknown) => void;
   /** Other control planes may serve the same database: for tests of what is safe then. */
   isShared?: boolean;
   /** The web application; the built one unless given, null for none. */
   consoleFiles?: ConsoleFiles | null;
   /** The agent to hand out; the built one unless given, null for none. */
   agentRelease?: AgentRelease | null;
-}
-
-export interface RunningServer {
-  /** Address of the API: `http://127.0.0.1:8080`. */
-  url: string;
-  /** Address of the plant demonstration; null when it is off. */
-  sandboxUrl: string | null;
-  services: Services;
-  /** Reloads the TLS certificate now instead of within a minute. Never rejects. */
-  reload(): Promise<void>;
-  /** Accepts nothing new, completes what is in progress and stores what is in memory. */
-  close(): Promise<void>;
 }
 
 /**
@@ -84,8 +91,17 @@ export interface RunningServer {
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<RunningServer> {
   const log = overrides.log ?? pino({ level: config.logLevel });
   const upstream = await readUpstream(config.upstream);
-  const nodeId = newId(systemClock.now());
-  return startAgainWhenBroken(() => startOnce(config, { ...overrides, log, upstream, nodeId }), { config, log, signal: overrides.signal });
+  const { signal, onLost = (error) => log.error({ err: error }, 'the control plane could not start again') } = overrides;
+  if (config.cluster === null) {
+    const nodeId = newId(systemClock.now());
+    return startAgainWhenBroken(() => startOnce(config, { ...overrides, log, upstream, nodeId }), { config, log, signal });
+  }
+  const start = ({ port, ...incarnation }: Incarnation): Promise<RunningServer> => {
+    const listenAt = port === undefined ? config.listen : { ...config.listen, port };
+    const own = { ...config, listen: listenAt };
+    return startAgainWhenBroken(() => startOnce(own, { ...overrides, log, upstream, ...incarnation }), { config, log, ...incarnation });
+  };
+  return RejoiningServer.start({ start, log, signal, onLost });
 }
 
 interface StartDeps extends ServerOverrides {
@@ -100,7 +116,9 @@ async function startOnce(
 ): Promise<RunningServer> {
   // os.uptime also counts while the machine is suspended, so a suspension is not a clock step.
   const clock = new AdoptedClock(overrides.clock ?? systemClock, overrides.clock ? undefined : () => uptime() * 1000);
-  const storage = await openStorage(config.databaseUrl, { log });
+  const fence = new WriteFence();
+  const limits = config.cluster ? { mayWrite: fence.check, idleInTransactionMs: IDLE_IN_TRANSACTION_MS } : {};
+  const storage = await openStorage(config.databaseUrl, { log, limits });
   const closers: (() => Promise<void>)[] = [() => storage.close()];
   const close = closeOnce(closers, log);
   try {
@@ -113,42 +131,34 @@ async function startOnce(
     const node = { storage, log, id: nodeId, version: SERVER_VERSION, publicUrl: config.cluster?.nodeUrl ?? null, signal };
     if (!overrides.isShared) await waitForPredecessor(node);
     await migrate(storage);
-    const claimed = overrides.isShared ? undefined : await claim(node, config.databaseUrl, overrides.onReplaced ?? (() => void close()));
-    if (claimed) closers.push(() => claimed.beat.stop());
-    const longestMs = {
-      jobEvent: LONGEST_WAIT_MS,
-      backup: LONGEST_RETRY_MS,
-      thread: LONGEST_THREAD_WAIT_MS,
-      message: LONGEST_MESSAGE_WAIT_MS,
-    };
-    await storage.writes.write((tx) => capPlans(tx, clock.now(), longestMs));
     const secrets = await openSecretsOf(storage, config.secretKeyFile);
-    const cluster = claimed && joinCluster(config, { nodeId, ...claimed, clock, log });
-    if (cluster) closers.push(() => cluster.bus.close());
+    const own = { ...node, keys: config.cluster ? secrets.keys : undefined };
+    const onReplaced = overrides.onReplaced ?? ((): void => void close());
+    const claimed = overrides.isShared ? undefined : await claim(own, { databaseUrl: config.databaseUrl, fence, onReplaced, closers });
+    await storage.writes.write((tx) => capPlans(tx, clock.now(), LONGEST_MS));
+    const cluster = claimed && (await joinCluster(own, { config, claimed, clock, closers }));
+    if (cluster) tls?.shareTickets((day) => secrets.derive(`tls tickets ${day}`, TICKET_KEY_BYTES));
     const sharedWindows = cluster && startCounting({ storage, clock, log, cluster }, closers);
     const platform = platformOf({ config, storage, secrets, clock, log, cluster: cluster ?? null, sharedWindows });
     const catalog = await loadCatalog(config.catalog);
     const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
-    clock.follow(async (stepMs, now) => {
-      const afterCommit = await storage.writes.write(async (tx) => {
-        await movePlans(tx, stepMs, now);
-        return services.serverRuns.onClockStep(tx, stepMs, now);
-      });
-      afterCommit();
-      services.sessions.onClockStep(stepMs);
-      services.states.onClockStep(stepMs);
-      // Last: whoever reads again finds the new times.
-      services.events.onClockStep();
-    }, log);
+    clock.follow((stepMs, now) => onClockStep(services, stepMs, now), log);
     closers.push(() => clock.stop());
-    if (cluster && claimed) {
-      const { tunnelRegistry } = services;
-      claimed.beat.measure = () => ({ tunnels: tunnelRegistry.size, clients: 0, onBus: cluster.bus.isConnected });
-    }
+    const drain = claimed && cluster && takePart(own, { config, claimed, cluster, tunnels: services.tunnelRegistry });
     await features.start(closers);
+    if (drain) closers.push(() => drain.stop());
     closers.push(sweepHourly(features, { cluster: platform.cluster, clock, log }));
     const admission = new Admission();
-    const app = await createApi({ admission, config, tls, clock, log, features, services });
+    const app = await createApi({
+      admission,
+      config,
+      tls,
+      clock,
+      log,
+      features,
+      services,
+      refusesTunnels: drain && (() => drain.refusesTunnels),
+    });
     closers.push(() => app.close());
     await startupServer?.close();
     const url = await listen(app, startupServer?.listen ?? config.listen, services.quietConnections);
@@ -158,55 +168,11 @@ async function startOnce(
     for (const reason of configurationWarnings(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
     const reload = async (): Promise<void> => tls?.read();
-    return { url, sandboxUrl, services, reload, close };
+    return { url, sandboxUrl, services, reload, drain: async () => drain?.run(), close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-interface Claimed {
-  beat: Beat;
-  /** Null for a control plane that serves the database alone. */
-  members: Members | null;
-}
-
-/** @returns what holds the database from now on; undefined on SQLite @throws AppError `conflict` while another one serves it */
-async function claim(node: ClaimDeps, databaseUrl: string, onReplaced: (error: AppError) => void): Promise<Claimed | undefined> {
-  await claimDatabase(node, systemClock.now());
-  if (node.storage.engine === 'sqlite') return undefined;
-  // Its log is that of the beat: the control plane's own connections tell of a database that is away.
-  const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
-  const isMember = node.publicUrl !== null;
-  const members = isMember
-    ? new Members(
-        node.id,
-        (await selectNodes(node.storage.db)).map(({ id }) => id),
-      )
-    : null;
-  const beat = new Beat({ ...node, members, storage, onReplaced });
-  beat.start();
-  return { beat, members };
-}
-
-/** @returns undefined for a control plane that serves its database alone */
-function joinCluster(
-  { cluster }: Config,
-  { nodeId, beat, members, clock, log }: Pick<Cluster, 'nodeId'> & Claimed & { clock: Clock; log: Log },
-): Cluster | undefined {
-  if (!cluster || !members) return undefined;
-  const bus = NatsBus.open({ ...cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
-  beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
-  return {
-    nodeId,
-    bus,
-    members,
-    isCounted: () => beat.isCounted,
-    gone: beat.gone,
-    beatAgeMs: (id) => beat.beatAgeMs(id),
-    isDraining: () => beat.isDraining,
-    drains: beat.drains,
-  };
 }
 
 /** Counts requests together with the other control planes, until the end. */
@@ -219,6 +185,21 @@ function startCounting(
   closers.push(() => counts.stop());
   counts.start();
   return counts;
+}
+
+/** The machine's clock was set by `stepMs` at `now`, by the time from before. */
+async function onClockStep(services: Services, stepMs: number, now: number): Promise<void> {
+  const { storage, cluster, serverRuns, sessions, states, events } = services;
+  const afterCommit = await storage.writes.write(async (tx) => {
+    // The plans of several belong to all of them, and the clocks of the others have not been set.
+    if (!cluster) await movePlans(tx, stepMs, now);
+    return serverRuns.onClockStep(tx, stepMs, now);
+  });
+  afterCommit();
+  sessions.onClockStep(stepMs);
+  states.onClockStep(stepMs);
+  // Last: whoever reads again finds the new times.
+  events.onClockStep();
 }
 
 /** Closes in reverse order: HTTP and agents first, then what is in memory is stored. */

@@ -96,21 +96,39 @@ describe.skipIf(!postgres || !hasNats())('two control planes on one PostgreSQL',
     expect(cluster.isHere).toBe(false);
   });
 
-  test('one that was frozen does nothing of what it was asked meanwhile, and ends', { timeout: 120_000 }, async () => {
-    expect((await cluster.ask(IDENTITY)).status).toBe(200);
-    cluster.other.signal('SIGSTOP');
-    const change = { command: '/system/identity/set', parameters: '=name=late' };
-    const [late] = await Promise.all([
-      cluster.ask({ ...change, timeout_seconds: 120 }),
-      waitUntil('it does not count any more', async () => (await cluster.nodes()).length === 1),
-    ]);
-    // It did not wait for its deadline.
-    expect(late).toMatchObject({ status: 504, body: { code: 'outcome_unknown' } });
-    expect(await cluster.ask(IDENTITY)).toMatchObject({ status: 503, body: { code: 'agent_offline' } });
-    cluster.other.signal('SIGCONT');
-    expect(await cluster.other.ended()).toBe(1);
-    expect(cluster.other.output).toContain('do not count on this one any more');
-    await waitUntil('the agent has come here', () => cluster.isHere);
-    expect((await cluster.ask(IDENTITY)).body.data).toEqual([{ name: 'router-0' }]);
-  });
+  test(
+    'one that was frozen does nothing of what it was asked meanwhile, and starts again as another one',
+    { timeout: 180_000 },
+    async () => {
+      expect((await cluster.ask(IDENTITY)).status).toBe(200);
+      cluster.other.signal('SIGSTOP');
+      const change = { command: '/system/identity/set', parameters: '=name=late' };
+      const [late] = await Promise.all([
+        cluster.ask({ ...change, timeout_seconds: 120 }),
+        waitUntil('it does not count any more', async () => (await cluster.nodes()).length === 1),
+      ]);
+      // It did not wait for its deadline.
+      expect(late).toMatchObject({ status: 504, body: { code: 'outcome_unknown' } });
+      expect(await cluster.ask(IDENTITY)).toMatchObject({ status: 503, body: { code: 'agent_offline' } });
+      const [own] = await cluster.nodes();
+      const { pid } = cluster.other;
+      // It waits in the sockets of the frozen one.
+      const script = '/system identity set name=late';
+      const job = { description: 'late', script, make_backup: false, express_execute: true, needs_acknowledgement: false };
+      const asked = cluster.callOther('POST', `/api/asynchronous/${cluster.routerId}`, job);
+      cluster.other.signal('SIGCONT');
+      const refused = await asked;
+      expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+      const { db } = cluster.world.server.services.storage;
+      expect(await db.selectFrom('jobs').select('id').execute()).toEqual([]);
+      await waitUntil('it has come back', async () => (await cluster.nodes()).length === 2);
+      expect(await cluster.nodes()).toContain(own);
+      expect(cluster.other.pid).toBe(pid);
+      await waitUntil('it is ready', async () => (await fetch(`${cluster.otherUrl}/readyz`).catch(() => undefined))?.status === 200);
+      await waitUntil('the agent is connected', async () => (await cluster.ask(IDENTITY)).status === 200);
+      expect((await cluster.askOther(IDENTITY)).body.data).toEqual([{ name: 'router-0' }]);
+      const sessions = await db.selectFrom('agent_sessions').select(['node_id', 'ended_by']).where('closed_at', 'is', null).execute();
+      expect(sessions).toHaveLength(1);
+    },
+  );
 });

@@ -7,6 +7,7 @@ import type { SessionsService } from '../../fleet/sessions/service.ts';
 import { RemoteAgents } from '../../platform/nodes/remote-agents.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { TunnelRegistry } from '../../platform/tunnel/registry.ts';
+import { CLUSTER_TUNNEL_SETTINGS } from '../../platform/tunnel/types.ts';
 import { AgentEventFanOut } from './agent-events.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters' | 'cluster'> {
@@ -16,10 +17,19 @@ interface Needs extends Pick<Platform, 'config' | 'clock' | 'log' | 'counters' |
   sessions: SessionsService;
 }
 
+/**
+ * Agents of a control plane that was killed dial the others over this time: 2 ms for each of them, so 500 come in a second. All shall be
+ * connected again within 30 s.
+ */
+const SPREAD_EACH_MS = 2;
+const SHORTEST_SPREAD_MS = 1000;
+const LONGEST_SPREAD_MS = 15_000;
+
 /** The gateway to connected agents. Features call it, and its tunnels call the features, so `agentEvents` is connected last. */
 export const tunnels = feature({
   create: ({ config, clock, log, counters, cluster, credentials, agentEpochs, agentHolders, sessions }: Needs) => {
     const agentEvents = new AgentEventFanOut();
+    const spreadMs = (): number => Math.min(LONGEST_SPREAD_MS, Math.max(SHORTEST_SPREAD_MS, tunnelRegistry.size * SPREAD_EACH_MS));
     const tunnelRegistry = new TunnelRegistry({
       callbacks: {
         authenticateAgent: (bearer) => credentials.authenticateAgent(bearer),
@@ -40,7 +50,7 @@ export const tunnels = feature({
       },
       clock,
       log: log.child({ component: 'tunnel' }),
-      settings: { heartbeatMs: config.heartbeatMs },
+      settings: { heartbeatMs: config.heartbeatMs, ...(cluster ? { ...CLUSTER_TUNNEL_SETTINGS, reconnectSpreadMs: spreadMs } : {}) },
       counters,
     });
     const remoteAgents =

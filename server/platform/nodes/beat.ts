@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { Periodic } from '../core/periodic.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Storage } from '../storage/db.ts';
-import { BEAT_EVERY_MS } from './claim.ts';
+import { BEAT_EVERY_MS, DEAD_AFTER_MS } from './claim.ts';
 import { Members } from './members.ts';
 import { Peers } from './peers.ts';
 import { deleteNode, raiseBeat, raiseBeatAmong } from './store.ts';
@@ -27,6 +27,8 @@ export interface BeatDeps {
 
 /** After this long without a beat in the database the others will soon take this control plane for dead: 3 s before they do. */
 const COUNTED_FOR_MS = 7000;
+/** No other one takes it for dead before {@link DEAD_AFTER_MS}. The rest is for a commit that is under way. */
+const MAY_WRITE_FOR_MS = DEAD_AFTER_MS - 1000;
 
 /** Says every 2 s that this control plane lives, until it has stopped. Closes its connection then. While the database is away nobody else can start either. */
 export class Beat {
@@ -39,6 +41,8 @@ export class Beat {
   readonly #deps: BeatDeps;
   readonly #beats: Periodic;
   readonly #peers: Peers;
+  /** Asked for by its own stop: it does not end any more. */
+  #isStopping = false;
   /** When the last beat was stored, in monotonic time, which also passes while a process is frozen. The claim is the first one. */
   #storedAtMs = performance.now();
   #isReplaced = false;
@@ -64,6 +68,11 @@ export class Beat {
     return !this.#isReplaced && performance.now() - this.#storedAtMs < COUNTED_FOR_MS;
   }
 
+  /** False when others may have settled already what was its own. */
+  get mayWrite(): boolean {
+    return !this.#isReplaced && performance.now() - this.#storedAtMs < MAY_WRITE_FOR_MS;
+  }
+
   /** Someone has asked for it in the database. */
   get isDraining(): boolean {
     return this.#isDraining;
@@ -77,6 +86,12 @@ export class Beat {
 
   start(): void {
     this.#beats.start();
+  }
+
+  /** For its stop: it drains from now on, also while the database is away. */
+  drain(): void {
+    this.#isStopping = true;
+    this.#setDraining(true);
   }
 
   /** Lets the next control plane start at once. */
@@ -139,7 +154,10 @@ export class Beat {
       draining,
     );
     for (const id of gone) this.gone.publish(id);
-    const isDraining = draining.includes(this.#deps.id);
+    this.#setDraining(this.#isStopping || draining.includes(this.#deps.id));
+  }
+
+  #setDraining(isDraining: boolean): void {
     if (isDraining === this.#isDraining) return;
     this.#isDraining = isDraining;
     this.drains.publish(isDraining);

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Storage } from '../storage/db.ts';
-import { programSchema } from '../storage/migrate.ts';
+import { demandOfMigration, programSchema, refuseNewer, schemaOf } from '../storage/migrate.ts';
+import { olderMember, programSchemaOf } from '../storage/oldest-program.ts';
+import type { KeyFingerprint } from '../storage/secrets.ts';
+import { admitKeys } from './admit-keys.ts';
 import { identifyProcess, isGone } from './process-identity.ts';
 import { deleteNode, hasNodes, insertNode, lockNodes, selectNodes } from './store.ts';
 import type { NodeRecord } from './store.ts';
@@ -23,6 +26,8 @@ export interface ClaimDeps {
   version: string;
   /** How agents reach it, where several serve the database together; null for one that serves it alone. */
   publicUrl: string | null;
+  /** The keys of its secret key file, of one of several. */
+  keys?: readonly KeyFingerprint[] | undefined;
   /** Aborts the wait for the end of another control plane. */
   signal?: AbortSignal | undefined;
 }
@@ -43,16 +48,17 @@ interface Seen {
  */
 export async function waitForPredecessor({ storage, log, id, publicUrl, signal }: ClaimDeps): Promise<void> {
   if (storage.engine === 'sqlite' || !(await hasNodes(storage))) return;
+  const demand = await demandOfMigration(storage);
   const seen = new Map<string, Seen>();
   for (;;) {
     const alive: NodeRecord[] = [];
     for (const node of await selectNodes(storage.db)) {
-      if (node.id === id || mayServeBeside(publicUrl, node)) continue;
+      if (node.id === id || mayServeBeside(publicUrl, node, demand)) continue;
       const since = seen.get(node.id) ?? { beat: node.beat, atMs: performance.now() };
       seen.set(node.id, since);
       // Asked first: the last beat of a process that was killed may be stored late.
       const isKilled = isGone(node.process);
-      if (!isKilled && since.beat !== node.beat) throw refusal(node);
+      if (!isKilled && since.beat !== node.beat) throw mayServeBeside(publicUrl, node) ? olderMember(node) : refusal(node);
       const isDead = isKilled || performance.now() - since.atMs >= DEAD_AFTER_MS;
       if (!isDead || !(await takeOver(storage, node, log))) alive.push(node);
     }
@@ -74,22 +80,33 @@ async function takeOver(storage: Storage, node: NodeRecord, log: Log): Promise<b
  * Enters this control plane into the database. A lock on the file does that on SQLite.
  * @throws AppError `conflict` when another one was faster
  */
-export async function claimDatabase({ storage, id, version, publicUrl }: ClaimDeps, now: number): Promise<void> {
+export async function claimDatabase({ storage, id, version, publicUrl, keys = [] }: ClaimDeps, now: number): Promise<void> {
   if (storage.engine === 'sqlite') return;
   await storage.writes.write(async (tx) => {
     await lockNodes(tx, storage);
     await deleteNode(tx, { id });
-    const other = (await selectNodes(tx)).find((node) => !mayServeBeside(publicUrl, node));
+    const others = await selectNodes(tx);
+    const other = others.find((node) => !mayServeBeside(publicUrl, node));
     if (other !== undefined) throw refusal(other);
+    // A newer program may have migrated since this one did.
+    await refuseNewer(tx, await schemaOf(tx), programSchema());
+    if (keys.length > 0) await admitKeys(tx, keys, others, now);
     const name = `${hostname()}, process ${process.pid}`;
     const own = { id, name, version, process: identifyProcess() ?? null, beat: 0, public_url: publicUrl, started_at: now };
-    await insertNode(tx, { ...own, program_schema: programSchema(), keys: null });
+    await insertNode(tx, {
+      ...own,
+      program_schema: programSchema(),
+      keys: keys.length > 0 ? keys.map(({ id: key }) => key).join(' ') : null,
+    });
   });
 }
 
-/** Both are members. The row of a program that knew no members has no address. */
-function mayServeBeside(publicUrl: string | null, node: NodeRecord): boolean {
-  return publicUrl !== null && (node.public_url ?? null) !== null;
+/**
+ * Both are members. The row of a program that knew no members has no address.
+ * @param demand the schema that the other one must know
+ */
+function mayServeBeside(publicUrl: string | null, node: NodeRecord, demand = 0): boolean {
+  return publicUrl !== null && (node.public_url ?? null) !== null && programSchemaOf(node) >= demand;
 }
 
 function refusal({ name, version, started_at: startedAt }: NodeRecord): AppError {

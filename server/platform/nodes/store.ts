@@ -40,6 +40,12 @@ export async function raiseBeat(db: DbOrTx, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
+/** `draining` is obeyed with its next beat. @returns false when there is no such control plane */
+export async function setNodeState(tx: Tx, id: string, state: NodeRecord['state']): Promise<boolean> {
+  const { numUpdatedRows } = await tx.updateTable('nodes').set({ state }).where('id', '=', id).executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** What a control plane says of itself with each beat. */
 export interface NodeLoad {
   /** Its agents. */

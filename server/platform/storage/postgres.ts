@@ -19,6 +19,8 @@ const CONNECT_TIMEOUT_MS = 5000;
 const IDLE_TIMEOUT_MS = 30_000;
 /** No statement of the product takes a second; these timeouts end statements that a failing database or network blocks. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Also a reading one that begins with `with`: refusing it does no harm. */
+const CHANGES_DATA = /^\s*(?:insert|update|delete|with)\b/i;
 /** Longer than a statement, for an answer to arrive: then the connection is given up. */
 const ANSWER_MS = 5000;
 const IDLE_IN_TRANSACTION_MS = 15_000;
@@ -44,11 +46,13 @@ class CheckedPostgresDriver extends PostgresDriver {
   readonly #scope: WriteScope;
   readonly #watch: DatabaseWatch;
   readonly #shares: ConnectionShares;
+  readonly #mayWrite: (() => void) | undefined;
   /** Whom each connection in use serves. */
   readonly #uses = new Map<DatabaseConnection, ConnectionUse>();
 
-  constructor({ pool, scope, watch }: DriverDeps) {
+  constructor({ pool, scope, watch, mayWrite }: DriverDeps) {
     super({ pool });
+    this.#mayWrite = mayWrite;
     this.#scope = scope;
     this.#watch = watch;
     this.#shares = new ConnectionShares(pool.options.max);
@@ -91,6 +95,7 @@ class CheckedPostgresDriver extends PostgresDriver {
   }
 
   override async commitTransaction(connection: PostgresConnection): Promise<void> {
+    this.#mayWrite?.();
     await super.commitTransaction(connection).catch((error: unknown) => {
       throw commitError(error);
     });
@@ -105,6 +110,7 @@ class CheckedPostgresDriver extends PostgresDriver {
   #check(connection: DatabaseConnection): void {
     const execute = connection.executeQuery.bind(connection);
     connection.executeQuery = async <R>(query: CompiledQuery) => {
+      if (this.#mayWrite && CHANGES_DATA.test(query.sql)) this.#mayWrite();
       checkParameters(query.parameters);
       return execute<R>(query);
     };
@@ -118,6 +124,7 @@ interface DriverDeps {
   pool: Pool;
   scope: WriteScope;
   watch: DatabaseWatch;
+  mayWrite: (() => void) | undefined;
 }
 
 class CheckedPostgresDialect extends PostgresDialect {
@@ -150,6 +157,10 @@ export interface PostgresLimits {
   statementMs?: number;
   /** Longest wait for its answer beyond that, milliseconds; 5 s by default. */
   answerMs?: number;
+  /** Longest pause within a transaction, milliseconds; 15 s by default. The database then rolls it back. */
+  idleInTransactionMs?: number;
+  /** Asked before each statement that changes data and before each commit. It throws when there must be none. */
+  mayWrite?: () => void;
 }
 
 /**
@@ -158,7 +169,8 @@ export interface PostgresLimits {
  */
 export function openPostgres(address: string, log: Log, limits: PostgresLimits = {}): Storage {
   const { connectionString, max } = readPoolMax(address);
-  const { connections = max, statementMs = STATEMENT_TIMEOUT_MS, answerMs = ANSWER_MS } = limits;
+  const { connections = max, statementMs = STATEMENT_TIMEOUT_MS, answerMs = ANSWER_MS, mayWrite } = limits;
+  const { idleInTransactionMs = IDLE_IN_TRANSACTION_MS } = limits;
   const pool = new Pool({
     connectionString,
     max: connections,
@@ -167,7 +179,7 @@ export function openPostgres(address: string, log: Log, limits: PostgresLimits =
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     statement_timeout: statementMs,
     query_timeout: statementMs + answerMs,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     lock_timeout: LOCK_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'signalbox',
@@ -182,7 +194,7 @@ export function openPostgres(address: string, log: Log, limits: PostgresLimits =
   });
   const watch = new DatabaseWatch({ probe: () => probe(pool), log });
   const scope = new WriteScope();
-  const db = new Kysely<Schema>({ dialect: new CheckedPostgresDialect({ pool, scope, watch }) });
+  const db = new Kysely<Schema>({ dialect: new CheckedPostgresDialect({ pool, scope, watch, mayWrite }) });
   const writes = new OwnTransaction(db, scope);
   return {
     db,

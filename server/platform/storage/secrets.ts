@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -13,6 +13,12 @@ const keyFileSchema = z.object({
 interface SecretKey {
   kid: string;
   bytes: Uint8Array;
+}
+
+/** Tells one secret key from another, without a way back to it. */
+export interface KeyFingerprint {
+  id: string;
+  fingerprint: string;
 }
 
 /** The purpose of a secret. It is authenticated with it, so that one stored secret cannot replace another. */
@@ -36,6 +42,16 @@ export class Secrets {
     return [...this.#byId.values()].map((bytes) =>
       createHmac('sha256', bytes).update(`fingerprint ${purpose} `).update(text).digest('hex'),
     );
+  }
+
+  /** Of all keys, the one that encrypts first. */
+  get keys(): KeyFingerprint[] {
+    return [...this.#byId].map(([id, bytes]) => ({ id, fingerprint: createHmac('sha256', bytes).update('which key').digest('hex') }));
+  }
+
+  /** Bytes that everyone with the same first key derives for this purpose, and nobody else. */
+  derive(purpose: SecretPurpose, bytes: number): Buffer {
+    return Buffer.from(hkdfSync('sha256', this.#current.bytes, '', purpose, bytes));
   }
 
   /** @returns a compact JWE: text for a column */

@@ -83,6 +83,7 @@ export async function forgetSecrets(storage: Storage, now: number): Promise<Forg
       .set({ state: 'lost', error: 'the secret key of the control plane was lost' })
       .where('state', '=', 'stored')
       .executeTakeFirst();
+    await tx.deleteFrom('secret_keys').execute();
     await tx.deleteFrom('backup_parts').execute();
     const recordings = await tx
       .updateTable('terminals')

@@ -9,6 +9,10 @@ import type { TlsFiles, TlsPair } from './files.ts';
 /** How often the files are checked, milliseconds: certificates are renewed weeks before they expire. */
 const READ_EVERY_MS = 60_000;
 
+/** What `node:tls` takes: a name, a key for encryption and one for authentication. */
+export const TICKET_KEY_BYTES = 48;
+const DAY_MS = 24 * 3_600_000;
+
 export interface TlsCertificateDeps {
   clock: Clock;
   log: Pick<Log, 'info' | 'warn' | 'error'>;
@@ -23,6 +27,8 @@ export class TlsCertificate {
   readonly #deps: TlsCertificateDeps;
   readonly #servers: HttpsServer[] = [];
   #current: TlsPair;
+  #ticketKey: ((day: number) => Buffer) | undefined;
+  #ticketDay = -1;
   readonly #reads: Periodic;
   #reading: Promise<void> = Promise.resolve();
 
@@ -52,7 +58,29 @@ export class TlsCertificate {
 
   /** Installs every renewed certificate in this server. */
   keepRenewed(server: HttpServer): void {
-    if (server instanceof HttpsServer) this.#servers.push(server);
+    if (!(server instanceof HttpsServer)) return;
+    this.#servers.push(server);
+    if (this.#ticketKey) server.setTicketKeys(this.#ticketKey(this.#today));
+  }
+
+  /**
+   * For several servers behind one name: a client that had a connection to one continues its TLS session with any, which takes a fraction
+   * of the processor time of a new one. To be called before servers are added.
+   * @param keyOf the same for all of them; another one each day, so that an old recording is not opened by a key of today
+   */
+  shareTickets(keyOf: (day: number) => Buffer): void {
+    this.#ticketKey = keyOf;
+    this.#ticketDay = this.#today;
+  }
+
+  get #today(): number {
+    return Math.floor(this.#deps.clock.now() / DAY_MS);
+  }
+
+  #renewTickets(isNewContext: boolean): void {
+    if (!this.#ticketKey || (!isNewContext && this.#ticketDay === this.#today)) return;
+    this.#ticketDay = this.#today;
+    for (const server of this.#servers) server.setTicketKeys(this.#ticketKey(this.#today));
   }
 
   /** Reads the files now. Never rejects: an error is logged, and the certificate in use stays. */
@@ -70,8 +98,10 @@ export class TlsCertificate {
     const { log } = this.#deps;
     try {
       const pair = await readTlsFiles(this.#files);
-      if (pair.cert.equals(this.#current.cert) && pair.key.equals(this.#current.key)) return;
-      for (const server of this.#servers) server.setSecureContext(pair);
+      const isSame = pair.cert.equals(this.#current.cert) && pair.key.equals(this.#current.key);
+      if (!isSame) for (const server of this.#servers) server.setSecureContext(pair);
+      this.#renewTickets(!isSame);
+      if (isSame) return;
       this.#current = pair;
       log.info({}, 'the renewed TLS certificate is in use');
     } catch (error) {

@@ -31,6 +31,9 @@ const MAX_BUFFERED_CHUNKS = 4096;
 /** Retry-After for an address with too many failed authentications. */
 const FAILED_DIALS_PAUSE_MS = 60_000;
 
+/** Retry-After of a control plane that drains: the load balancer has another one. */
+const DRAINING_RETRY_MS = 1000;
+
 /** Timeout of the closing handshake, milliseconds. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -47,6 +50,8 @@ export interface EndpointOptions<C extends ChannelOwner> {
   fallback?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Limits of agents' channels. */
   channels: ChannelLimits;
+  /** Agents shall dial other control planes. Their channels are still accepted. */
+  refusesTunnels?(): boolean;
   /** Monotonic milliseconds; those of this process by default. */
   monotonic?(): number;
   log: Log;
@@ -117,6 +122,8 @@ export class TunnelEndpoint<C extends ChannelOwner> {
       this.#passOn(request, socket, head);
     } else if (this.#closing || this.checking.taken >= CHECKED_DIALS.total) {
       refuseUpgrade(socket, 503);
+    } else if (path === TUNNEL_PATH && this.#options.refusesTunnels?.()) {
+      refuseUpgrade(socket, 503, DRAINING_RETRY_MS);
     } else if (!offersSubprotocol(request)) {
       refuseUpgrade(socket, 400);
     } else {

@@ -31,8 +31,9 @@ export class Handshake {
     const { epoch, reset } = begun;
     this.#journalId = hello.journal_id;
     this.#connection = { agentId, teamId, epoch, address, reset, routers: hello.routers };
-    const { heartbeatMs, silenceMs } = this.#settings;
-    const settings = { heartbeat_ms: heartbeatMs, silence_ms: silenceMs };
+    const { heartbeatMs, silenceMs, reconnectSpreadMs } = this.#settings;
+    const spread = reconnectSpreadMs && { reconnect_spread_ms: reconnectSpreadMs() };
+    const settings = { heartbeat_ms: heartbeatMs, silence_ms: silenceMs, ...spread };
     return { type: 'welcome', version, agent_id: agentId, epoch, reset, settings };
   }
 

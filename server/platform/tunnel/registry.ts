@@ -25,6 +25,11 @@ export interface RegistryOptions {
 /** After a restart all agents reconnect: spread over this time, 10,000 of them are 1,000 a second. */
 const RECONNECT_SPREAD_MS = 10_000;
 
+/** While it drains: agents that are sent away together, and how often. 500 a second. */
+const SLICE = { agents: 50, everyMs: 100 };
+/** Longest wait for what an agent was asked before it is sent away, milliseconds. */
+const DRAIN_PATIENCE_MS = 10_000;
+
 /**
  * Concurrent tunnels of one agent: the present one, those that broke and that the server has not yet detected as dead, and a
  * second process with the same credential.
@@ -120,6 +125,28 @@ export class TunnelRegistry implements AgentGateway {
   closeOlder(agentId: string, epoch: number): void {
     const session = this.#newest.get(agentId);
     if (session && session.claimedEpoch < epoch) session.close('replaced');
+  }
+
+  /**
+   * Sends the agents to other control planes, 500 a second, each when nothing that it was asked is under way, or after 10 s. Resolves when
+   * all are gone or the signal aborts. Agents that come meanwhile are sent away too.
+   */
+  async drain(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const patientUntil = clock.monotonic() + DRAIN_PATIENCE_MS;
+    while (this.#sessions.size > 0 && !signal.aborted) {
+      const mayLose = clock.monotonic() >= patientUntil;
+      let room = SLICE.agents;
+      for (const session of this.#sessions) {
+        if (room === 0) break;
+        if (!session.canLeave(mayLose)) continue;
+        room -= 1;
+        session.close('restart', { reconnectAfterMs: 0, endedBy: 'server_stopped' });
+      }
+      await new Promise<void>((resolve) => {
+        clock.setTimeout(resolve, SLICE.everyMs);
+      });
+    }
   }
 
   /** Sends goaway to every agent and waits until all received messages are handled. */

@@ -59,6 +59,11 @@ export class AgentRequests {
   /** Shared among the agent's routers: a router that hangs may use at most as many as it leaves to the others. */
   readonly #shares = new FairShares({ total: MAX_OPEN_REQUESTS, perParty: Infinity, perMember: Infinity });
 
+  /** The agent has not answered all of them. */
+  get hasOpen(): boolean {
+    return this.#pending.size > 0;
+  }
+
   constructor(deps: AgentRequestsDeps) {
     this.#deps = deps;
     this.#pending = new PendingRequests(deps.clock);

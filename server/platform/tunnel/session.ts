@@ -111,6 +111,11 @@ export class TunnelSession {
     return this.#handshake.connection?.epoch ?? 0;
   }
 
+  /** It is open, and what was asked of the agent is answered, unless it may be lost. */
+  canLeave(mayLose: boolean): boolean {
+    return this.#state !== 'closed' && (mayLose || !this.#requests?.hasOpen);
+  }
+
   /** @throws AppError `agent_offline` when it is not usable, otherwise as {@link AgentRequests.ask} */
   async request<M extends Request['method']>(method: M, params: RequestParams<M>, options: RequestOptions): Promise<RequestResult<M>> {
     if (!this.#isOpen()) throw new AppError('agent_offline', 'the agent is not connected');

@@ -72,7 +72,12 @@ export interface TunnelSettings {
   pingMs: number;
   /** After how long without any bytes the agent closes the tunnel; more than two ping periods. */
   silenceMs: number;
+  /** Over which time agents that lose this control plane come to the others, milliseconds; none for one that serves alone. */
+  reconnectSpreadMs?: () => number;
 }
+
+/** Of one of several: whoever was cut off without a word is with another one after 45 s at most. */
+export const CLUSTER_TUNNEL_SETTINGS = { pingMs: 15_000, silenceMs: 35_000 };
 
 export const DEFAULT_TUNNEL_SETTINGS: TunnelSettings = { heartbeatMs: 30_000, pingMs: 25_000, silenceMs: 55_000 };
 

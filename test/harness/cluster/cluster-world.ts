@@ -86,10 +86,15 @@ export class ClusterWorld {
 
   /** Sends a command to the other control plane. */
   async askOther(asked: Asked): Promise<Answer<{ data: Record<string, string>[]; code?: string; detail?: string }>> {
-    const answer = await fetch(`${this.otherUrl}/api/synchronous/${this.routerId}`, {
-      method: 'POST',
+    return this.callOther('POST', `/api/synchronous/${this.routerId}`, asked);
+  }
+
+  /** Calls the API of the other control plane. */
+  async callOther<T>(method: string, route: string, body: unknown): Promise<Answer<T>> {
+    const answer = await fetch(`${this.otherUrl}${route}`, {
+      method,
       headers: { authorization: `Bearer ${this.world.caller.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(body),
     });
     return { status: answer.status, headers: answer.headers, body: (await answer.json()) as never };
   }

@@ -7,8 +7,8 @@ const config = await loadConfig();
 const server = await startServer(config, {
   consoleFiles: null,
   agentRelease: null,
-  onReplaced: (error) => {
-    process.stderr.write(`${error.message}\n`);
+  onLost: (error) => {
+    process.stderr.write(`${String(error)}\n`);
     process.exit(1);
   },
 });

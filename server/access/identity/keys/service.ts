@@ -6,6 +6,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import { newId } from '../../../platform/core/ids.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { lockNodes } from '../../../platform/nodes/store.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
 import { deleteKeys, insertKey, selectKeys } from './store.ts';
 import type { KeyKind, StoredKey } from './store.ts';
@@ -58,7 +59,7 @@ export class ProviderKeyring {
     let stored = await selectKeys(this.#deps.storage.db);
     // One by one: a start that was interrupted between the two is completed by the next.
     const missing = (['signing', 'cookie'] as const).filter((kind) => !stored.some((key) => key.kind === kind));
-    for (const kind of missing) await this.#make(kind, this.#deps.clock.now());
+    for (const kind of missing) await this.#makeFirst(kind);
     if (missing.length > 0) stored = await selectKeys(this.#deps.storage.db);
     const { current, next, previous } = this.#sort(stored);
     const signing = [...current, ...previous, ...next];
@@ -129,6 +130,16 @@ export class ProviderKeyring {
     const key = await this.#seal(kind, activeAt);
     await this.#deps.storage.writes.write((tx) => insertKey(tx, key));
     return key;
+  }
+
+  /** Several control planes may start together: the first one makes it. */
+  async #makeFirst(kind: KeyKind): Promise<void> {
+    const { storage, clock } = this.#deps;
+    const key = await this.#seal(kind, clock.now());
+    await storage.writes.write(async (tx) => {
+      await lockNodes(tx, storage);
+      if (!(await selectKeys(tx)).some((stored) => stored.kind === kind)) await insertKey(tx, key);
+    });
   }
 
   async #seal(kind: KeyKind, activeAt: number): Promise<StoredKey> {

@@ -1,0 +1,93 @@
+import pino from 'pino';
+import type { Config } from '../config.ts';
+import type { Cluster } from '../feature.ts';
+import { NatsBus } from '../platform/bus/nats-bus.ts';
+import type { Clock } from '../platform/core/clock.ts';
+import { systemClock } from '../platform/core/clock.ts';
+import type { AppError } from '../platform/core/errors.ts';
+import { Beat, BEAT_LIMITS } from '../platform/nodes/beat.ts';
+import { claimDatabase } from '../platform/nodes/claim.ts';
+import type { ClaimDeps } from '../platform/nodes/claim.ts';
+import { Members } from '../platform/nodes/members.ts';
+import { PeerWatch } from '../platform/nodes/peer-watch.ts';
+import { selectNodes } from '../platform/nodes/store.ts';
+import type { WriteFence } from '../platform/nodes/write-fence.ts';
+import { openStorage } from '../platform/storage/open.ts';
+import type { TunnelRegistry } from '../platform/tunnel/registry.ts';
+import { Drain } from './drain.ts';
+
+type Closers = (() => Promise<void>)[];
+
+export interface Claimed {
+  beat: Beat;
+  /** Null for a control plane that serves the database alone. */
+  members: Members | null;
+}
+
+interface ClaimOptions {
+  databaseUrl: string;
+  fence: WriteFence;
+  onReplaced: (error: AppError) => void;
+  /** Called in reverse order at the end. */
+  closers: Closers;
+}
+
+/** @returns what holds the database from now on; undefined on SQLite @throws AppError `conflict` while another one serves it */
+export async function claim(node: ClaimDeps, { databaseUrl, fence, onReplaced, closers }: ClaimOptions): Promise<Claimed | undefined> {
+  await claimDatabase(node, systemClock.now());
+  if (node.storage.engine === 'sqlite') return undefined;
+  // Its log is that of the beat: the control plane's own connections tell of a database that is away.
+  const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
+  const ids = node.publicUrl === null ? [] : (await selectNodes(node.storage.db)).map(({ id }) => id);
+  const members = node.publicUrl === null ? null : new Members(node.id, ids);
+  const beat = new Beat({ ...node, members, storage, onReplaced });
+  beat.start();
+  closers.push(() => beat.stop());
+  fence.follow(beat);
+  return { beat, members };
+}
+
+interface JoinOptions {
+  config: Config;
+  claimed: Claimed;
+  clock: Clock;
+  closers: Closers;
+}
+
+/** @returns undefined for a control plane that serves its database alone @throws AppError `conflict` when it does not fit to the others */
+export async function joinCluster(
+  { id: nodeId, storage, log, signal }: ClaimDeps,
+  { config, claimed: { beat, members }, clock, closers }: JoinOptions,
+): Promise<Cluster | undefined> {
+  if (!config.cluster || !members) return undefined;
+  const bus = NatsBus.open({ ...config.cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
+  closers.push(() => bus.close());
+  beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
+  const nodes = () => selectNodes(storage.db);
+  const peers = new PeerWatch({ nodeId, bus, clock, log: log.child({ component: 'nodes' }), nodes, signal });
+  closers.push(() => peers.stop());
+  await peers.start();
+  return {
+    nodeId,
+    bus,
+    members,
+    isCounted: () => beat.isCounted,
+    gone: beat.gone,
+    beatAgeMs: (id) => beat.beatAgeMs(id),
+    isDraining: () => beat.isDraining,
+    drains: beat.drains,
+  };
+}
+
+interface PartOptions {
+  config: Config;
+  claimed: Claimed;
+  cluster: Cluster;
+  tunnels: TunnelRegistry;
+}
+
+/** Tells the others how much this control plane has, and gives it to them when it drains. */
+export function takePart({ id: nodeId, storage, log }: ClaimDeps, { config, claimed: { beat }, cluster, tunnels }: PartOptions): Drain {
+  beat.measure = () => ({ tunnels: tunnels.size, clients: 0, onBus: cluster.bus.isConnected });
+  return new Drain({ nodeId, storage, beat, tunnels, balancerMs: config.cluster?.drainMs ?? 0, log });
+}
