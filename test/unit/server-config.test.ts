@@ -280,6 +280,7 @@ test('several control planes need a bus, an address of their own and PostgreSQL'
   expect(checkConfig(whole).cluster).toEqual({
     bus: { servers: ['10.0.0.1:4222', 'bus-2:4223', '[::1]:4222'], allowPlain: true, user: undefined, password: undefined },
     nodeUrl: 'https://one.example.net',
+    drainMs: 10_000,
   });
   expect(checkConfig({ ...whole, SIGNALBOX_BUS_URL: 'tls://signalbox:a%40b@bus-1,bus-2' }).cluster?.bus).toEqual({
     servers: ['bus-1:4222', 'bus-2:4222'],

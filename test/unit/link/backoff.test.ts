@@ -25,3 +25,12 @@ test('a year of failures does not overflow', () => {
   const backoff = new Backoff(() => 0.5);
   expect(pauses(backoff, 5000).at(-1)).toBe(30_000);
 });
+
+test('the first pause after a server that was lost without a word is spread as it asked', () => {
+  const backoff = new Backoff(() => 0.5);
+  expect(backoff.next({ readyMs: 60_000, spreadMs: 8000 })).toBe(4000);
+  // It was not ready again: the usual way on.
+  expect(backoff.next({ readyMs: 0 })).toBe(1000);
+  // One that says goodbye has spread its agents itself.
+  expect(backoff.next({ readyMs: 60_000, spreadMs: 8000, reconnectAfterMs: 0 })).toBe(500);
+});

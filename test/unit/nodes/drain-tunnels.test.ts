@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { settle, TunnelBench } from '../../harness/tunnel-bench.ts';
+
+/** Lets `ms` pass in the steps of the drain. */
+async function pass(bench: TunnelBench, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    await settle();
+    bench.clock.advance(100);
+  }
+  await settle();
+}
+
+test('agents are sent away 500 a second', async () => {
+  const bench = new TunnelBench();
+  const sockets = Array.from({ length: 120 }, () => bench.connect(bench.sessions.add().agentId));
+  const stop = new AbortController();
+  const drained = bench.registry.drain(stop.signal);
+  const gone = (): number => sockets.filter((socket) => socket.last('goaway') !== undefined).length;
+  await settle();
+  expect(gone()).toBe(50);
+  await pass(bench, 100);
+  expect(gone()).toBe(100);
+  await pass(bench, 200);
+  expect(gone()).toBe(120);
+  expect(sockets[0]!.last('goaway')).toMatchObject({ reason: 'restart', reconnect_after_ms: 0 });
+  stop.abort();
+  await pass(bench, 100);
+  await drained;
+});
+
+test('an agent that was asked something stays until it has answered, and not for longer than 10 s', async () => {
+  const bench = new TunnelBench();
+  const socket = await bench.ready();
+  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
+  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const outcome = asked.catch((error: unknown) => error);
+  const stop = new AbortController();
+  const drained = bench.registry.drain(stop.signal);
+  await pass(bench, 9800);
+  expect(socket.last('goaway')).toBeUndefined();
+  await pass(bench, 400);
+  expect(socket.last('goaway')).toMatchObject({ reason: 'restart' });
+  expect(await outcome).toMatchObject({ code: 'outcome_unknown' });
+  stop.abort();
+  await pass(bench, 200);
+  await drained;
+});
