@@ -557,7 +557,7 @@ export interface ForwardConnection {
   bytes_in: number;
   /** From the target to the client, so far */
   bytes_out: number;
-  /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, shutdown or unknown */
+  /** open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, node_lost, shutdown or unknown */
   ended_by: string;
 }
 
@@ -2407,7 +2407,7 @@ export interface Operations {
   /** Send a message with a code to the notification target */
   sendTargetCode: { input: { path: { target_id: string } }; result: Success<SentCode> };
   /** Stream events about the records of the team */
-  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'agent.updated' | 'router.changed' | 'router.updated' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'job.guard_armed' | 'job.guard_disarmed' | 'job.rolled_back' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.closed' | 'forward.traffic' | 'terminal.opened' | 'terminal.ended' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'campaign.progress' | 'fault.opened' | 'fault.resolved' | 'site.created' | 'site.updated' | 'site.removed' | 'member.joined' | 'member.updated' | 'member.removed' | 'notification.changed')[]; watch?: string[] } }; result: string };
+  streamEvents: { input: { query?: { types?: ('agent.enrolled' | 'agent.online' | 'agent.offline' | 'agent.updated' | 'router.changed' | 'router.updated' | 'router.online' | 'router.offline' | 'router.move_requested' | 'router.moved' | 'router.removed' | 'router.replaced' | 'job.pending' | 'job.running' | 'job.completed' | 'job.failed' | 'job.deleted' | 'job.expired' | 'job.unknown' | 'job.guard_armed' | 'job.guard_disarmed' | 'job.rolled_back' | 'backup.stored' | 'config.changed' | 'forward.created' | 'forward.updated' | 'forward.authorized' | 'forward.lost' | 'forward.moved' | 'forward.closed' | 'forward.traffic' | 'terminal.opened' | 'terminal.ended' | 'campaign.started' | 'campaign.paused' | 'campaign.resumed' | 'campaign.canceled' | 'campaign.aborted' | 'campaign.completed' | 'campaign.progress' | 'fault.opened' | 'fault.resolved' | 'site.created' | 'site.updated' | 'site.removed' | 'member.joined' | 'member.updated' | 'member.removed' | 'notification.changed' | 'group.created' | 'group.updated' | 'group.removed' | 'topic.created' | 'topic.updated' | 'topic.removed' | 'schedule.created' | 'schedule.updated' | 'schedule.removed' | 'target.created' | 'target.updated' | 'target.removed' | 'silence.created' | 'silence.removed')[]; watch?: string[] } }; result: string };
   /** Submit a script as a job; the answer means that the job is stored on disk */
   submitJob: { input: { path: { router_id: string }; body: NewJob }; result: Success<JobReceipt> };
   /** Take a backup of a router now, without a job */

@@ -111,8 +111,8 @@ describeEachDatabase('the store of forwards', (open) => {
     });
     const uses = await selectPortUses(storage.db, 4000);
     expect(uses.sort((a, b) => a.port - b.port)).toEqual([
-      { port: 20_001, teamId: mine.teamId, closedAt: null },
-      { port: 20_002, teamId: mine.teamId, closedAt: 5000 },
+      { port: 20_001, teamId: mine.teamId, closedAt: null, nodeId: null },
+      { port: 20_002, teamId: mine.teamId, closedAt: 5000, nodeId: null },
     ]);
   });
 

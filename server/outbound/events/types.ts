@@ -28,6 +28,7 @@ export const EVENT_TYPES = [
   'forward.updated',
   'forward.authorized',
   'forward.lost',
+  'forward.moved',
   'forward.closed',
   'forward.traffic',
   'terminal.opened',

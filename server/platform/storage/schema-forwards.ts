@@ -11,7 +11,9 @@ export interface ForwardsTable {
   allow_only_cidr: string;
   dst_address: Fixed<string>;
   dst_port: Fixed<number>;
-  entry_point: Fixed<string>;
+  entry_point: string;
+  /** Its home, of several control planes; null where one serves the database alone. */
+  node_id: string | null;
   /** SHA-256 of the bearer of its channel dials. */
   channel_token_hash: string;
   way: string | null;
@@ -47,6 +49,8 @@ export interface ForwardConnectionsTable {
   id: Fixed<string>;
   team_id: Fixed<string>;
   forward_id: Fixed<string>;
+  /** The control plane that carries it, of several. */
+  node_id: Fixed<string | null>;
   source: Fixed<string>;
   opened_at: Fixed<Millis>;
   closed_at: Millis;

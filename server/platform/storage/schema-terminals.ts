@@ -8,6 +8,8 @@ export interface TerminalsTable {
   team_id: Fixed<string>;
   router_id: string;
   agent_id: Fixed<string>;
+  /** The control plane that has it, of several; null where one serves the database alone. */
+  node_id: string | null;
   /** `read` or `full`. */
   level: Fixed<string>;
   /** Why it was opened, as its opener wrote it. */

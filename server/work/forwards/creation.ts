@@ -6,6 +6,7 @@ import { insertNotices, withdrawNotices } from '../../platform/notices/store.ts'
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { cannotListen, isOfThisPort } from './entry/listen-errors.ts';
 import type { ForwardLimits } from './limits.ts';
+import { adoptForward } from './cluster/store.ts';
 import { forwardNotice } from './notices.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import { PORTS_PER_TEAM, PORT_QUARANTINE_MS, choosePort } from './entry/ports.ts';
@@ -47,6 +48,8 @@ export interface CreationDeps {
   settings: ForwardSettings;
   limits: ForwardLimits;
   portsUse: PortsUse;
+  /** The home of new forwards, of several control planes. */
+  nodeId?: string | undefined;
 }
 
 /** Two nodes may choose the same port at the same time. The unique index refuses one of them, which tries again. */
@@ -95,6 +98,7 @@ export async function storeNewForward(deps: CreationDeps, forward: NewForward): 
       dst_address: destination,
       dst_port: request.dstPort,
       entry_point: deps.settings.host,
+      node_id: deps.nodeId ?? null,
       channel_token_hash: forward.channelTokenHash,
       way: null,
       way_reason: null,
@@ -160,7 +164,25 @@ export async function listenOnFreePort(
   }
 }
 
-async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen: (port: number) => Promise<void>): Promise<number> {
+/**
+ * Stores this control plane as the home of a forward that has none, with the same port unless it has given that to another forward.
+ * @returns undefined when another one was faster
+ */
+export async function adoptWithPort(deps: CreationDeps & { nodeId: string }, record: ForwardRecord): Promise<ForwardRecord | undefined> {
+  const key = { teamId: record.team_id, id: record.id };
+  const to = { nodeId: deps.nodeId, entryPoint: deps.settings.host };
+  try {
+    return await deps.storage.writes.write((tx) => adoptForward(tx, key, { ...to, port: record.port }));
+  } catch (error) {
+    if (!isUnique(error)) throw error;
+  }
+  return retryOnCollision(deps, async (tx) =>
+    adoptForward(tx, key, { ...to, port: await freePort(deps, tx, record.team_id, new Set([record.port])) }),
+  );
+}
+
+/** Listens on the record's port, or moves the forward to another one. @returns the port @throws AppError `unavailable` */
+export async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen: (port: number) => Promise<void>): Promise<number> {
   const unusable = new Set<number>();
   let { port } = record;
   for (;;) {
@@ -179,20 +201,25 @@ async function listenSomewhere(deps: CreationDeps, record: ForwardRecord, listen
 async function movePort(deps: CreationDeps, record: ForwardRecord, unusable: ReadonlySet<number>): Promise<number> {
   return retryOnCollision(deps, async (tx) => {
     const port = await freePort(deps, tx, record.team_id, unusable);
-    await updatePort(tx, { teamId: record.team_id, id: record.id }, port);
+    await updatePort(tx, { teamId: record.team_id, id: record.id, nodeId: deps.nodeId }, port);
     return port;
   });
 }
 
 async function freePort(
-  { clock, settings, portsUse }: CreationDeps,
+  { clock, settings, portsUse, nodeId }: CreationDeps,
   tx: Tx,
   teamId: string,
   unusable: ReadonlySet<number>,
 ): Promise<number> {
   const uses = await selectPortUses(tx, clock.now() - PORT_QUARANTINE_MS);
   const isOnlyTeam = !(await hasOtherTeams(tx, teamId));
-  const choice = choosePort({ range: settings.ports, uses, unusable, teamId, isOnlyTeam });
+  const request = { range: settings.ports, unusable, teamId, isOnlyTeam };
+  let choice = choosePort({ ...request, uses });
+  // A port that no other control plane has given out can be kept when the forward moves there.
+  if (choice.state === 'exhausted' && nodeId !== undefined) {
+    choice = choosePort({ ...request, uses: uses.filter((use) => use.nodeId === nodeId) });
+  }
   portsUse.taken = uses.length;
   if (choice.state === 'free') return choice.port;
   portsUse.refusals[choice.state === 'share_used_up' ? 'party' : 'total'] += 1;

@@ -16,7 +16,8 @@ import { ForwardsService } from './service.ts';
 
 export { isConnectRequest } from './connect/routes.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters' | 'cluster'> {
+  agentEpochs: { holder(agentId: string): Promise<string | undefined> };
   routers: RoutersService;
   gateway: AgentGateway;
 }
@@ -27,7 +28,7 @@ interface Routes extends Omit<ConnectRouteDeps, 'endpoint' | 'authenticate'>, Pi
 }
 
 export const forwards = feature({
-  create: ({ config, storage, clock, log, counters, routers, gateway }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, cluster, agentEpochs, routers, gateway }: Needs) => ({
     forwards: new ForwardsService({
       storage,
       routers,
@@ -36,6 +37,8 @@ export const forwards = feature({
       log: log.child({ component: 'forwards' }),
       counters,
       agentsApartMs: AGENTS_APART_MS,
+      cluster: cluster &&
+        config.cluster && { ...cluster, channelUrl: config.cluster.nodeUrl, holder: (agentId) => agentEpochs.holder(agentId) },
       limits: { ...FORWARD_LIMITS, keepConnectionsMs: config.keepConnectionsMs },
       settings: {
         host: config.forwards.host,

@@ -8,12 +8,15 @@ import { ClientConnection } from './connections/client-connection.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import type { EntryPort, Source } from './entry/entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
+import type { ForwardKey } from './store.ts';
 import { sourceMatcher } from './policy.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, ConnectionAcceptor } from './types.ts';
 
 export interface LiveForwardOptions {
   id: string;
   teamId: string;
+  /** Its home, of several control planes. */
+  nodeId?: string | undefined;
   routerId: string;
   terms: LiveTerms;
   /** Connections at the same time. */
@@ -59,6 +62,8 @@ const NO_TOKEN = '0'.repeat(64);
 export class LiveForward implements ConnectionAcceptor {
   readonly id: string;
   readonly teamId: string;
+  /** For what is stored by right of being its home. */
+  readonly key: ForwardKey;
   readonly routerId: string;
   readonly #options: LiveForwardOptions;
   #terms: LiveTerms;
@@ -78,6 +83,11 @@ export class LiveForward implements ConnectionAcceptor {
   #requestedAt = Number.NEGATIVE_INFINITY;
   /** The agent has lost the way since the last request. */
   #isLost = false;
+  /** The agent has opened the way, and has not lost it. */
+  #hasWay = false;
+  /** Connections that other control planes carry, by their ids. */
+  readonly #lent = new Map<string, number>();
+  #lentInAll = 0;
   /** The next attempt to open the way, or to store the end. */
   #retryTimer: Timer | undefined;
   /** The next attempt to open the port. */
@@ -94,6 +104,7 @@ export class LiveForward implements ConnectionAcceptor {
     this.#options = options;
     this.id = options.id;
     this.teamId = options.teamId;
+    this.key = { teamId: options.teamId, id: options.id, nodeId: options.nodeId };
     this.routerId = options.routerId;
     this.#terms = options.terms;
     this.#allows = sourceMatcher(options.terms.allowOnlyCidr);
@@ -120,7 +131,32 @@ export class LiveForward implements ConnectionAcceptor {
   }
 
   get full(): boolean {
-    return this.#connections.size >= this.#options.maxConnections;
+    return this.#connections.size + this.#lentInAll >= this.#options.maxConnections;
+  }
+
+  /** Connections that other control planes carry. */
+  get lentCount(): number {
+    return this.#lentInAll;
+  }
+
+  /** Ids of control planes that carry some. */
+  get lentTo(): string[] {
+    return [...this.#lent.keys()];
+  }
+
+  /** Another control plane wants to carry one more connection. @param open how many it then has @returns false when there are too many */
+  lend(nodeId: string, open: number): boolean {
+    const others = this.#connections.size + this.#lentInAll - (this.#lent.get(nodeId) ?? 0);
+    const fits = others + open <= this.#options.maxConnections;
+    this.setLent(nodeId, fits ? open : open - 1);
+    return fits;
+  }
+
+  /** How many connections another control plane carries. */
+  setLent(nodeId: string, open: number): void {
+    this.#lentInAll += open - (this.#lent.get(nodeId) ?? 0);
+    if (open === 0) this.#lent.delete(nodeId);
+    else this.#lent.set(nodeId, open);
   }
 
   /** Takes ownership of its port and closes it at the end. */
@@ -134,6 +170,15 @@ export class LiveForward implements ConnectionAcceptor {
   get timeLeft(): number {
     const { expiresAt, setAt } = this.#terms;
     return Math.max(0, Math.min(expiresAt - this.#options.clock.now(), expiresAt - setAt));
+  }
+
+  get terms(): LiveTerms {
+    return this.#terms;
+  }
+
+  hasTerms({ expiresAt, setAt, allowOnlyCidr }: LiveTerms): boolean {
+    const { terms } = this;
+    return terms.expiresAt === expiresAt && terms.setAt === setAt && terms.allowOnlyCidr === allowOnlyCidr;
   }
 
   /** Runs changes of the terms one after the other, so that the one stored last is in effect. */
@@ -220,6 +265,7 @@ export class LiveForward implements ConnectionAcceptor {
     this.#tokenHash = tokenHash;
     this.#requestedAt = this.#options.clock.monotonic();
     this.#isLost = false;
+    this.#hasWay = false;
     this.#pool.expect(warmChannels);
   }
 
@@ -233,10 +279,20 @@ export class LiveForward implements ConnectionAcceptor {
     return this.#options.clock.monotonic() - this.#requestedAt;
   }
 
+  get hasWay(): boolean {
+    return this.#hasWay;
+  }
+
+  /** The agent has opened the way. */
+  foundWay(): void {
+    this.#hasWay = !this.#isLost;
+  }
+
   /** The agent reports that it has lost the way. @returns true for the first report after each request to the agent */
   markLost(agentId: string): boolean {
     if (this.ended || this.#agentId !== agentId || this.#isLost) return false;
     this.#isLost = true;
+    this.#hasWay = false;
     return true;
   }
 

@@ -20,6 +20,8 @@ export { isUnique } from '../../platform/storage/storage-errors.ts';
 export interface ForwardKey {
   teamId: string;
   id: string;
+  /** The control plane that writes by right of being its home, of several: nothing is written when it is that no more. */
+  nodeId?: string | undefined;
 }
 
 /** @throws a unique violation when the port has just been given to another forward */
@@ -88,12 +90,17 @@ export async function countOpenForwards(db: DbOrTx, teamId: string, routerId: st
     .executeTakeFirstOrThrow();
 }
 
+export interface PortUseOfNode extends PortUse {
+  /** Where it was given out, of several control planes. */
+  nodeId: string | null;
+}
+
 /** Ports of all teams: the range is shared. Two reads, each by an index: of one with `or`, SQLite reads all forwards that there ever were. */
-export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUse[]> {
-  const uses = db.selectFrom('forwards').select(['port', 'team_id', 'closed_at']);
+export async function selectPortUses(db: DbOrTx, closedSince: number): Promise<PortUseOfNode[]> {
+  const uses = db.selectFrom('forwards').select(['port', 'team_id', 'closed_at', 'node_id']);
   const open = await uses.where('closed_at', 'is', null).execute();
   const closed = await uses.where('closed_at', '>', closedSince).execute();
-  return [...open, ...closed].map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at }));
+  return [...open, ...closed].map((row) => ({ port: row.port, teamId: row.team_id, closedAt: row.closed_at, nodeId: row.node_id }));
 }
 
 /** Whether there are teams besides this one. */
@@ -102,12 +109,19 @@ export async function hasOtherTeams(db: DbOrTx, teamId: string): Promise<boolean
 }
 
 /** Another program holds the port that was chosen first. @throws a unique violation like {@link insertForward} */
-export async function updatePort(db: DbOrTx, { teamId, id }: ForwardKey, port: number): Promise<void> {
-  await db.updateTable('forwards').set({ port }).where('team_id', '=', teamId).where('id', '=', id).execute();
+export async function updatePort(db: DbOrTx, key: ForwardKey, port: number): Promise<void> {
+  await updateOf(db, key).set({ port }).execute();
 }
 
-export async function updateChannelToken(db: DbOrTx, { teamId, id }: ForwardKey, hash: string): Promise<void> {
-  await db.updateTable('forwards').set({ channel_token_hash: hash }).where('team_id', '=', teamId).where('id', '=', id).execute();
+/** @returns false when there is no such forward, or the writer is not its home */
+export async function updateChannelToken(db: DbOrTx, key: ForwardKey, hash: string): Promise<boolean> {
+  const { numUpdatedRows } = await updateOf(db, key).set({ channel_token_hash: hash }).executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+function updateOf(db: DbOrTx, { teamId, id, nodeId }: ForwardKey) {
+  const update = db.updateTable('forwards').where('team_id', '=', teamId).where('id', '=', id);
+  return nodeId === undefined ? update : update.where('node_id', '=', nodeId);
 }
 
 export interface WayFound {
@@ -124,9 +138,8 @@ export async function selectWay(db: DbOrTx, { teamId, id }: ForwardKey): Promise
 }
 
 /** The agent has opened the way; the first time since the port is open counts as `authorized_at`. @returns undefined when the forward is closed */
-export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
-  return db
-    .updateTable('forwards')
+export async function markAuthorized(db: DbOrTx, key: ForwardKey, found: WayFound): Promise<ForwardRecord | undefined> {
+  return updateOf(db, key)
     .set((eb) => ({
       way: found.way,
       way_reason: storableText(found.wayReason),
@@ -134,8 +147,6 @@ export async function markAuthorized(db: DbOrTx, { teamId, id }: ForwardKey, fou
       refused: 0,
       authorized_at: found.authorizedAt === null ? null : eb.fn.coalesce('authorized_at', eb.val(found.authorizedAt)),
     }))
-    .where('team_id', '=', teamId)
-    .where('id', '=', id)
     .where('closed_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
@@ -153,14 +164,11 @@ export async function markNoPort(db: DbOrTx, key: ForwardKey, reason: string): P
 
 async function markClosedUp(
   db: DbOrTx,
-  { teamId, id }: ForwardKey,
+  key: ForwardKey,
   change: { way_reason: string; authorized_at?: null; refused?: 0 | 1 },
 ): Promise<ForwardRecord | undefined> {
-  return db
-    .updateTable('forwards')
+  return updateOf(db, key)
     .set({ ...change, way: null, target_reachable: null })
-    .where('team_id', '=', teamId)
-    .where('id', '=', id)
     .where('closed_at', 'is', null)
     .returningAll()
     .executeTakeFirst();

@@ -6,7 +6,7 @@ export type ForwardRecord = Selectable<ForwardsTable>;
 export type ForwardConnectionRecord = Selectable<ForwardConnectionsTable>;
 
 /** As the list shows it: `closed_at` is null and `ended_by` is `open` while it is open. */
-export type ListedConnection = Omit<ForwardConnectionRecord, 'closed_at'> & { closed_at: number | null };
+export type ListedConnection = Omit<ForwardConnectionRecord, 'closed_at' | 'node_id'> & { closed_at: number | null };
 
 /** What a caller asks for (docs/interface.md, forward). The route has checked types and ranges. */
 export interface ForwardRequest {
@@ -81,15 +81,17 @@ export interface NameSettings {
 export interface ForwardChange {
   /**
    * `authorized`: the agent has opened the way, perhaps again. `lost`: there is no way at present, or no port. `updated`: its end or
-   * its source was changed.
+   * its source was changed. `moved`: another control plane has it now, perhaps with another entry point or port.
    */
-  kind: 'created' | 'updated' | 'authorized' | 'lost' | 'closed';
+  kind: 'created' | 'updated' | 'authorized' | 'lost' | 'moved' | 'closed';
   forward: ForwardRecord;
 }
 
 /** What a valid channel dial gives access to. */
 export interface ChannelGrant {
   forwardId: string;
+  /** To a door of this control plane: the home of the forward is another one. */
+  isDoor: boolean;
   agentId: string;
   teamId: string;
 }
@@ -112,6 +114,8 @@ export type EndedBy =
   | 'source'
   /** No byte went either way for as long as the forward allows. */
   | 'idle'
+  /** The control plane that carried it was killed or cut off, of several. */
+  | 'node_lost'
   /** The control plane was stopped. */
   | 'shutdown';
 

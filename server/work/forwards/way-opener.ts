@@ -25,6 +25,17 @@ export interface WayOpenerDeps {
   reopen: (live: LiveForward) => void;
   /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
   agentsApartMs?: number;
+  /** Of several control planes: the agent's tunnel may be at another one. */
+  shared?: WaysOfSeveral | undefined;
+}
+
+export interface WaysOfSeveral {
+  /** Where the agent dials the channels: this control plane. */
+  channelUrl: string;
+  /** Epoch of the agent's tunnel at whichever control plane. */
+  tunnelEpoch: (agentId: string) => Promise<number | undefined>;
+  /** Makes what is here of a forward what its record says. */
+  settle: (live: LiveForward) => Promise<void>;
 }
 
 /** More than 256 bits: the bearer of a forward's channel dials. */
@@ -73,7 +84,8 @@ export class WayOpener {
         closing = this.close({ id: live.id, agentId: former });
         await this.#isolate(live);
       }
-      const epoch = this.#deps.gateway.epoch(router.agent_id);
+      const epoch = this.#deps.gateway.epoch(router.agent_id) ?? (await this.#deps.shared?.tunnelEpoch(router.agent_id));
+      if (live.ended) return;
       live.setTunnelEpoch(epoch);
       if (epoch === undefined || router.agent_router === '') return;
       let result = await this.#requestOpen(live, record, router.agent_router, router.hardware_id);
@@ -94,8 +106,7 @@ export class WayOpener {
   async detachAgent(live: LiveForward, why: string): Promise<void> {
     live.detachAgent();
     await this.#isolate(live);
-    const key = { teamId: live.teamId, id: live.id };
-    const lost = await this.#deps.storage.writes.write((tx) => loseWay(tx, key, why, this.#deps.clock.now()));
+    const lost = await this.#deps.storage.writes.write((tx) => loseWay(tx, live.key, why, this.#deps.clock.now()));
     if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
   }
 
@@ -104,10 +115,11 @@ export class WayOpener {
    * it comes back, or ends the forward by itself when it expires.
    */
   async close({ id, agentId }: { id: string; agentId: string }): Promise<void> {
-    if (agentId === '' || this.#deps.gateway.epoch(agentId) === undefined) return;
+    const { gateway, shared } = this.#deps;
+    if (agentId === '' || (!shared && gateway.epoch(agentId) === undefined)) return;
     try {
       const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
-      await this.#deps.gateway.request(agentId, 'forward.close', { forward_id: id }, options);
+      await gateway.request(agentId, 'forward.close', { forward_id: id }, options);
     } catch (error) {
       this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent could not be notified that a forward has ended');
     }
@@ -150,14 +162,15 @@ export class WayOpener {
   async #isolate(live: LiveForward): Promise<void> {
     const { hash } = newChannelToken(live.id);
     live.isolateAgent(hash);
-    await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
+    await this.#deps.storage.writes.write((tx) => updateChannelToken(tx, live.key, hash));
   }
 
   async #requestOpen(live: LiveForward, record: ForwardRecord, router: string, hardwareId: string): Promise<RequestResult<'forward.open'>> {
-    const { storage, gateway, limits } = this.#deps;
+    const { storage, gateway, limits, shared } = this.#deps;
     // The old token is stored only as a hash, so every request carries a new one.
     const { token, hash } = newChannelToken(live.id);
-    await storage.writes.write((tx) => updateChannelToken(tx, { teamId: live.teamId, id: live.id }, hash));
+    const isHome = await storage.writes.write((tx) => updateChannelToken(tx, live.key, hash));
+    if (shared && !isHome) throw new AppError('conflict', 'another control plane is the home of this forward');
     live.expectChannels(hash, limits.warmChannels);
     return gateway.request(
       live.agentId,
@@ -170,6 +183,7 @@ export class WayOpener {
         dst_port: record.dst_port,
         expires_in_ms: live.timeLeft,
         channel_token: token,
+        ...(shared === undefined ? {} : { channel_url: shared.channelUrl }),
         warm_channels: limits.warmChannels,
         max_channels: limits.channels,
       },
@@ -185,28 +199,36 @@ export class WayOpener {
       // Without its port the forward is unusable: the port leads to another program.
       authorizedAt: live.portProblem === undefined ? this.#deps.clock.now() : null,
     };
-    const key = { teamId: live.teamId, id: live.id };
-    const open = await this.#deps.storage.writes.write((tx) => findWay(tx, key, found, this.#deps.clock.now()));
-    if (open && !live.ended) this.#deps.changes.publish({ kind: found.authorizedAt === null ? 'lost' : 'authorized', forward: open });
-    // Revoked or expired while the agent was opening it.
-    else await this.close(live);
+    const open = await this.#deps.storage.writes.write((tx) => findWay(tx, live.key, found, this.#deps.clock.now()));
+    if (open && !live.ended) {
+      live.foundWay();
+      this.#deps.changes.publish({ kind: found.authorizedAt === null ? 'lost' : 'authorized', forward: open });
+    } else if (this.#deps.shared && !live.ended) {
+      // Ended by another control plane, which has told the agent, or it has another home now, which has asked the agent too.
+      await this.#deps.shared.settle(live);
+    } else {
+      // Revoked or expired while the agent was opening it.
+      await this.close(live);
+    }
   }
 
   async #recordFailure(live: LiveForward, error: unknown): Promise<void> {
-    const { storage, log, limits } = this.#deps;
+    const { storage, log, limits, shared } = this.#deps;
     const reason = error instanceof AppError ? error.message : 'internal error';
     log.warn({ forward_id: live.id, agent_id: live.agentId, err: error }, 'the agent could not open a forward');
-    const key = { teamId: live.teamId, id: live.id };
     // The agent's rules forbid the target, so a retry is useless.
     const refused = error instanceof AppError && error.code === 'invalid';
     try {
-      const lost = await storage.writes.write((tx) => loseWay(tx, key, reason.slice(0, 300), this.#deps.clock.now(), refused));
+      const lost = await storage.writes.write((tx) => loseWay(tx, live.key, reason.slice(0, 300), this.#deps.clock.now(), refused));
       if (lost) this.#deps.changes.publish({ kind: 'lost', forward: lost });
     } catch (storeError) {
       log.warn({ forward_id: live.id, err: storeError }, 'the state of a forward could not be stored');
     }
     // Without a tunnel, the next attempt comes when the agent is back.
-    const passing = !refused && !(error instanceof AppError && error.code === 'agent_offline');
+    const isOffline = error instanceof AppError && error.code === 'agent_offline';
+    const passing = !refused && !isOffline;
+    // The tunnel may have moved to another control plane in this moment: whoever looks next asks again.
+    if (shared && isOffline) live.setTunnelEpoch(undefined);
     if (live.ended) {
       // The agent may have opened it after the request timed out.
       await this.close(live);

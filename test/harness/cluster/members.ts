@@ -1,12 +1,14 @@
 import type { RunningServer } from '../../../server/compose/start.ts';
+import { freePort } from '../installation.ts';
 import { NatsServer } from '../nats-server.ts';
 import { World } from '../world.ts';
 import type { WorldOptions } from '../world.ts';
 import { postgres } from './cluster-world.ts';
 
-/** What makes a control plane one of several. */
-export function clusterSettings(nats: NatsServer): Record<string, string> {
-  return { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: 'http://127.0.0.1' };
+/** What makes a control plane one of several. Agents dial channels to its own port. */
+export async function clusterSettings(nats: NatsServer): Promise<Record<string, string>> {
+  const address = `127.0.0.1:${await freePort()}`;
+  return { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: `http://${address}`, SIGNALBOX_LISTEN: address };
 }
 
 /**
@@ -32,11 +34,11 @@ export async function startMembers(
   const { url: databaseUrl } = await postgres!.createMigrated();
   const nats = await NatsServer.start(natsLines);
   closers.push(() => nats.close());
-  const world = await World.start({ ...options, databaseUrl, server: { ...clusterSettings(nats), ...server } });
+  const world = await World.start({ ...options, databaseUrl, server: { ...(await clusterSettings(nats)), ...server } });
   closers.push(() => world.close());
   const nodes = [world.server];
   while (nodes.length < members) {
-    const node = await world.startMember();
+    const node = await world.startMember(await clusterSettings(nats));
     closers.push(() => node.close());
     nodes.push(node);
   }

@@ -69,6 +69,7 @@ import { members } from './0068-members.ts';
 import { nodeStates } from './0069-node-states.ts';
 import { keysOfNodes } from './0070-keys-of-nodes.ts';
 import { requestCounts } from './0071-request-counts.ts';
+import { homes } from './0072-homes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -144,4 +145,5 @@ export const migrations: readonly Migration[] = [
   nodeStates,
   keysOfNodes,
   requestCounts,
+  homes,
 ];

@@ -19,6 +19,7 @@ export const CONNECT_CLOSE: Readonly<Record<EndedBy, readonly [code: number, rea
   target: [4502, 'the target refused or reset the connection'],
   channel: [4503, 'the connection to the agent broke'],
   no_channel: [4504, 'the agent is offline or busy'],
+  node_lost: [1001, 'the server is cut off'],
   shutdown: [1001, 'the server is being stopped'],
 };
 

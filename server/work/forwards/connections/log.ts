@@ -42,6 +42,8 @@ interface ConnectionLogDeps {
   /** The connections that are open now. */
   open: () => Iterable<LoggedConnection>;
   counters?: Counters | undefined;
+  /** This control plane, of several. */
+  nodeId?: string | undefined;
 }
 
 /** Writes finished connections and refused attempts in batches, so that a port scan costs one statement a second. */
@@ -63,6 +65,11 @@ export class ConnectionLog {
   /** Call it before the first connection of this process. @throws a storage error */
   start(): Promise<void> {
     return this.#open.start();
+  }
+
+  /** Ends what control planes that were killed left open. @throws a storage error */
+  settle(): Promise<void> {
+    return this.#open.settle();
   }
 
   /** Never rejects. Call it when no connection is open any more. */
@@ -143,6 +150,7 @@ export class ConnectionLog {
       await insertConnections(
         tx,
         rows.flatMap((row) => ('connection' in row ? [row.connection] : [])),
+        this.#deps.nodeId ?? null,
       );
       for (const row of rows) if ('counts' in row) await addCounts(tx, row.counts.key, row.counts);
     });

@@ -11,6 +11,8 @@ export interface OpenConnectionsDeps {
   log: Log;
   /** How often new open connections are stored, milliseconds. */
   flushMs: number;
+  /** This control plane, of several. */
+  nodeId?: string | undefined;
   /** The connections that this process carries now. */
   open: () => Iterable<LoggedConnection>;
 }
@@ -44,9 +46,14 @@ export class OpenConnections {
 
   /** Call it before the first connection of this process. @throws a storage error */
   async start(): Promise<void> {
-    const { storage, clock } = this.#deps;
-    await storage.writes.write((tx) => closeInterruptedConnections(tx, clock.now() - LOOK_BACK_MS));
+    await this.settle();
     this.#writes.start();
+  }
+
+  /** Ends the rows of control planes that were killed. Those of others that count, of several, stay. @throws a storage error */
+  async settle(): Promise<void> {
+    const { storage, clock, nodeId } = this.#deps;
+    await storage.writes.write((tx) => closeInterruptedConnections(tx, clock.now() - LOOK_BACK_MS, nodeId !== undefined));
   }
 
   /** Resolves when the write under way is done. */
@@ -64,7 +71,7 @@ export class OpenConnections {
       if (isDue) due.push(connection);
       known.set(connection.id, isDue ? now : writtenAt);
     }
-    if (due.length > 0) await this.#deps.storage.writes.write((tx) => writeOpenConnections(tx, due));
+    if (due.length > 0) await this.#deps.storage.writes.write((tx) => writeOpenConnections(tx, due, this.#deps.nodeId ?? null));
     this.#written = known;
   }
 }

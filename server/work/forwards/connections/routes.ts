@@ -18,7 +18,7 @@ const connectionSchema = z
     ended_by: z
       .string()
       .describe(
-        'open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, shutdown or unknown',
+        'open while it is open, then closed, client, target, channel, no_channel, idle, expired, revoked, source, node_lost, shutdown or unknown',
       ),
   })
   .meta({

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import type { SqlBool } from 'kysely';
 import { idFloor } from '../../../platform/core/ids.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { inChunks } from '../../../platform/storage/columns.ts';
@@ -9,21 +11,26 @@ import type { ConnectionSummary, ForwardConnectionRecord } from '../types.ts';
 
 export type LoggedConnection = ConnectionSummary & { teamId: string; forwardId: string };
 
-/** Stores finished connections; overwrites the rows stored while they were open. */
-export async function insertConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
-  for (const chunk of inChunks(connections)) await upsertOf(db, chunk).execute();
+/** Stores finished connections; overwrites the rows stored while they were open. @param nodeId who carried them, of several control planes */
+export async function insertConnections(db: DbOrTx, connections: readonly LoggedConnection[], nodeId: string | null = null): Promise<void> {
+  for (const chunk of inChunks(connections)) await upsertOf(db, chunk, nodeId).execute();
 }
 
-/** Stores open connections. The row of one that has finished meanwhile stays unchanged. */
-export async function writeOpenConnections(db: DbOrTx, connections: readonly LoggedConnection[]): Promise<void> {
-  for (const chunk of inChunks(connections)) await upsertOf(db, chunk, 'open').execute();
+/** Stores open connections. The row of one that has finished meanwhile stays unchanged. @param nodeId as in {@link insertConnections} */
+export async function writeOpenConnections(
+  db: DbOrTx,
+  connections: readonly LoggedConnection[],
+  nodeId: string | null = null,
+): Promise<void> {
+  for (const chunk of inChunks(connections)) await upsertOf(db, chunk, nodeId, 'open').execute();
 }
 
-function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver?: 'open') {
+function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], nodeId: string | null, onlyOver?: 'open') {
   const values = connections.map((connection) => ({
     id: connection.id,
     team_id: connection.teamId,
     forward_id: connection.forwardId,
+    node_id: nodeId,
     source: connection.source,
     opened_at: connection.openedAt,
     closed_at: connection.closedAt,
@@ -47,15 +54,18 @@ function upsertOf(db: DbOrTx, connections: readonly LoggedConnection[], onlyOver
     });
 }
 
-/** Ends the rows that a killed control plane left open, and adds their counts to their forwards. */
-export async function closeInterruptedConnections(tx: DbOrTx, openedAfter: number): Promise<void> {
-  const closed = await tx
-    .updateTable('forward_connections')
-    .set({ ended_by: 'unknown' })
-    .where('id', '>', idFloor(openedAfter))
-    .where('ended_by', '=', 'open')
-    .returning(['team_id', 'forward_id', 'bytes_in', 'bytes_out'])
-    .execute();
+/**
+ * Ends the rows that a killed control plane left open, and adds their counts to their forwards.
+ * @param isShared others serve the database, too: their connections stay
+ */
+export async function closeInterruptedConnections(tx: DbOrTx, openedAfter: number, isShared = false): Promise<void> {
+  const open = tx.updateTable('forward_connections').where('id', '>', idFloor(openedAfter)).where('ended_by', '=', 'open');
+  const interrupted = isShared
+    ? open
+        .set((eb) => ({ ended_by: eb.case().when('node_id', 'is', null).then('unknown').else('node_lost').end() }))
+        .where(sql<SqlBool>`not exists (select 1 from nodes where nodes.id = forward_connections.node_id)`)
+    : open.set({ ended_by: 'unknown' });
+  const closed = await interrupted.returning(['team_id', 'forward_id', 'bytes_in', 'bytes_out']).execute();
   for (const row of closed) {
     const counts = { refused: 0, connections: 1, bytesIn: row.bytes_in, bytesOut: row.bytes_out };
     await addCounts(tx, { teamId: row.team_id, id: row.forward_id }, counts);

@@ -1,6 +1,7 @@
 import { EntryPort, resetSocket } from './entry-port.ts';
-import { listenOnFreePort } from '../creation.ts';
+import { listenOnFreePort, listenSomewhere } from '../creation.ts';
 import type { CreationDeps } from '../creation.ts';
+import { AppError } from '../../../platform/core/errors.ts';
 import type { Listeners } from '../../../platform/core/listeners.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { LiveForward } from '../live-forward.ts';
@@ -8,6 +9,7 @@ import { losePort } from '../transitions.ts';
 import type { ForwardChange, ForwardRecord } from '../types.ts';
 import { cannotListen, portProblemText } from './listen-errors.ts';
 import { TlsNameEntry } from './names/tls-name-entry.ts';
+import type { TlsNameEntryOptions } from './names/tls-name-entry.ts';
 import { PendingConnections } from './names/pending-connections.ts';
 
 export interface ForwardEntriesDeps extends CreationDeps {
@@ -49,7 +51,7 @@ export class ForwardEntries {
   }
 
   /** Opens the TLS name entry where configured. @throws AppError naming the setting, when its port cannot be opened */
-  async start(find: (forwardId: string) => LiveForward | undefined): Promise<void> {
+  async start(find: TlsNameEntryOptions['find']): Promise<void> {
     const { settings, clock, log, limits } = this.#deps;
     if (!settings.names) return;
     const { domain, listen } = settings.names;
@@ -99,13 +101,27 @@ export class ForwardEntries {
     if (live.setPortProblem(undefined)) reopen(live);
   }
 
+  /**
+   * Opens the port of a forward whose home was another control plane: its own if possible, otherwise another one.
+   * @returns the port; when none can be opened the record says so, and this tries its own again and again @throws a storage error
+   */
+  async adopt(live: LiveForward, record: ForwardRecord): Promise<number> {
+    try {
+      return await listenSomewhere(this.#deps, record, (port) => this.#listen(live, port));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      await this.reopen(live, record);
+      return record.port;
+    }
+  }
+
   /** Records and logs the problem once, not at every attempt. */
   async #recordPortLost(live: LiveForward, port: number, error: unknown): Promise<void> {
     const { storage, clock, log, changes } = this.#deps;
     const reason = portProblemText(port, error);
     if (!live.setPortProblem(reason)) return;
     log.error({ err: error, forward_id: live.id, port }, 'the port of a forward cannot be opened; trying again');
-    const lost = await storage.writes.write((tx) => losePort(tx, { teamId: live.teamId, id: live.id }, reason, clock.now()));
+    const lost = await storage.writes.write((tx) => losePort(tx, live.key, reason, clock.now()));
     if (lost) changes.publish({ kind: 'lost', forward: lost });
   }
 

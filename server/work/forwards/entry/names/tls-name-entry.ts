@@ -20,7 +20,8 @@ export interface TlsNameEntryOptions {
   domain: string;
   isProxy?: ((address: string) => boolean) | undefined;
   pending: PendingConnections;
-  find: (forwardId: string) => NamedForward | undefined;
+  /** May wait for another control plane, which is the forward's home. */
+  find: (forwardId: string, address: string) => NamedForward | undefined | Promise<NamedForward | undefined>;
   clock: Clock;
   log: Log;
   /** Connections that match no forward are logged at most this often, milliseconds. */
@@ -73,16 +74,24 @@ export class TlsNameEntry {
         return;
       }
       const { serverName } = outcome.value;
-      const forward = this.#find(serverName);
-      if (!forward)
-        this.#countUnrouted(source.address, serverName === undefined ? 'the client sent no server name' : 'no forward has this name');
-      if (!forward?.acceptFrom(socket, source)) sendUnrecognisedName(socket);
+      const found = this.#find(serverName, source);
+      const enter = (forward: NamedForward | undefined): void => this.#enter(forward, socket, source, serverName);
+      if (found instanceof Promise) void found.then(enter);
+      else enter(found);
     });
   }
 
-  #find(serverName = ''): NamedForward | undefined {
+  #enter(forward: NamedForward | undefined, socket: net.Socket, source: Source, serverName: string | undefined): void {
+    // It may have gone while the home of the forward was asked.
+    if (socket.destroyed) return;
+    if (!forward)
+      this.#countUnrouted(source.address, serverName === undefined ? 'the client sent no server name' : 'no forward has this name');
+    if (!forward?.acceptFrom(socket, source)) sendUnrecognisedName(socket);
+  }
+
+  #find(serverName = '', { address }: Source): ReturnType<TlsNameEntryOptions['find']> {
     const dot = serverName.indexOf('.');
-    return serverName.slice(dot + 1) === this.#options.domain ? this.#options.find(serverName.slice(0, dot)) : undefined;
+    return serverName.slice(dot + 1) === this.#options.domain ? this.#options.find(serverName.slice(0, dot), address) : undefined;
   }
 
   /** Sampled, because internet scanners connect several times a minute. */

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postgres } from '../harness/cluster/cluster-world.ts';
+import { closeOf, ForwardMembers, isOpen, talk } from '../harness/cluster/forward-members.ts';
+import { startMembers } from '../harness/cluster/members.ts';
+import { hasNats } from '../harness/nats-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { RunningServer } from '../../server/compose/start.ts';
+
+describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () => {
+  const closers: (() => Promise<void>)[] = [];
+  let members: ForwardMembers;
+  /** The agent has its tunnel with the first at the beginning of each test. */
+  let first: RunningServer;
+  let second: RunningServer;
+
+  beforeAll(async () => {
+    members = await ForwardMembers.of(await startMembers(closers, { members: 2 }), closers);
+    [first, second] = members.nodes as [RunningServer, RunningServer];
+  }, 60_000);
+  afterAll(async () => {
+    for (const close of closers.toReversed()) await close();
+  });
+
+  test('live where the agent has its tunnel, whoever is asked, and are shown by both', async () => {
+    const forward = await members.create(second);
+    expect(forward.authorized_at).not.toBeNull();
+    expect(await members.home(forward.id)).toBe(first);
+    (await talk(forward.port)).destroy();
+    expect(await members.get(first, forward.id)).toMatchObject({ port: forward.port, way: 'direct' });
+    await waitUntil('both count the connection', async () =>
+      [await members.get(first, forward.id), await members.get(second, forward.id)].every((shown) => shown.connection_count === 1),
+    );
+  });
+
+  test('are revoked by the other one: port and connections are closed, at the agent too', async () => {
+    const forward = await members.create(first);
+    const client = await talk(forward.port);
+    const closed = closeOf(client);
+    expect(await members.revoke(second, forward.id)).toBe(204);
+    await closed;
+    expect(await isOpen(forward.port)).toBe(false);
+    expect((await members.get(first, forward.id)).closed_at).not.toBeNull();
+    await waitUntil('its connection is logged as revoked', async () => {
+      const { db } = first.services.storage;
+      const rows = await db.selectFrom('forward_connections').select('ended_by').where('forward_id', '=', forward.id).execute();
+      return rows.some(({ ended_by: by }) => by === 'revoked');
+    });
+  });
+
+  test('are changed by the other one: connections of a source that is no longer allowed end', async () => {
+    const forward = await members.create(first);
+    const client = await talk(forward.port);
+    const closed = closeOf(client);
+    expect(await members.change(second, forward.id, { allow_from: '192.0.2.1' })).toBe(200);
+    await closed;
+    expect(await members.change(second, forward.id, { expire_after_minutes: 60, allow_from: '127.0.0.1' })).toBe(200);
+    (await talk(forward.port)).destroy();
+  });
+
+  test('let clients in over the WebSocket of the other one, within their limit', async () => {
+    const forward = await members.create(first, { max_connections: 2, allow_from: '192.0.2.1' });
+    const one = members.connect(second, forward.id);
+    await once(one, 'open');
+    one.send(Buffer.from('over the other'));
+    const [data] = (await once(one, 'message')) as [Buffer];
+    expect(data.toString()).toBe('over the other');
+    const two = members.connect(first, forward.id);
+    await once(two, 'open');
+    expect(await members.refusal(second, forward.id)).toBe(409);
+    expect(await members.refusal(first, forward.id)).toBe(409);
+    expect((await members.get(first, forward.id)).open_connections).toBe(2);
+    one.close();
+    await waitUntil('its place is free again', async () => (await members.get(first, forward.id)).open_connections === 1);
+    const three = members.connect(second, forward.id);
+    await once(three, 'open');
+    const cut = Promise.all([once(two, 'close'), once(three, 'close')]);
+    expect(await members.revoke(first, forward.id)).toBe(204);
+    expect((await cut).map(([code]) => code as number)).toEqual([4403, 4403]);
+    await waitUntil('all three are in the record', async () => (await members.get(second, forward.id)).connection_count === 3);
+  });
+
+  test('stay at their home when the tunnel moves, with channels from the agent straight to the home', async () => {
+    const forward = await members.create(first);
+    await members.moveAgent(second);
+    try {
+      expect(await members.home(forward.id)).toBe(first);
+      const client = await waitUntil('the way is open again', () => talk(forward.port).catch(() => undefined));
+      const closed = closeOf(client);
+      expect(await members.revoke(first, forward.id)).toBe(204);
+      await closed;
+    } finally {
+      await members.moveAgent(first);
+    }
+  });
+});
