@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { databaseKinds } from '../databases.ts';
-import { freePort } from '../installation.ts';
+import { clusterSettings } from './settings.ts';
 import { NatsServer } from '../nats-server.ts';
 import { Program } from '../program.ts';
 import type { SimulatorOptions } from '../../simulator/index.ts';
@@ -47,14 +47,15 @@ export class ClusterWorld {
     const { url: databaseUrl } = await postgres!.createMigrated();
     const nats = await NatsServer.start();
     closers.push(() => nats.close());
-    const cluster = { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: 'http://127.0.0.1' };
-    const world = await World.start({ databaseUrl, routers: [router], server: cluster });
+    const world = await World.start({ databaseUrl, routers: [router], server: await clusterSettings(nats) });
     closers.push(() => world.close());
     const [routerId] = await world.routerIds();
-    const port = await freePort();
+    const settings = await clusterSettings(nats);
+    const port = Number(new URL(settings.SIGNALBOX_NODE_PUBLIC_URL).port);
     const other = new Program('test/harness/cluster/member.ts', [], {
-      ...cluster,
-      SIGNALBOX_LISTEN: `127.0.0.1:${port}`,
+      ...settings,
+      SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
+      SIGNALBOX_FORWARD_PORTS: '21000-29999',
       SIGNALBOX_SANDBOX_LISTEN: '',
       SIGNALBOX_DATABASE_URL: databaseUrl,
       SIGNALBOX_SECRET_KEY_FILE: path.join(world.folder, 'secret.key'),

@@ -1,15 +1,9 @@
 import type { RunningServer } from '../../../server/compose/start.ts';
-import { freePort } from '../installation.ts';
 import { NatsServer } from '../nats-server.ts';
 import { World } from '../world.ts';
 import type { WorldOptions } from '../world.ts';
 import { postgres } from './cluster-world.ts';
-
-/** What makes a control plane one of several. Agents dial channels to its own port. */
-export async function clusterSettings(nats: NatsServer): Promise<Record<string, string>> {
-  const address = `127.0.0.1:${await freePort()}`;
-  return { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: `http://${address}`, SIGNALBOX_LISTEN: address };
-}
+import { clusterSettings } from './settings.ts';
 
 /**
  * Several control planes in this process on one PostgreSQL with a real nats-server: `world.server` is the first. The agent dials that one;

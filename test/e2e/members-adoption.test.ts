@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import net from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ClusterWorld, postgres } from '../harness/cluster/cluster-world.ts';
+import { closeOf, ForwardMembers, talk } from '../harness/cluster/forward-members.ts';
+import { startMembers } from '../harness/cluster/members.ts';
+import { hasNats } from '../harness/nats-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+describe.skipIf(!postgres || !hasNats())('forwards whose home is gone', () => {
+  let closers: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const close of closers.toReversed()) await close();
+    closers = [];
+  });
+
+  test('go on at another control plane with the same port when their home stops', async () => {
+    const members = await ForwardMembers.of(await startMembers(closers, { members: 2 }), closers);
+    const [first, second] = members.nodes;
+    await members.moveAgent(second!);
+    const forward = await members.create(first!);
+    expect(await members.home(forward.id)).toBe(second);
+    const client = await talk(forward.port);
+    const closed = closeOf(client);
+    const moved: string[] = [];
+    first!.services.forwards.changes.subscribe(({ kind, forward: of }) => moved.push(`${kind} ${of.id}`));
+    await second!.close();
+    await closed;
+    await members.moveAgent(first!);
+    await waitUntil('the other is its home', async () => (await members.home(forward.id)) === first);
+    (await waitUntil('its port leads to the target again', () => talk(forward.port).catch(() => undefined))).destroy();
+    expect(moved).toContain(`moved ${forward.id}`);
+    expect(await members.get(first!, forward.id)).toMatchObject({ port: forward.port, closed_at: null });
+  }, 120_000);
+
+  test('go on after a kill, and lost connections say so', async () => {
+    const cluster = await ClusterWorld.start(closers);
+    const target = net.createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.pipe(socket);
+    });
+    target.listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    closers.push(async () => void target.close());
+    const { port: dstPort } = target.address() as net.AddressInfo;
+    const path = `/api/routers/${cluster.routerId}/transient-forwarding`;
+    const body = { expire_after_minutes: 10, dst_port: dstPort, dst_address: '127.0.0.1', allow_from: '127.0.0.1' };
+    const { caller, server } = cluster.world;
+    const { body: forward } = await caller.call<{ id: string; port: number }>('POST', path, body);
+    const { db } = server.services.storage;
+    const home = async (): Promise<string | null> =>
+      (await db.selectFrom('forwards').select('node_id').where('id', '=', forward.id).executeTakeFirstOrThrow()).node_id;
+    expect(await home()).not.toBe(server.services.cluster!.nodeId);
+    const client = await talk(forward.port);
+    const ended = async (): Promise<string | undefined> =>
+      (await db.selectFrom('forward_connections').select('ended_by').where('forward_id', '=', forward.id).executeTakeFirst())?.ended_by;
+    await waitUntil('the open connection is stored', async () => (await ended()) === 'open');
+    const closed = closeOf(client);
+    await cluster.other.kill();
+    await closed;
+    await waitUntil('the other is its home', async () => (await home()) === server.services.cluster!.nodeId);
+    (await waitUntil('its port leads to the target again', () => talk(forward.port).catch(() => undefined))).destroy();
+    await waitUntil('the lost connection says so', async () => (await ended()) === 'node_lost');
+  }, 120_000);
+});
