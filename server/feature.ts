@@ -2,6 +2,7 @@ import type { SharedUse } from '../runtime/fair-shares.ts';
 import type { Config } from './config.ts';
 import type { AgentEvents } from './platform/core/agent-gateway.ts';
 import type { Bus } from './platform/bus/types.ts';
+import type { SharedLog } from './platform/bus/shared-log.ts';
 import type { Clock } from './platform/core/clock.ts';
 import type { Counters } from './platform/core/counters.ts';
 import type { Listeners } from './platform/core/listeners.ts';
@@ -21,6 +22,8 @@ export interface Cluster {
   /** New at each start. */
   nodeId: string;
   bus: Bus;
+  /** The order of the events of all of them. */
+  log: SharedLog;
   /** Who the others are, and which of them does what one alone shall do. */
   members: Members;
   /** Whether the others may still count on it (platform/nodes/beat.ts). */

@@ -1,7 +1,9 @@
 import pino from 'pino';
 import type { Config } from '../config.ts';
 import type { Cluster } from '../feature.ts';
+import { EVENT_RULES, LOST_EVENTS } from '../outbound/events/feature.ts';
 import { NatsBus } from '../platform/bus/nats-bus.ts';
+import { NatsLog } from '../platform/bus/nats-log.ts';
 import type { Clock } from '../platform/core/clock.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import type { AppError } from '../platform/core/errors.ts';
@@ -10,7 +12,7 @@ import { claimDatabase } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
 import { Members } from '../platform/nodes/members.ts';
 import { PeerWatch } from '../platform/nodes/peer-watch.ts';
-import { selectNodes } from '../platform/nodes/store.ts';
+import { selectDatabaseName, selectNodes } from '../platform/nodes/store.ts';
 import type { WriteFence } from '../platform/nodes/write-fence.ts';
 import { openStorage } from '../platform/storage/open.ts';
 import type { TunnelRegistry } from '../platform/tunnel/registry.ts';
@@ -60,8 +62,12 @@ export async function joinCluster(
   { config, claimed: { beat, members }, clock, closers }: JoinOptions,
 ): Promise<Cluster | undefined> {
   if (!config.cluster || !members) return undefined;
-  const bus = NatsBus.open({ ...config.cluster.bus, name: `signalbox ${nodeId}`, timers: clock, log: log.child({ component: 'bus' }) });
+  const name = await selectDatabaseName(storage.db);
+  const own = { log: log.child({ component: 'bus' }), clock };
+  const bus = NatsBus.open({ ...config.cluster.bus, ...own, name: `signalbox ${nodeId}`, timers: clock });
   closers.push(() => bus.close());
+  const onConnection: NatsBus['onConnection'] = (use) => bus.onConnection(use);
+  const events = new NatsLog({ ...own, onConnection, name, nodeId, perTopic: EVENT_RULES.remembered, lostText: LOST_EVENTS });
   beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
   const nodes = () => selectNodes(storage.db);
   const peers = new PeerWatch({ nodeId, bus, clock, log: log.child({ component: 'nodes' }), nodes, signal });
@@ -70,6 +76,7 @@ export async function joinCluster(
   return {
     nodeId,
     bus,
+    log: events,
     members,
     isCounted: () => beat.isCounted,
     gone: beat.gone,

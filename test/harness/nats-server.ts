@@ -27,10 +27,13 @@ export class NatsServer {
     this.#folder = folder;
   }
 
-  /** @param settings further lines of its configuration */
+  /** With JetStream. @param settings further lines of its configuration; `jetstream: false` for one without */
   static async start(settings: readonly string[] = []): Promise<NatsServer> {
     const server = new NatsServer(await freePort(), await mkdtemp(path.join(os.tmpdir(), 'signalbox-nats-')));
-    const lines = ['host: 127.0.0.1', `port: ${server.port}`, ...settings];
+    const keepsMessages = settings.some((line) => line.startsWith('jetstream'))
+      ? []
+      : [`jetstream { store_dir: ${path.join(server.#folder, 'jetstream')} }`];
+    const lines = ['host: 127.0.0.1', `port: ${server.port}`, ...keepsMessages, ...settings];
     await writeFile(path.join(server.#folder, 'nats.conf'), `${lines.join('\n')}\n`);
     await server.resume();
     return server;

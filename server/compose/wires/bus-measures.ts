@@ -1,15 +1,16 @@
 import { feature } from '../../feature.ts';
 import type { Measures, Platform } from '../../feature.ts';
 import { ASK_ENDS } from '../../platform/bus/counts.ts';
+import type { SharedLog } from '../../platform/bus/shared-log.ts';
 import type { Bus } from '../../platform/bus/types.ts';
 
 /** Metrics of the bus between control planes. A control plane that serves its database alone has none. */
 export const busMeasures = feature({
-  create: ({ cluster }: Pick<Platform, 'cluster'>) => ({ bus: cluster?.bus ?? null }),
-  measures: ({ bus }: { bus: Bus | null }) => (bus ? measuresOf(bus) : {}),
+  create: ({ cluster }: Pick<Platform, 'cluster'>) => ({ bus: cluster?.bus ?? null, eventLog: cluster?.log ?? null }),
+  measures: ({ bus, eventLog }: { bus: Bus | null; eventLog: SharedLog | null }) => (bus && eventLog ? measuresOf(bus, eventLog) : {}),
 });
 
-function measuresOf(bus: Bus): Measures {
+function measuresOf(bus: Bus, log: SharedLog): Measures {
   const { counts } = bus;
   return {
     gauges: [
@@ -17,6 +18,11 @@ function measuresOf(bus: Bus): Measures {
         name: 'signalbox_bus_connected',
         help: '1 while the bus between the control planes is connected, else 0',
         read: () => (bus.isConnected ? 1 : 0),
+      },
+      {
+        name: 'signalbox_bus_events_waiting',
+        help: 'Events that wait until the bus between the control planes takes them',
+        read: () => log.waiting,
       },
     ],
     counts: [
@@ -37,6 +43,12 @@ function measuresOf(bus: Bus): Measures {
         help: 'Messages of other control planes that could not be read',
         labels: [],
         read: () => [{ labels: {}, value: counts.unreadable }],
+      },
+      {
+        name: 'signalbox_bus_events_given_up_total',
+        help: 'How often events were given up because too many waited for too long; the readers of the team were told',
+        labels: [],
+        read: () => [{ labels: {}, value: log.losses }],
       },
     ],
   };

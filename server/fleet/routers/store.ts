@@ -59,7 +59,7 @@ export async function updateVersionKey(db: DbOrTx, ids: readonly string[], key: 
 
 /** Every router of every team that is not removed. */
 export async function selectEveryRouter(db: DbOrTx): Promise<ListedRouter[]> {
-  const columns = ['id', 'team_id', 'identity', 'software_version', 'model', 'board_name', 'serial_number'] as const;
+  const columns = ['id', 'team_id', 'agent_id', 'identity', 'software_version', 'model', 'board_name', 'serial_number'] as const;
   return db.selectFrom('routers').select(columns).where('removed_at', 'is', null).execute();
 }
 

@@ -7,7 +7,7 @@ export type RouterRecord = Selectable<RoutersTable>;
 /** What lists show of a router that its inventory may change. */
 export type ListedRouter = Pick<
   RouterRecord,
-  'id' | 'team_id' | 'identity' | 'software_version' | 'model' | 'board_name' | 'serial_number'
+  'id' | 'team_id' | 'agent_id' | 'identity' | 'software_version' | 'model' | 'board_name' | 'serial_number'
 >;
 
 /** A router's state from its last heartbeats. */

@@ -1,13 +1,19 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
+import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
 import { eventRoutes } from './routes.ts';
 import type { EventRoutesDeps } from './routes.ts';
-import { EventsService } from './service.ts';
+import { EVENT_RULES, EventsService } from './service.ts';
+import { SharedHistory } from './shared-history.ts';
 import { EventSources } from './sources.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log'> {
+export { EVENT_RULES } from './service.ts';
+export { LOST_EVENTS } from './types.ts';
+
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'cluster'> {
   routers: RoutersService;
+  gateway: AgentGateway;
 }
 
 interface Routes extends Pick<EventRoutesDeps, 'events'> {
@@ -16,10 +22,11 @@ interface Routes extends Pick<EventRoutesDeps, 'events'> {
 
 /** Starts before the features whose changes it publishes, and stops after them. */
 export const events = feature({
-  create: ({ config, storage, clock, log, routers }: Needs) => {
+  create: ({ config, storage, clock, log, cluster, routers, gateway }: Needs) => {
     const own = { clock, log: log.child({ component: 'events' }) };
-    const events = new EventsService(own);
-    const deps = { ...own, events, routers, storage, offlineAfterMs: config.offlineAfterMs };
+    const events = new EventsService({ ...own, ...(cluster && { history: new SharedHistory(cluster.log, EVENT_RULES.remembered) }) });
+    const shared = cluster ? { log: cluster.log, watches: (agentId: string) => gateway.epoch(agentId) !== undefined } : undefined;
+    const deps = { ...own, events, routers, storage, offlineAfterMs: config.offlineAfterMs, shared };
     return { events, eventSources: new EventSources(deps) };
   },
   start: (own) => own.eventSources.start(),

@@ -30,6 +30,11 @@ export class NotificationChanges {
     else this.#tellNow(teamId);
   }
 
+  /** Another control plane has told it just now. */
+  told(teamId: string): void {
+    if (!this.#waiting.has(teamId)) this.#wait(teamId);
+  }
+
   /** Tells what is still to be told. */
   stop(): void {
     for (const [teamId, { timer, hasMore }] of this.#waiting) {
@@ -40,8 +45,12 @@ export class NotificationChanges {
   }
 
   #tellNow(teamId: string): void {
-    this.#waiting.set(teamId, { timer: this.#clock.setTimeout(() => this.#onPause(teamId), TELL_EVERY_MS), hasMore: false });
+    this.#wait(teamId);
     this.#tell(teamId);
+  }
+
+  #wait(teamId: string): void {
+    this.#waiting.set(teamId, { timer: this.#clock.setTimeout(() => this.#onPause(teamId), TELL_EVERY_MS), hasMore: false });
   }
 
   #onPause(teamId: string): void {

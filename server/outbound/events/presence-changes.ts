@@ -7,6 +7,15 @@ export interface KnownRouter {
   id: string;
   team_id: string;
   identity: string;
+  agent_id: string;
+}
+
+interface State {
+  router: KnownRouter;
+  /** What was published last. */
+  online: boolean;
+  /** What this control plane has published and has not come back from the others yet. */
+  said?: boolean | undefined;
 }
 
 export interface PresenceChangesDeps {
@@ -15,6 +24,11 @@ export interface PresenceChangesDeps {
   /** Until when the router counts as answering if nothing more is heard of it, in monotonic time; undefined when it does not answer. */
   answersUntil: (routerId: string) => number | undefined;
   onChange: (router: KnownRouter, online: boolean) => void;
+  /**
+   * Whether this control plane is the one of several that publishes changes of the routers of this agent; {@link PresenceChanges.told} then says what has been
+   * published. Without it this one publishes all changes.
+   */
+  watches?: ((agentId: string) => boolean) | undefined;
   /** How often to check for silent routers, milliseconds. */
   sweepMs: number;
 }
@@ -22,7 +36,9 @@ export interface PresenceChangesDeps {
 /** Detects changes of `has_pulse` of routers, by reports of agents or by silence. */
 export class PresenceChanges {
   readonly #deps: PresenceChangesDeps;
-  readonly #routers = new Map<string, { router: KnownRouter; online: boolean }>();
+  readonly #routers = new Map<string, State>();
+  /** What was published of routers that this control plane has not heard of yet. */
+  readonly #told = new Map<string, boolean>();
   /** When routers that answer are silent if nothing more is heard of them. */
   readonly #silences = new NextMoments();
   readonly #sweeps: Periodic;
@@ -44,7 +60,9 @@ export class PresenceChanges {
    */
   start(routers: readonly KnownRouter[], published: (router: KnownRouter) => boolean | undefined): void {
     for (const router of routers) {
-      this.#routers.set(router.id, { router, online: published(router) ?? this.#hasPulse(router.id) });
+      const online = published(router) ?? this.#told.get(router.id) ?? this.#hasPulse(router.id);
+      this.#told.delete(router.id);
+      this.#routers.set(router.id, { router, online });
       // The first sweep publishes what differs from what was published.
       this.#silences.atLatest(router.id, Number.NEGATIVE_INFINITY);
     }
@@ -65,8 +83,10 @@ export class PresenceChanges {
 
   /** Adds or updates a router. A new router that answers is a change. */
   onInventory(router: KnownRouter): void {
-    const online = this.#routers.get(router.id)?.online ?? false;
-    this.#routers.set(router.id, { router, online });
+    const known = this.#routers.get(router.id);
+    const online = known?.online ?? this.#told.get(router.id) ?? false;
+    this.#told.delete(router.id);
+    this.#routers.set(router.id, { router, online, said: known?.said });
     this.check(router.id);
     // What was heard of its predecessor may become its own after this.
     this.#silences.atLatest(router.id, Number.NEGATIVE_INFINITY);
@@ -75,6 +95,7 @@ export class PresenceChanges {
   /** Stops reporting a removed router. */
   forget(routerId: string): void {
     this.#routers.delete(routerId);
+    this.#told.delete(routerId);
     this.#silences.delete(routerId);
   }
 
@@ -82,10 +103,35 @@ export class PresenceChanges {
   check(routerId: string): void {
     const known = this.#routers.get(routerId);
     if (!known) return;
+    const { watches, onChange } = this.#deps;
+    if (watches?.(known.router.agent_id) === false) return;
     const online = this.#hasPulse(routerId);
     if (online === known.online) return;
     known.online = online;
-    this.#deps.onChange(known.router, online);
+    if (watches) known.said = online;
+    onChange(known.router, online);
+  }
+
+  /** One of several control planes, perhaps this one, has published this. */
+  told(routerId: string, online: boolean): void {
+    const known = this.#routers.get(routerId);
+    if (!known) {
+      this.#told.set(routerId, online);
+      return;
+    }
+    if (known.said === undefined) {
+      known.online = online;
+      // It may be this one that knows better.
+      this.#silences.atLatest(routerId, Number.NEGATIVE_INFINITY);
+    } else if (known.said === online) known.said = undefined;
+  }
+
+  /** Another control plane has these routers now, or none has: what they are may differ from what was published. */
+  checkSoon(): void {
+    for (const [id, known] of this.#routers) {
+      known.said = undefined;
+      this.#silences.atLatest(id, Number.NEGATIVE_INFINITY);
+    }
   }
 
   /** Also notes when it is silent. */

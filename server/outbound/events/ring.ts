@@ -28,7 +28,8 @@ export class EventRing {
     return `${this.#origin}.${this.#last}`;
   }
 
-  add(type: EventType, data: object): Entry {
+  /** @param data its JSON */
+  add(type: EventType, data: string): Entry {
     this.#last += 1;
     const entry = { number: this.#last, type, text: eventText(this.position, type, data) };
     this.#entries.push(entry);
@@ -48,9 +49,9 @@ export class EventRing {
   }
 }
 
-/** One event in the event-stream format of the HTML standard. The JSON has no line breaks. */
-export function eventText(id: string, type: string, data: object): string {
-  return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+/** One event in the event-stream format of the HTML standard. @param data JSON without line breaks */
+export function eventText(id: string, type: string, data: string): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 }
 
 /** An event without a position: the reader's last id stays. */

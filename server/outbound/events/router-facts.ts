@@ -22,12 +22,17 @@ export class RouterFacts {
     return before === undefined || before === now ? undefined : facts;
   }
 
+  /** Another control plane has published these. */
+  told(routerId: string, facts: Facts): void {
+    this.#known.set(routerId, textOf(factsOf(facts)));
+  }
+
   forget(routerId: string): void {
     this.#known.delete(routerId);
   }
 }
 
-function factsOf({ identity, software_version, model, board_name, serial_number }: ListedRouter): Facts {
+function factsOf({ identity, software_version, model, board_name, serial_number }: Facts): Facts {
   return { identity, software_version, model, board_name, serial_number };
 }
 

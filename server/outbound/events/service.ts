@@ -1,14 +1,15 @@
-import { LRUCache } from 'lru-cache';
 import { FairShares } from '../../../runtime/fair-shares.ts';
 import type { Holder, ShareLimits } from '../../../runtime/fair-shares.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
-import { newSecret } from '../../platform/core/ids.ts';
+import { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
-import { EventRing, eventText, passingText } from './ring.ts';
+import type { EventHistory, Missed } from './history.ts';
+import { OwnHistory } from './own-history.ts';
+import { eventText, passingText } from './ring.ts';
 import { EventStream, MAX_WAITING_BYTES } from './stream.ts';
-import type { EventType, KeptStream, TeamEvent } from './types.ts';
+import type { Entry, EventType, KeptStream, TeamEvent } from './types.ts';
 import { RESYNC } from './types.ts';
 
 export interface EventRules {
@@ -30,11 +31,6 @@ export const EVENT_RULES: EventRules = {
   heartbeatMs: 15_000,
 };
 
-/** Events stored at a stop: about 15 MB, and a second of work. The most recently active teams come first. */
-const KEPT_EVENTS = 50_000;
-/** Teams whose latest events are kept. The team that was idle longest is dropped first: its readers then resync. */
-const REMEMBERED_TEAMS = 1000;
-const ORIGIN_CHARS = 8;
 /** Time after which abandoned streams may have ended. */
 const RETRY_AFTER_MS = 30_000;
 
@@ -51,9 +47,19 @@ export interface Subscription {
   isStillAllowed: () => Promise<boolean>;
 }
 
+/** An event that has its place in the order of its team. */
+export interface PlacedEvent {
+  teamId: string;
+  type: EventType;
+  /** Its JSON. */
+  data: string;
+}
+
 interface Reader {
   subscription: Subscription;
   stream: EventStream;
+  /** It has the events up to this number: another control plane may have read further than this one. */
+  upTo: number;
   /** The last figures of each watched forward that this reader was sent. */
   traffic: Map<string, string>;
 }
@@ -62,16 +68,35 @@ interface Reader {
 export class EventsService {
   readonly #clock: Clock;
   readonly #rules: EventRules;
-  readonly #rings = new LRUCache<string, EventRing>({ max: REMEMBERED_TEAMS });
+  readonly #history: EventHistory;
+  /** Set when this control plane serves the database alone. */
+  readonly #own: OwnHistory | undefined;
+  /** Every event that has its place, of whichever control plane. */
+  readonly placed = new Listeners<PlacedEvent>();
+  /** Events of several control planes may have been lost. */
+  readonly losses = new Listeners<void>();
   readonly #readers = new Map<string, Set<Reader>>();
   /** Open streams per team, and per key or user. */
   readonly shares: FairShares;
   readonly #keepAlive: Periodic;
   #stopped = false;
 
-  constructor({ clock, log, rules = EVENT_RULES }: { clock: Clock; log: Log; rules?: EventRules }) {
+  /** @param history that of several control planes; without it this one serves the database alone */
+  constructor({ clock, log, rules = EVENT_RULES, history }: { clock: Clock; log: Log; rules?: EventRules; history?: EventHistory }) {
     this.#clock = clock;
     this.#rules = rules;
+    this.#own = history ? undefined : new OwnHistory(rules.remembered);
+    this.#history = history ?? this.#own!;
+    this.#history.follow({
+      onEntry: (teamId, entry, data, isPast) => {
+        if (!isPast) this.#tellReaders(teamId, entry);
+        this.placed.publish({ teamId, type: entry.type, data });
+      },
+      onLoss: (reason, teamId) => {
+        this.#askToReadAgain(reason, teamId);
+        this.losses.publish();
+      },
+    });
     this.#keepAlive = new Periodic({
       clock,
       log,
@@ -84,9 +109,7 @@ export class EventsService {
 
   /** Continues where a previous process stopped. Call it before events are published or streams opened. */
   restore(streams: readonly KeptStream[]): void {
-    // The most recently used team comes first and must be dropped last.
-    for (const { teamId, origin, ...past } of streams.toReversed())
-      this.#rings.set(teamId, new EventRing(origin, this.#rules.remembered, past));
+    this.#own?.restore(streams);
   }
 
   /**
@@ -94,22 +117,13 @@ export class EventsService {
    * asked to read its data again.
    */
   onClockStep(): void {
-    this.#rings.clear();
-    for (const [teamId, readers] of this.#readers)
-      for (const { stream } of readers)
-        stream.write(eventText(this.position(teamId), RESYNC, { reason: 'the clock of the server was set' }));
+    this.#history.forget();
+    this.#askToReadAgain('the clock of the server was set');
   }
 
-  /** State of the streams to store at a stop, after the last event. */
+  /** State of the streams to store at a stop, after the last event. None of several control planes: the others go on. */
   get kept(): Omit<KeptStream, 'online'>[] {
-    const streams: Omit<KeptStream, 'online'>[] = [];
-    let room = KEPT_EVENTS;
-    for (const [teamId, ring] of this.#rings.entries()) {
-      const { kept } = ring;
-      room -= kept.entries.length;
-      if (room >= 0) streams.push({ teamId, ...kept });
-    }
-    return streams;
+    return this.#own?.kept ?? [];
   }
 
   start(): void {
@@ -135,9 +149,24 @@ export class EventsService {
   }
 
   publish({ teamId, type, data }: TeamEvent): void {
-    const entry = this.#ringOf(teamId).add(type, { ...data, at: new Date(this.#clock.now()).toISOString() });
-    for (const { stream, subscription } of this.#readers.get(teamId) ?? []) {
-      if (wants(subscription, type)) stream.write(entry.text);
+    this.#history.add(teamId, type, JSON.stringify({ ...data, at: new Date(this.#clock.now()).toISOString() }));
+  }
+
+  #tellReaders(teamId: string, entry: Entry): void {
+    for (const { stream, subscription, upTo } of this.#readers.get(teamId) ?? []) {
+      if (entry.number > upTo && wants(subscription, entry.type)) stream.write(entry.text);
+    }
+  }
+
+  /** @param teamId all teams without it */
+  #askToReadAgain(reason: string, teamId?: string): void {
+    const told = teamId === undefined ? this.#readers : new Map([[teamId, this.#readers.get(teamId) ?? new Set<Reader>()]]);
+    for (const [team, readers] of told) {
+      const text = eventText(this.position(team), RESYNC, JSON.stringify({ reason }));
+      for (const reader of readers) {
+        reader.upTo = 0;
+        reader.stream.write(text);
+      }
     }
   }
 
@@ -172,21 +201,22 @@ export class EventsService {
    * reads it and then listens from there misses nothing.
    */
   position(teamId: string): string {
-    return this.#ringOf(teamId).position;
+    return this.#history.position(teamId);
   }
 
   /**
    * Opens a stream that continues after the reader's last event.
    * @throws AppError `conflict` when the caller or the team has too many streams; `unavailable` when the server has too many,
-   *   and at shutdown
+   *   at shutdown, and before the events of the other control planes have been read
    */
   open(subscription: Subscription): EventStream {
     if (this.#stopped) throw new AppError('unavailable', 'the server is stopping; try again in a moment');
-    const { teamId, callerId } = subscription;
+    const { teamId, callerId, lastEventId } = subscription;
+    const missed = this.#history.after(teamId, lastEventId ?? this.position(teamId));
     const holder = { party: teamId, member: callerId };
     this.#takeShare(holder);
     const stream = new EventStream();
-    const reader = { subscription, stream, traffic: new Map<string, string>() };
+    const reader: Reader = { subscription, stream, upTo: 0, traffic: new Map<string, string>() };
     const readers = this.#readers.get(teamId) ?? new Set();
     this.#readers.set(teamId, readers.add(reader));
     stream.once('close', () => {
@@ -194,7 +224,7 @@ export class EventsService {
       if (readers.size === 0) this.#readers.delete(teamId);
       this.shares.giveBack(holder);
     });
-    this.#catchUp(reader);
+    this.#catchUp(reader, missed);
     return stream;
   }
 
@@ -210,28 +240,20 @@ export class EventsService {
     throw new AppError('conflict', whose);
   }
 
-  #catchUp({ subscription, stream }: Reader): void {
-    const ring = this.#ringOf(subscription.teamId);
-    const { lastEventId } = subscription;
-    const missed = lastEventId === undefined ? [] : ring.after(lastEventId)?.filter(({ type }) => wants(subscription, type));
+  #catchUp(reader: Reader, missed: Missed | undefined): void {
+    const { subscription, stream } = reader;
+    const { teamId } = subscription;
+    const wanted = missed?.entries.filter(({ type }) => wants(subscription, type));
     // More than a stream holds would end it before it begins, again and again.
-    if (missed === undefined || lengthOf(missed) > MAX_WAITING_BYTES / 2) {
-      const reason = missed ? 'there were too many events since the last id' : 'the events since the last id are no longer known';
-      stream.write(eventText(ring.position, RESYNC, { reason }));
+    if (!missed || !wanted || lengthOf(wanted) > MAX_WAITING_BYTES / 2) {
+      const reason = wanted ? 'there were too many events since the last id' : 'the events since the last id are no longer known';
+      stream.write(eventText(this.position(teamId), RESYNC, JSON.stringify({ reason })));
       return;
     }
-    for (const { text } of missed) stream.write(text);
+    reader.upTo = missed.upTo;
+    for (const { text } of wanted) stream.write(text);
     // An id without data is not an event. It tells a reader that is cut off before the first event where to resume.
-    stream.write(`id: ${ring.position}\n\n`);
-  }
-
-  #ringOf(teamId: string): EventRing {
-    let ring = this.#rings.get(teamId);
-    if (!ring) {
-      ring = new EventRing(newSecret(ORIGIN_CHARS), this.#rules.remembered);
-      this.#rings.set(teamId, ring);
-    }
-    return ring;
+    stream.write(`id: ${this.#history.idOf(teamId, missed.upTo)}\n\n`);
   }
 
   async #sendKeepAlive(): Promise<void> {

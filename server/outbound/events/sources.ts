@@ -1,11 +1,13 @@
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { CampaignChange, CampaignView } from '../../work/campaigns/types.ts';
+import type { SharedLog } from '../../platform/bus/shared-log.ts';
 import type { AgentConnection } from '../../platform/core/agent-gateway.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Listeners } from '../../platform/core/listeners.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { ForwardTraffic } from './forward-traffic.ts';
 import { NotificationChanges } from './notification-changes.ts';
+import { PlacedEvents } from './placed.ts';
 import { PresenceChanges } from './presence-changes.ts';
 import type { KnownRouter } from './presence-changes.ts';
 import { RouterFacts } from './router-facts.ts';
@@ -44,6 +46,14 @@ export interface EventSourcesDeps {
   clock: Clock;
   log: Log;
   offlineAfterMs: number;
+  /** Set where several control planes publish events. */
+  shared?: SharedEvents | undefined;
+}
+
+export interface SharedEvents {
+  log: Pick<SharedLog, 'start' | 'stop'>;
+  /** Whether this control plane publishes what time alone changes of the routers of this agent. */
+  watches: (agentId: string) => boolean;
 }
 
 /** Who is told of what, when and where. */
@@ -89,7 +99,7 @@ export class EventSources {
   #unsubscribe: (() => void)[] = [];
 
   constructor(deps: EventSourcesDeps) {
-    const { events, routers, clock, log, offlineAfterMs } = deps;
+    const { events, routers, clock, log, offlineAfterMs, shared } = deps;
     this.#deps = deps;
     this.#notifications = new NotificationChanges(clock, (teamId) => events.publish({ teamId, type: 'notification.changed', data: {} }));
     this.#presence = new PresenceChanges({
@@ -99,7 +109,12 @@ export class EventSources {
       onChange: ({ id, team_id: teamId, identity }, online) =>
         events.publish({ teamId, type: online ? 'router.online' : 'router.offline', data: { router_id: id, identity } }),
       sweepMs: Math.min(LONGEST_SWEEP_MS, offlineAfterMs / 5),
+      watches: shared?.watches,
     });
+    if (!shared) return;
+    const placed = new PlacedEvents({ presence: this.#presence, facts: this.#facts, notifications: this.#notifications });
+    events.placed.subscribe((event) => placed.onPlaced(event));
+    events.losses.subscribe(() => this.#presence.checkSoon());
   }
 
   /** Call before these features start. */
@@ -135,8 +150,9 @@ export class EventSources {
 
   /** Call when the routers have been loaded. */
   async start(): Promise<void> {
-    const kept = await this.#deps.storage.writes.write(takeKept);
+    const kept = await this.#takeKept();
     this.#deps.events.restore(kept);
+    await this.#deps.shared?.log.start();
     const routers = await this.#deps.routers.listEveryRouter();
     this.#facts.load(routers);
     this.#presence.start(routers, lastPublished(kept));
@@ -150,7 +166,14 @@ export class EventSources {
     await this.#traffic?.stop();
     await this.#presence.stop();
     await this.#deps.events.stop();
-    await this.#keep();
+    const { shared } = this.#deps;
+    await (shared ? shared.log.stop() : this.#keep());
+  }
+
+  /** What one of several control planes had kept would be too old for the next that serves alone. */
+  async #takeKept(): Promise<KeptStream[]> {
+    const kept = await this.#deps.storage.writes.write(takeKept);
+    return this.#deps.shared ? [] : kept;
   }
 
   /** Never rejects: without the stored state readers get a resync. */
@@ -164,7 +187,8 @@ export class EventSources {
   }
 
   onInventory(router: RouterRecord): void {
-    this.#presence.onInventory({ id: router.id, team_id: router.team_id, identity: router.identity });
+    const { id, team_id, identity, agent_id } = router;
+    this.#presence.onInventory({ id, team_id, identity, agent_id });
     const facts = this.#facts.note(router);
     if (facts) this.#updated(router.team_id, router.id, { ...facts });
   }

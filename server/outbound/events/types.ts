@@ -78,6 +78,9 @@ export interface TeamEvent {
 /** Sent instead of events that can no longer be repeated: the reader must read its data again. */
 export const RESYNC = 'resync';
 
+/** Stands in the shared log of several control planes for events of a team that had to be given up. */
+export const LOST_EVENTS = `${RESYNC}\n{}`;
+
 /** An event as sent: its number and its text. */
 export interface Entry {
   number: number;

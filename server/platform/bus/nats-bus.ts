@@ -52,6 +52,7 @@ export class NatsBus implements Bus {
   readonly counts = new BusCounts();
   readonly #options: NatsBusOptions;
   readonly #answerers = new Map<string, Answerer>();
+  readonly #users: ((connection: NatsConnection) => void)[] = [];
   readonly #ears = new Map<string, (value: unknown) => void>();
   readonly #asks: OpenAsks;
   readonly #answers: Answers;
@@ -107,6 +108,12 @@ export class NatsBus implements Bus {
   listen(subject: string, hear: (value: unknown) => void): void {
     this.#ears.set(subject, hear);
     if (this.#connection) this.#subscribeEar(this.#connection, subject, hear);
+  }
+
+  /** Calls with the present connection and with each later one, for what a bus does not do. The connection stays the bus's. */
+  onConnection(use: (connection: NatsConnection) => void): void {
+    this.#users.push(use);
+    if (this.#connection) use(this.#connection);
   }
 
   async close(): Promise<void> {
@@ -172,6 +179,7 @@ export class NatsBus implements Bus {
     for (const [subject, hear] of this.#ears) this.#subscribeEar(connection, subject, hear);
     this.#options.log.info({ source: connection.getServer() }, 'connected to the bus between the control planes');
     this.#isMissed = false;
+    for (const use of this.#users) use(connection);
   }
 
   #end(cause: Error | undefined): void {

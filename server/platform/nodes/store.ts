@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Insertable, Selectable } from 'kysely';
 import { capabilities } from '../storage/capabilities.ts';
 import { nodes as nodesMigration } from '../storage/migrations/0066-nodes.ts';
 import type { DbOrTx, Storage, Tx } from '../storage/db.ts';
 import type { NodesTable } from '../storage/schema-nodes.ts';
+
+/** Few databases share a bus. */
+const NAME_CHARS = 16;
 
 export type NodeRecord = Selectable<NodesTable>;
 
@@ -86,4 +90,12 @@ export async function deleteNode(db: DbOrTx, { id, beat }: Pick<NodeRecord, 'id'
   if (beat !== undefined) query = query.where('beat', '=', beat);
   const { numDeletedRows } = await query.executeTakeFirst();
   return numDeletedRows > 0n;
+}
+
+/** What tells this database from any other, the same for all control planes on it: in letters and digits. Only on PostgreSQL. */
+export async function selectDatabaseName(db: DbOrTx): Promise<string> {
+  const found = await sql<{ name: string }>`
+    select concat_ws(' ', system_identifier, current_database(), (select oid from pg_database where datname = current_database())) as name
+    from pg_control_system()`.execute(db);
+  return createHash('sha256').update(found.rows[0]!.name).digest('hex').slice(0, NAME_CHARS);
 }

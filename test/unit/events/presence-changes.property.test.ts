@@ -68,7 +68,7 @@ class Bench {
 }
 
 function known(id: string) {
-  return { id, team_id: 'team', identity: id };
+  return { id, team_id: 'team', identity: id, agent_id: 'agent' };
 }
 
 test('a sweep that looks at due routers only publishes the same at the same moments as one that looks at all', async () => {
