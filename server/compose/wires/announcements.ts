@@ -4,6 +4,7 @@ import type { RevocationsService } from '../../access/revocations/service.ts';
 import type { InvitationsService } from '../../access/teams/invitations/service.ts';
 import type { TeamsService } from '../../access/teams/service.ts';
 import { feature } from '../../feature.ts';
+import type { Platform } from '../../feature.ts';
 import type { DevicesService } from '../../fleet/devices/service.ts';
 import type { FaultsService } from '../../fleet/faults/service.ts';
 import type { FaultEvent } from '../../fleet/faults/types.ts';
@@ -32,8 +33,9 @@ import type { JobsService } from '../../work/jobs/service.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
 import { announceMoves, followMove } from './move-announcements.ts';
 import { announceRemoval, silently } from './removal-announcements.ts';
+import { hearOfWork } from './work-elsewhere.ts';
 
-interface Needs {
+interface Needs extends Pick<Platform, 'cluster'> {
   audit: AuditService;
   backups: BackupsService;
   campaigns: CampaignsService;
@@ -85,6 +87,7 @@ export const announcements = feature({
       void events.recheck(teamId);
       void connectEndpoint.recheck(teamId);
     });
+    if (services.cluster) events.placed.subscribe((event) => hearOfWork(event, services));
     return {};
   },
 });

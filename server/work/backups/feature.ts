@@ -1,5 +1,6 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import type { AgentEpochs } from '../../fleet/agents/epochs.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { SitesService } from '../../fleet/sites/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
@@ -13,7 +14,8 @@ import { DEFAULT_BACKUP_RULES } from './types.ts';
 
 export { LONGEST_RETRY_MS } from './fetcher.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters' | 'cluster'> {
+  agentEpochs: AgentEpochs;
   routers: RoutersService;
   jobs: JobsService;
   sites: SitesService;
@@ -21,7 +23,7 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock
 }
 
 export const backups = feature({
-  create: ({ config, storage, secrets, clock, log, counters, routers, jobs, sites, gateway }: Needs) => ({
+  create: ({ config, storage, secrets, clock, log, counters, cluster, agentEpochs, routers, jobs, sites, gateway }: Needs) => ({
     backups: new BackupsService({
       storage,
       secrets,
@@ -31,6 +33,7 @@ export const backups = feature({
       routers,
       jobs,
       gateway,
+      ...(cluster && { isConnected: async (agentId) => gateway.epoch(agentId) !== undefined || !!(await agentEpochs.holder(agentId)) }),
       rules: { ...DEFAULT_BACKUP_RULES, keepMs: config.keepBackupsMs },
     }),
     backupSchedules: new BackupSchedules({ storage, clock, log: log.child({ component: 'backups' }), sites }),

@@ -19,7 +19,9 @@ import type { BackupRecord, BackupRules } from './types.ts';
 
 export interface FetcherDeps {
   storage: Storage;
-  gateway: Pick<AgentGateway, 'request' | 'epoch'>;
+  gateway: Pick<AgentGateway, 'request'>;
+  /** Whether the agent has a tunnel, with whichever control plane. */
+  isConnected: (agentId: string) => Promise<boolean>;
   secrets: Pick<Secrets, 'encrypt'>;
   clock: Clock;
   log: Log;
@@ -156,9 +158,9 @@ export class BackupFetcher {
   }
 
   async #advance(backup: BackupRecord): Promise<Progress> {
-    const { storage, gateway, clock, rules } = this.#deps;
+    const { storage, isConnected, clock, rules } = this.#deps;
     const way = await selectWay(storage.db, backup);
-    const isAway = !way || gateway.epoch(way.agentId) === undefined;
+    const isAway = !way || !(await isConnected(way.agentId));
     if (isAway && clock.now() - backup.created_at < rules.fetchWithinMs) return { ...kept(backup), dueAt: clock.now() + AWAY_MS };
     if (isAway) return this.#close(backup, backup.error ?? 'the router was unreachable for too long');
     return backup.state === 'pending' ? this.#fetch(backup, way) : this.#tidy(backup, way);

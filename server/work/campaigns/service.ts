@@ -10,6 +10,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { checkQuota } from '../../platform/core/quotas.ts';
 import type { JobsService } from '../jobs/service.ts';
 import { insertNotices } from '../../platform/notices/store.ts';
+import type { Members } from '../../platform/nodes/members.ts';
 import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { fromStoredCounts, isOver, progressOf, statusCounts } from './counts.ts';
 import { campaignNotice } from './notices.ts';
@@ -60,6 +61,8 @@ export interface CampaignsDeps {
   clock: Clock;
   log: Log;
   counters?: Counters | undefined;
+  /** Set where several control planes serve the database. */
+  members?: Pick<Members, 'isOwn'> | undefined;
 }
 
 /** Runs one script on many routers: a few first, the others at a rate, and stops when too many fail. */
@@ -85,6 +88,11 @@ export class CampaignsService {
       onChange: (change) => this.changes.publish(change),
       onProgress: (campaign) => this.#reports.note(campaign),
     });
+  }
+
+  /** Another control plane has changed a campaign, or one of its jobs. */
+  changedElsewhere(teamId: string, id: string): void {
+    this.#runner.changedElsewhere({ id, teamId });
   }
 
   /** Rounds in progress. */

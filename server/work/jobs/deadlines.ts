@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
+import type { Members } from '../../platform/nodes/members.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { JobChanges } from './changes.ts';
 import { expireJobs, giveUpOverdue } from './hand-over/store.ts';
@@ -11,12 +12,23 @@ const SWEEP_EVERY_MS = 10_000;
 /** Rows in one transaction: with its commit it holds the event loop for some 7 ms on SQLite. A campaign expires in thousands. */
 const SWEEP_AT_ONCE = 100;
 
+/** Names the sweep where one of several control planes does it. */
+const SWEEP = 'job deadlines';
+
+export interface JobDeadlinesDeps {
+  storage: Storage;
+  clock: Clock;
+  log: Log;
+  changes: JobChanges;
+  cluster?: { members: Pick<Members, 'isOwn'> } | undefined;
+}
+
 /** Ends jobs that have waited too long: queued jobs expire, jobs whose agent is silent become unknown. */
 export class JobDeadlines {
-  readonly #deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges };
+  readonly #deps: JobDeadlinesDeps;
   readonly #sweeps: Periodic;
 
-  constructor(deps: { storage: Storage; clock: Clock; log: Log; changes: JobChanges }) {
+  constructor(deps: JobDeadlinesDeps) {
     this.#deps = deps;
     this.#sweeps = new Periodic({
       clock: deps.clock,
@@ -24,7 +36,10 @@ export class JobDeadlines {
       everyMs: SWEEP_EVERY_MS,
       failure: 'the sweep of expired and overdue jobs failed; the next one tries again',
       level: 'error',
-      run: () => this.sweep(),
+      // Another one of several control planes may do it at the same time: each job ends once.
+      run: async () => {
+        if (deps.cluster?.members.isOwn(SWEEP) !== false) await this.sweep();
+      },
     });
   }
 

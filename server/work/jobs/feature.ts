@@ -13,7 +13,7 @@ import { JobsService } from './service.ts';
 import { JobTimelines } from './timeline/timelines.ts';
 import { DEFAULT_JOB_RULES } from './types.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 'counters' | 'cluster'> {
   routers: RoutersService;
   states: Pick<StatesService, 'history'>;
   gateway: AgentGateway;
@@ -21,12 +21,13 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'clock' | 'log' | 
 }
 
 export const jobs = feature({
-  create: ({ config, storage, clock, log, counters, routers, states, gateway, tunnelRegistry }: Needs) => ({
+  create: ({ config, storage, clock, log, counters, cluster, routers, states, gateway, tunnelRegistry }: Needs) => ({
     jobTimelines: new JobTimelines({ storage, clock, states }),
     jobs: new JobsService({
       storage,
       gateway,
       tunnels: tunnelRegistry,
+      cluster: cluster ?? undefined,
       routers,
       clock,
       log: log.child({ component: 'jobs' }),

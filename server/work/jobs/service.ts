@@ -16,6 +16,8 @@ import type { Storage, Tx } from '../../platform/storage/db.ts';
 import { JobCanceller } from './cancellation.ts';
 import { JobChanges } from './changes.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
+import { JobsElsewhere } from './dispatch/elsewhere.ts';
+import type { JobsCluster } from './dispatch/elsewhere.ts';
 import { HandOver } from './hand-over/hand-over.ts';
 import { JobIntake } from './intake/intake.ts';
 import type { BesideJobs } from './intake/intake.ts';
@@ -53,6 +55,8 @@ export interface JobsDeps {
    * as `gateway` unless given.
    */
   tunnels?: Pick<AgentGateway, 'notify'>;
+  /** Set where several control planes serve the database. */
+  cluster?: JobsCluster | undefined;
   routers: Pick<RoutersService, 'getRouter'>;
   clock: Clock;
   log: Log;
@@ -81,6 +85,7 @@ export class JobsService implements JobEvents {
   readonly #handOver: HandOver;
   readonly #canceller: JobCanceller;
   readonly #dispatcher: Dispatcher;
+  readonly #elsewhere: JobsElsewhere | undefined;
   readonly #deadlines: JobDeadlines;
   readonly #retention: JobRetention;
   readonly #outputs: OutputRetention;
@@ -94,12 +99,14 @@ export class JobsService implements JobEvents {
     this.#handOver = new HandOver({ ...onTunnels, changes: this.changes, guardChanges: this.guardChanges });
     this.#canceller = new JobCanceller({ ...deps, changes: this.changes });
     this.#dispatcher = new Dispatcher(onTunnels);
+    const { cluster } = deps;
+    this.#elsewhere = cluster && new JobsElsewhere({ ...deps, cluster, dispatcher: this.#dispatcher });
     this.#deadlines = new JobDeadlines({ ...deps, changes: this.changes });
     this.#outputs = new OutputRetention(deps);
     this.#retention = new JobRetention({ ...deps, keepMs: deps.rules.keepMs });
     this.changes.subscribe((job) => {
       this.#outputs.changed(job);
-      if (isFinished(job.phase as Phase)) this.#dispatcher.routerIsFree(job.agent_id, job.router_id);
+      if (isFinished(job.phase as Phase)) this.#routerIsFree(job);
     });
   }
 
@@ -110,6 +117,7 @@ export class JobsService implements JobEvents {
 
   start(): void {
     this.#dispatcher.start();
+    this.#elsewhere?.start();
     this.#deadlines.start();
     this.#retention.start();
     this.#outputs.start();
@@ -117,6 +125,7 @@ export class JobsService implements JobEvents {
 
   async stop(): Promise<void> {
     await this.#intake.stop();
+    await this.#elsewhere?.stop();
     await this.#dispatcher.stop();
     await this.#handOver.stop();
     await this.#deadlines.stop();
@@ -138,8 +147,19 @@ export class JobsService implements JobEvents {
       await this.#quota.added(teamId);
       this.changes.publish(job);
     }
-    if (wanted.expressExecute) this.#dispatcher.expressIsWaiting(router.agent_id);
+    if (wanted.expressExecute) this.#expressIsWaiting(router.agent_id);
     return job;
+  }
+
+  #expressIsWaiting(agentId: string): void {
+    if (this.#dispatcher.hasAgent(agentId)) this.#dispatcher.expressIsWaiting(agentId);
+    else this.#elsewhere?.tell(agentId);
+  }
+
+  /** The agent may have its tunnel with another control plane: this one has canceled its job, or expired it. */
+  #routerIsFree({ agent_id: agentId, router_id: routerId }: JobRecord): void {
+    if (agentId === null || this.#dispatcher.hasAgent(agentId)) this.#dispatcher.routerIsFree(agentId, routerId);
+    else this.#elsewhere?.tell(agentId, routerId);
   }
 
   /** Checks the URL of jobs that are created later. @throws AppError `invalid` */

@@ -4,6 +4,7 @@ import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { JobsService } from '../../jobs/service.ts';
 import type { JobRecord } from '../../jobs/types.ts';
+import type { Members } from '../../../platform/nodes/members.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { campaignOfKey } from '../job-key.ts';
 import type { CampaignChange } from '../types.ts';
@@ -34,6 +35,8 @@ export interface RunnerDeps {
   onChange: (change: CampaignChange) => void;
   /** The figures of a campaign may have changed. Called often. */
   onProgress: (campaign: CampaignKey) => void;
+  /** Of several control planes: who advances a campaign. Two that both believe it take turns (store.ts). */
+  members?: Pick<Members, 'isOwn'> | undefined;
 }
 
 type Question = (db: Storage['db']) => Promise<CampaignKey[]>;
@@ -93,6 +96,18 @@ export class CampaignRunner {
     return working;
   }
 
+  /** Another control plane has changed the campaign, or has ended one of its jobs. */
+  changedElsewhere(campaign: CampaignKey): void {
+    if (!this.#isOwn(campaign)) return;
+    this.#deps.onProgress(campaign);
+    this.#runIn(campaign, GATHER_MS);
+  }
+
+  /** Whoever it is hears of changes by others, and finds with its poll what it did not hear of. */
+  #isOwn({ id }: CampaignKey): boolean {
+    return this.#deps.members?.isOwn(id) !== false;
+  }
+
   async #work(campaign: CampaignKey): Promise<void> {
     // The caller stores this promise first.
     await Promise.resolve();
@@ -107,11 +122,11 @@ export class CampaignRunner {
     this.#due.delete(campaign.id);
     try {
       const until = await runPass(this.#deps, campaign.id, signal, (round) => this.turns.run(holder, round));
-      if (until !== undefined) this.#runIn(campaign, until - this.#deps.clock.now());
+      if (until !== undefined && this.#isOwn(campaign)) this.#runIn(campaign, until - this.#deps.clock.now());
     } catch (error) {
       this.#deps.log.error({ err: error, campaign_id: campaign.id }, 'a pass of a campaign failed');
     }
-    this.#deps.onProgress(campaign);
+    if (this.#isOwn(campaign)) this.#deps.onProgress(campaign);
   }
 
   /** One timer per campaign: the earliest. */
@@ -133,6 +148,7 @@ export class CampaignRunner {
     const campaignId = campaignOfKey(job.idempotency_key);
     if (campaignId === undefined) return;
     const campaign = { id: campaignId, teamId: job.team_id };
+    if (!this.#isOwn(campaign)) return;
     this.#deps.onProgress(campaign);
     const hasNews = job.phase !== 'queued' && job.phase !== 'running' && (job.phase !== 'accepted' || job.completed_at !== null);
     if (hasNews) this.#runIn(campaign, GATHER_MS);
@@ -142,7 +158,8 @@ export class CampaignRunner {
   async #runAll(questions: readonly Question[]): Promise<void> {
     try {
       const lists = await Promise.all(questions.map((ask) => ask(this.#deps.storage.db)));
-      await Promise.all(lists.flat().map((campaign) => this.run(campaign)));
+      const own = lists.flat().filter((campaign) => this.#isOwn(campaign));
+      await Promise.all(own.map((campaign) => this.run(campaign)));
     } catch (error) {
       this.#deps.log.error({ err: error }, 'campaigns could not be read');
     }

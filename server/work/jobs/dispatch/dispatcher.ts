@@ -24,7 +24,7 @@ export const UNANSWERED_OFFERS = { total: 8192, perParty: 2048, perMember: 64 };
 const READS_AT_ONCE = 64;
 /** An agent answers once the job is on its disk. After this time the agent or the tunnel is stuck. */
 const ANSWER_WITHIN_MS = 15_000;
-/** Fallback poll for missed wake-ups: jobs created through another node, an offer lost with its tunnel. */
+/** Fallback poll for missed wake-ups: an offer lost with its tunnel. */
 const POLL_EVERY_MS = 30_000;
 /** Agents checked in one statement. */
 const AGENTS_AT_ONCE = 200;
@@ -135,6 +135,11 @@ export class Dispatcher {
     if (this.#agents.get(connection.agentId)?.epoch !== connection.epoch) return;
     this.#agents.delete(connection.agentId);
     for (const offer of this.#offers.values()) if (offer.agentId === connection.agentId) offer.answer.resolve('gone');
+  }
+
+  /** The agent has its tunnel with this control plane, and its job list is reconciled. */
+  hasAgent(agentId: string): boolean {
+    return this.#agents.has(agentId);
   }
 
   /** These routers have just answered their agent. @param names their names on the agent's tunnel */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { SqlBool } from 'kysely';
+import { idFloor } from '../../../platform/core/ids.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { padded } from '../../../platform/storage/padded.ts';
 import { HELD } from '../state.ts';
@@ -38,6 +39,26 @@ export async function selectWaitingRouters(db: DbOrTx, agentIds: readonly string
   return rows.flatMap(({ id, agent_id: agentId, agent_router: agentEntry, express }) =>
     express === null ? [] : [{ routerId: id, agentId, agentEntry, express: express === 1 }],
   );
+}
+
+/** Express jobs that were created this long ago are found by the poll of all agents. Clocks of control planes differ by less. */
+const JUST_CREATED_MS = 120_000;
+
+/** Agents with their tunnels at this control plane that have an express job waiting which was created just now. */
+export async function selectAgentsWithExpressJobs(db: DbOrTx, nodeId: string, now: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .innerJoin('routers', 'routers.id', 'jobs.router_id')
+    .innerJoin('agents', 'agents.id', 'routers.agent_id')
+    .select('agents.id')
+    .distinct()
+    .where('jobs.id', '>=', idFloor(now - JUST_CREATED_MS))
+    .where('jobs.phase', '=', 'queued')
+    .where('jobs.express_execute', '=', 1)
+    .where(expiresAfter(now))
+    .where('agents.node_id', '=', nodeId)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** A router that can get a job, and the agent that it must still have. */
