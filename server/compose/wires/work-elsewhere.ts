@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PlacedEvent } from '../../outbound/events/service.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
-import { campaignOfKey } from '../../work/campaigns/service.ts';
+import { campaignOfKey } from '../../work/campaigns/feature.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 
 interface Services {

@@ -18,6 +18,9 @@ interface State {
   said?: boolean | undefined;
 }
 
+/** How late a control plane finds that it publishes the changes of further routers. */
+const LOOK_AT_ALL_EVERY_MS = 5000;
+
 export interface PresenceChangesDeps {
   clock: Clock;
   log: Log;
@@ -42,6 +45,8 @@ export class PresenceChanges {
   /** When routers that answer are silent if nothing more is heard of them. */
   readonly #silences = new NextMoments();
   readonly #sweeps: Periodic;
+  /** Of several control planes: who publishes the changes of a router changes by time alone. */
+  readonly #looks: Periodic | undefined;
 
   constructor(deps: PresenceChangesDeps) {
     this.#deps = deps;
@@ -51,6 +56,20 @@ export class PresenceChanges {
       everyMs: deps.sweepMs,
       failure: 'the check for silent routers failed',
       run: () => this.#checkSilent(),
+    });
+    this.#looks = deps.watches && this.#looksAtAll();
+  }
+
+  #looksAtAll(): Periodic {
+    const { clock, log } = this.#deps;
+    return new Periodic({
+      clock,
+      log,
+      everyMs: LOOK_AT_ALL_EVERY_MS,
+      failure: 'the check of all routers failed',
+      run: () => {
+        for (const id of this.#routers.keys()) this.check(id);
+      },
     });
   }
 
@@ -67,6 +86,7 @@ export class PresenceChanges {
       this.#silences.atLatest(router.id, Number.NEGATIVE_INFINITY);
     }
     this.#sweeps.start();
+    this.#looks?.start();
   }
 
   /** Routers that were last published as online, by team. */
@@ -79,6 +99,7 @@ export class PresenceChanges {
 
   async stop(): Promise<void> {
     await this.#sweeps.stop();
+    await this.#looks?.stop();
   }
 
   /** Adds or updates a router. A new router that answers is a change. */
@@ -126,12 +147,9 @@ export class PresenceChanges {
     } else if (known.said === online) known.said = undefined;
   }
 
-  /** Another control plane has these routers now, or none has: what they are may differ from what was published. */
-  checkSoon(): void {
-    for (const [id, known] of this.#routers) {
-      known.said = undefined;
-      this.#silences.atLatest(id, Number.NEGATIVE_INFINITY);
-    }
+  /** What was published may have been lost on its way: nothing of it is waited for any more. */
+  forgetSaid(): void {
+    for (const known of this.#routers.values()) known.said = undefined;
   }
 
   /** Also notes when it is silent. */

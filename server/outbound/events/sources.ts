@@ -114,7 +114,7 @@ export class EventSources {
     if (!shared) return;
     const placed = new PlacedEvents({ presence: this.#presence, facts: this.#facts, notifications: this.#notifications });
     events.placed.subscribe((event) => placed.onPlaced(event));
-    events.losses.subscribe(() => this.#presence.checkSoon());
+    events.losses.subscribe(() => this.#presence.forgetSaid());
   }
 
   /** Call before these features start. */

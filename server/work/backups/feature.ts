@@ -1,6 +1,5 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
-import type { AgentEpochs } from '../../fleet/agents/epochs.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
 import type { SitesService } from '../../fleet/sites/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
@@ -15,7 +14,7 @@ import { DEFAULT_BACKUP_RULES } from './types.ts';
 export { LONGEST_RETRY_MS } from './fetcher.ts';
 
 interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters' | 'cluster'> {
-  agentEpochs: AgentEpochs;
+  agentEpochs: { holder(agentId: string): Promise<string | undefined> };
   routers: RoutersService;
   jobs: JobsService;
   sites: SitesService;

@@ -4,6 +4,8 @@ import type { JobsService } from '../jobs/service.ts';
 import { campaignRoutes } from './routes.ts';
 import { CampaignsService } from './service.ts';
 
+export { campaignOfKey } from './service.ts';
+
 interface Needs extends Pick<Platform, 'storage' | 'clock' | 'log' | 'counters' | 'cluster'> {
   jobs: JobsService;
 }
