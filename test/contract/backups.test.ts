@@ -42,8 +42,8 @@ class FakeRouters {
     this.files.set(`${jobId} ${part}`, Buffer.from(content));
   }
 
-  epoch(): number | undefined {
-    return this.isThere ? 1 : undefined;
+  isConnected(): boolean {
+    return this.isThere;
   }
 
   async request(agentId: string, method: string, params: object, options: RequestOptions): Promise<never> {

@@ -25,8 +25,13 @@ export const events = feature({
   create: ({ config, storage, clock, log, cluster, routers, gateway }: Needs) => {
     const own = { clock, log: log.child({ component: 'events' }) };
     const events = new EventsService({ ...own, ...(cluster && { history: new SharedHistory(cluster.log, EVENT_RULES.remembered) }) });
-    const shared = cluster ? { log: cluster.log, watches: (agentId: string) => gateway.epoch(agentId) !== undefined } : undefined;
-    const deps = { ...own, events, routers, storage, offlineAfterMs: config.offlineAfterMs, shared };
+    const shared = cluster && {
+      log: cluster.log,
+      // While nobody has its tunnel, one of them does: what the others have heard is in the database.
+      watches: (agentId: string) =>
+        gateway.epoch(agentId) !== undefined || (!gateway.isConnected(agentId) && cluster.members.isOwn(agentId)),
+    };
+    const deps = { ...own, events, routers, storage, offlineAfterMs: config.offlineAfterMs, shared: shared ?? undefined };
     return { events, eventSources: new EventSources(deps) };
   },
   start: (own) => own.eventSources.start(),

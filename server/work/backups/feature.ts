@@ -13,8 +13,7 @@ import { DEFAULT_BACKUP_RULES } from './types.ts';
 
 export { LONGEST_RETRY_MS } from './fetcher.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters' | 'cluster'> {
-  agentEpochs: { holder(agentId: string): Promise<string | undefined> };
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
   routers: RoutersService;
   jobs: JobsService;
   sites: SitesService;
@@ -22,7 +21,7 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock
 }
 
 export const backups = feature({
-  create: ({ config, storage, secrets, clock, log, counters, cluster, agentEpochs, routers, jobs, sites, gateway }: Needs) => ({
+  create: ({ config, storage, secrets, clock, log, counters, routers, jobs, sites, gateway }: Needs) => ({
     backups: new BackupsService({
       storage,
       secrets,
@@ -32,7 +31,6 @@ export const backups = feature({
       routers,
       jobs,
       gateway,
-      ...(cluster && { isConnected: async (agentId) => gateway.epoch(agentId) !== undefined || !!(await agentEpochs.holder(agentId)) }),
       rules: { ...DEFAULT_BACKUP_RULES, keepMs: config.keepBackupsMs },
     }),
     backupSchedules: new BackupSchedules({ storage, clock, log: log.child({ component: 'backups' }), sites }),

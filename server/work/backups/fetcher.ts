@@ -19,9 +19,7 @@ import type { BackupRecord, BackupRules } from './types.ts';
 
 export interface FetcherDeps {
   storage: Storage;
-  gateway: Pick<AgentGateway, 'request'>;
-  /** Whether the agent has a tunnel, with whichever control plane. */
-  isConnected: (agentId: string) => Promise<boolean>;
+  gateway: Pick<AgentGateway, 'request' | 'isConnected'>;
   secrets: Pick<Secrets, 'encrypt'>;
   clock: Clock;
   log: Log;
@@ -158,9 +156,9 @@ export class BackupFetcher {
   }
 
   async #advance(backup: BackupRecord): Promise<Progress> {
-    const { storage, isConnected, clock, rules } = this.#deps;
+    const { storage, gateway, clock, rules } = this.#deps;
     const way = await selectWay(storage.db, backup);
-    const isAway = !way || !(await isConnected(way.agentId));
+    const isAway = !way || !gateway.isConnected(way.agentId);
     if (isAway && clock.now() - backup.created_at < rules.fetchWithinMs) return { ...kept(backup), dueAt: clock.now() + AWAY_MS };
     if (isAway) return this.#close(backup, backup.error ?? 'the router was unreachable for too long');
     return backup.state === 'pending' ? this.#fetch(backup, way) : this.#tidy(backup, way);

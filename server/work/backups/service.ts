@@ -58,9 +58,7 @@ const LOOK_AFTER_SHARE = 100;
 
 export interface BackupsDeps {
   storage: Storage;
-  gateway: Pick<AgentGateway, 'request' | 'epoch'>;
-  /** Where several control planes serve the database: whether an agent has a tunnel with any of them. */
-  isConnected?: ((agentId: string) => Promise<boolean>) | undefined;
+  gateway: Pick<AgentGateway, 'request' | 'isConnected'>;
   routers: Pick<RoutersService, 'getRouter'>;
   jobs: Pick<JobsService, 'getJob' | 'changes'>;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
@@ -112,7 +110,6 @@ export class BackupsService {
     });
     this.#fetcher = new BackupFetcher({
       ...deps,
-      isConnected: deps.isConnected ?? ((agentId) => Promise.resolve(deps.gateway.epoch(agentId) !== undefined)),
       rules: this.#rules,
       onPart: (teamId, bytes) => this.#count(teamId, bytes),
       onStored: (backup) => this.changes.publish({ kind: 'stored', backup }),
