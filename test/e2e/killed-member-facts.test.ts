@@ -23,9 +23,10 @@ describe.skipIf(!postgres || !hasNats())('facts of agents when their control pla
     return body.data;
   }
 
-  async function faultTypes(): Promise<string[]> {
+  /** How many faults say that the agent is lost. Others may come on a busy machine: a router counts as silent after 3 s here. */
+  async function agentFaults(): Promise<number> {
     const { body } = await cluster.world.caller.call<{ data: { type: string }[] }>('GET', '/api/faults');
-    return body.data.map(({ type }) => type);
+    return body.data.filter(({ type }) => type === 'agent_offline').length;
   }
 
   /** Every state that was stored of the router, in their order. */
@@ -46,7 +47,7 @@ describe.skipIf(!postgres || !hasNats())('facts of agents when their control pla
     // Twice the time after which an agent is offline.
     const endsAt = performance.now() + 7000;
     await waitUntil('the time is over in which a fault could open', async () => {
-      expect(await faultTypes()).toEqual([]);
+      expect(await agentFaults()).toBe(0);
       return performance.now() > endsAt;
     });
     expect((await storedStates()).filter((state) => state === 'agent_away')).toHaveLength(before);
@@ -57,8 +58,8 @@ describe.skipIf(!postgres || !hasNats())('facts of agents when their control pla
     await waitUntil('the agent is connected to the other', () => cluster.answersAtOther());
     await waitUntil('the router answers', async () => (await stateHere()).state === 'answering');
     await cluster.other.kill();
-    await waitUntil('its fault is open', async () => (await faultTypes()).includes('agent_offline'));
-    expect(await faultTypes()).toEqual(['agent_offline']);
+    await waitUntil('its fault is open', async () => (await agentFaults()) > 0);
+    expect(await agentFaults()).toBe(1);
     expect(await stateHere()).toMatchObject({ state: 'agent_away', state_reason: 'unknown' });
   });
 });
