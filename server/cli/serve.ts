@@ -3,7 +3,6 @@ import closeWithGrace from 'close-with-grace';
 import { END_SIGNALS, onEndSignal } from '../../runtime/end-signals.ts';
 import { disablePretenuring } from '../../runtime/pretenuring.ts';
 import type { Config } from '../config.ts';
-import { AppError } from '../platform/core/errors.ts';
 import { within } from '../platform/core/within.ts';
 import type { RunningServer } from '../compose/start.ts';
 
@@ -11,11 +10,6 @@ import type { RunningServer } from '../compose/start.ts';
 const SHUTDOWN_DEADLINE_MS = 20_000;
 /** One of several first sends its agents to the others: 500 a second, and some of them late. */
 const DRAIN_DEADLINE_MS = 60_000;
-
-/** With two of them agents would be called away, requests repeated and ports opened twice: not before each of these is right for several. */
-const UNFINISHED =
-  'several control planes on one database are not supported yet: remove SIGNALBOX_BUS_URL and SIGNALBOX_NODE_PUBLIC_URL. ' +
-  'So far, only requests to agents work across them (docs/operations.md)';
 
 function longestDrainOf({ cluster }: Config): number {
   return cluster ? cluster.drainMs + DRAIN_DEADLINE_MS : 0;
@@ -26,7 +20,6 @@ function longestDrainOf({ cluster }: Config): number {
  * with code 1. @throws AppError when it cannot be started
  */
 export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
-  if (config.cluster) throw new AppError('invalid', UNFINISHED);
   disablePretenuring();
   // Imported here so that the administration commands load no web server.
   const { startServer } = await import('../compose/start.ts');

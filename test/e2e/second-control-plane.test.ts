@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../harness/databases.ts';
 import { freePort } from '../harness/installation.ts';
+import { hasNats, NatsServer } from '../harness/nats-server.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -39,6 +40,11 @@ async function untilReady({ program, isReady }: ControlPlane): Promise<void> {
   expect(program.isRunning, program.output).toBe(true);
 }
 
+async function settingsOf(nats: NatsServer): Promise<Record<string, string>> {
+  const address = `127.0.0.1:${await freePort()}`;
+  return { SIGNALBOX_BUS_URL: nats.url, SIGNALBOX_NODE_PUBLIC_URL: `http://${address}` };
+}
+
 describe.skipIf(!postgres)('a second control plane on a PostgreSQL database', () => {
   beforeEach(async () => {
     programs = [];
@@ -66,11 +72,22 @@ describe.skipIf(!postgres)('a second control plane on a PostgreSQL database', ()
     expect(await first.program.stop()).toBe(0);
   });
 
-  test('is refused with settings for several: not every feature is right for them yet', async () => {
-    const settings = { SIGNALBOX_BUS_URL: 'nats://127.0.0.1', SIGNALBOX_NODE_PUBLIC_URL: 'http://127.0.0.1' };
-    const { program } = await start(settings);
-    expect(await program.ended()).toBe(1);
-    expect(program.output).toContain('several control planes on one database are not supported yet');
+  test.skipIf(!hasNats())('serves beside the first when both have the settings for several', async () => {
+    const nats = await NatsServer.start();
+    try {
+      const first = await start(await settingsOf(nats));
+      await untilReady(first);
+      const second = await start(await settingsOf(nats));
+      await untilReady(second);
+      expect(await first.isReady()).toBe(true);
+      // One that knows nothing of several is refused all the same.
+      const alone = await start();
+      expect(await alone.program.ended()).toBe(1);
+      expect(alone.program.output).toContain('another control plane serves this database');
+      expect(await Promise.all([first, second].map(({ program }) => program.stop()))).toEqual([0, 0]);
+    } finally {
+      await nats.close();
+    }
   });
 
   test('of two that start at the same moment one serves', async () => {
