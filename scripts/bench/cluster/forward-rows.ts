@@ -56,6 +56,7 @@ export async function remoteForwardRows(members: BenchMembers, agent: OneAgent, 
 async function dial(url: string, apiKey: string): Promise<WebSocket> {
   const headers = { authorization: `Bearer ${apiKey}` };
   const socket = new WebSocket(url, 'signalbox.connect.v1', { headers, perMessageDeflate: false });
+  socket.on('error', () => undefined);
   await once(socket, 'open');
   return socket;
 }

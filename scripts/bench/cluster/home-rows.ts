@@ -65,6 +65,8 @@ async function homeOf(members: BenchMembers, port: number): Promise<BenchMembers
 async function echoes(door: string, apiKey: string): Promise<boolean> {
   const options = { headers: { authorization: `Bearer ${apiKey}` }, perMessageDeflate: false, handshakeTimeout: ANSWER_MS };
   const socket = new WebSocket(door, 'signalbox.connect.v1', options);
+  // Also after it was given up.
+  socket.on('error', () => undefined);
   try {
     await once(socket, 'open', { signal: AbortSignal.timeout(ANSWER_MS) });
     socket.send(Buffer.from('x'));
@@ -77,6 +79,7 @@ async function echoes(door: string, apiKey: string): Promise<boolean> {
 
 async function answers(port: number): Promise<boolean> {
   const socket = net.connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
   try {
     socket.write('x');
     await once(socket, 'data', { signal: AbortSignal.timeout(ANSWER_MS) });
