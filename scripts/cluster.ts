@@ -97,6 +97,8 @@ function nodeEnv({ api, sandbox, own, forwards }: NodePorts): Record<string, str
     SIGNALBOX_DATABASE_URL: databaseUrl,
     SIGNALBOX_SECRET_KEY_FILE: path.join(folder, 'secret.key'),
     SIGNALBOX_TRUST_PROXY: '127.0.0.1',
+    // The balancer looks every second, twice.
+    SIGNALBOX_DRAIN_SECONDS: '3',
     SIGNALBOX_SANDBOX_LISTEN: `127.0.0.1:${sandbox}`,
     SIGNALBOX_FORWARD_HOST: '127.0.0.1',
     SIGNALBOX_FORWARD_LISTEN: '127.0.0.1',

@@ -10,7 +10,7 @@ import { childrenOf, commandLine } from '../harness/process-state.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const START_MS = 180_000;
+const START_MS = 240_000;
 /** Of the cluster's ports, beside those that the search for free ones looks at. */
 const FIRST_PORT = 24_000;
 

@@ -94,6 +94,8 @@ export class BenchMembers {
           SIGNALBOX_NODE_PUBLIC_URL: this.publicUrls[index]!,
           SIGNALBOX_BUS_URL: this.#nats.url,
           SIGNALBOX_TRUST_PROXY: '127.0.0.1',
+          // The balancer looks every second, twice.
+          SIGNALBOX_DRAIN_SECONDS: '3',
           SIGNALBOX_FORWARD_HOST: '127.0.0.1',
           SIGNALBOX_FORWARD_LISTEN: '127.0.0.1',
           SIGNALBOX_FORWARD_PORTS: `${forwards.first}-${forwards.last}`,

@@ -42,6 +42,7 @@ export class ChaosCluster {
       SIGNALBOX_DATABASE_URL: `postgres://signalbox@127.0.0.1:${database.port}/postgres`,
       SIGNALBOX_BUS_URL: `nats://127.0.0.1:${bus.port}`,
       SIGNALBOX_NODE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      SIGNALBOX_DRAIN_SECONDS: '1',
       SIGNALBOX_LOG_LEVEL: 'warn',
     };
   }
