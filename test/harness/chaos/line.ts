@@ -33,6 +33,12 @@ interface Pair {
   isStalled: boolean;
 }
 
+/** A Unix socket knows no reset. */
+function reset(socket: net.Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
 /** A TCP connection that can be cut, become half-open, repeat messages of a tunnel, and report when one passes. */
 export class Line {
   readonly #server: net.Server;
@@ -101,7 +107,7 @@ export class Line {
 
   /** Resets every connection. */
   cut(): void {
-    for (const { sockets } of this.#pairs) for (const socket of sockets) socket.resetAndDestroy();
+    for (const { sockets } of this.#pairs) for (const socket of sockets) reset(socket);
   }
 
   async close(): Promise<void> {
