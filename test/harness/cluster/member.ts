@@ -2,7 +2,7 @@ import process from 'node:process';
 import { startServer } from '../../../server/compose/start.ts';
 import { loadConfig } from '../../../server/config.ts';
 
-// A control plane as one of several, in a process of its own: `serve` refuses that as long as not every part of it is right for several.
+// A control plane as one of several, in a process of its own, without web application and agent release.
 const config = await loadConfig();
 const server = await startServer(config, {
   consoleFiles: null,
