@@ -72,7 +72,10 @@ async function withMembers(
 async function attempt(what: string, measure: () => Promise<Row[]>): Promise<Row[]> {
   process.stderr.write(`  ${what} …\n`);
   try {
-    return await measure();
+    const rows = await measure();
+    // It takes minutes: what is known is told at once.
+    for (const { name, detail } of rows) process.stderr.write(`    ${name}: ${detail}\n`);
+    return rows;
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     return [{ name: what, ratio: Number.POSITIVE_INFINITY, bar: { at: 'most', value: 1 }, detail: `not measured: ${detail}` }];
