@@ -131,6 +131,36 @@ describeEachDatabase('backup schedules', (open) => {
     expect(await planned()).toHaveLength(1);
   });
 
+  test('are planned by one of several control planes', async () => {
+    await router();
+    const { record } = await create();
+    clock.advance(DAY);
+    const planner = (isOwner: boolean) =>
+      new BackupSchedules({ storage, clock, log: silentLog, sites, members: { isOwn: (id) => isOwner && id === record.id } });
+    await planner(false).runDue();
+    expect(await planned()).toEqual([]);
+    await planner(true).runDue();
+    expect(await planned()).toHaveLength(1);
+  });
+
+  test('take one backup of each router when two control planes plan the same run', async () => {
+    const routers = [await router(), await router(), await router()];
+    const { record } = await create();
+    const two = [1, 2].map(() => new BackupSchedules({ storage, clock, log: silentLog, sites, members: { isOwn: () => true } }));
+    clock.advance(DAY);
+    await Promise.all(two.map((each) => each.runDue()));
+    expect((await planned()).map(({ routerId }) => routerId).toSorted()).toEqual(routers.toSorted());
+    // The other has read the schedule before, and comes when all is stored.
+    await store();
+    await storage.db.updateTable('backup_schedules').set({ runs: '{}' }).where('id', '=', record.id).execute();
+    clock.advance(MINUTE);
+    await two[1]!.runDue();
+    expect(await storage.db.selectFrom('backups').select('id').execute()).toHaveLength(routers.length);
+    clock.advance(DAY);
+    await two[1]!.runDue();
+    expect(await storage.db.selectFrom('backups').select('id').execute()).toHaveLength(2 * routers.length);
+  });
+
   test('skip a router whose last export still waits, and routers that were removed or have no agent', async () => {
     const [waiting, removed, alone] = [await router(), await router(), await router()];
     await storage.db.updateTable('routers').set({ removed_at: NOON }).where('id', '=', removed).execute();

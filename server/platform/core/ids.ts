@@ -16,6 +16,17 @@ export function newId(now: number): string {
   return ofThisProcess.next(now);
 }
 
+/**
+ * A UUIDv7 of this time that is the same in every process for the same name: what two of them make of one cause is stored once.
+ * @param name unique for the kind of record, up to the cause
+ */
+export function derivedId(at: number, name: string): string {
+  const time = timeDigits(idTime(at));
+  const digits = hashSecret(`${time} ${name}`);
+  const variant = ((Number.parseInt(digits[3]!, 16) & 0x3) | 0x8).toString(16);
+  return `${time}-7${digits.slice(0, 3)}-${variant}${digits.slice(4, 7)}-${digits.slice(7, 19)}`;
+}
+
 /** Below every id made at or after `at`, above every earlier one: a range of time by primary key. */
 export function idFloor(at: number): string {
   return `${timeDigits(idTime(at))}-`;

@@ -13,7 +13,7 @@ import { DEFAULT_BACKUP_RULES } from './types.ts';
 
 export { LONGEST_RETRY_MS } from './fetcher.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters' | 'cluster'> {
   routers: RoutersService;
   jobs: JobsService;
   sites: SitesService;
@@ -21,7 +21,7 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock
 }
 
 export const backups = feature({
-  create: ({ config, storage, secrets, clock, log, counters, routers, jobs, sites, gateway }: Needs) => ({
+  create: ({ config, storage, secrets, clock, log, counters, cluster, routers, jobs, sites, gateway }: Needs) => ({
     backups: new BackupsService({
       storage,
       secrets,
@@ -33,7 +33,7 @@ export const backups = feature({
       gateway,
       rules: { ...DEFAULT_BACKUP_RULES, keepMs: config.keepBackupsMs },
     }),
-    backupSchedules: new BackupSchedules({ storage, clock, log: log.child({ component: 'backups' }), sites }),
+    backupSchedules: new BackupSchedules({ storage, clock, log: log.child({ component: 'backups' }), sites, members: cluster?.members }),
   }),
   start: async (own) => {
     own.backups.start();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IdSequence } from '../../../server/platform/core/id-sequence.ts';
-import { idFloor, isUuid, newId } from '../../../server/platform/core/ids.ts';
+import { derivedId, idFloor, isUuid, newId } from '../../../server/platform/core/ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timeOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
@@ -33,6 +33,15 @@ describe('ids', () => {
         }
       }),
     );
+  });
+
+  it('that derive from a time and a name are the same everywhere, and others for another time or name', () => {
+    const id = derivedId(NOW, 'schedule router');
+    expect(id).toMatch(UUID_V7);
+    expect(timeOf(id)).toBe(NOW);
+    expect(derivedId(NOW, 'schedule router')).toBe(id);
+    expect(new Set([id, derivedId(NOW + 1, 'schedule router'), derivedId(NOW, 'schedule other')]).size).toBe(3);
+    fc.assert(fc.property(fc.nat(), fc.string(), (at, name) => UUID_V7.test(derivedId(at, name))));
   });
 
   it('of one millisecond sort in the order of their creation, in random steps', () => {

@@ -1,8 +1,9 @@
 import type { SitesService } from '../../../fleet/sites/service.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
 import { AppError, notFound } from '../../../platform/core/errors.ts';
-import { newId } from '../../../platform/core/ids.ts';
+import { derivedId, newId } from '../../../platform/core/ids.ts';
 import type { Log } from '../../../platform/core/log.ts';
+import type { Members } from '../../../platform/nodes/members.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
@@ -30,6 +31,8 @@ export interface SchedulesDeps {
   clock: Clock;
   log: Log;
   sites: Pick<SitesService, 'get'>;
+  /** Of several control planes, one plans the runs of each schedule. */
+  members?: Pick<Members, 'isOwn'> | undefined;
 }
 
 /** A run begins at most so late. */
@@ -127,26 +130,28 @@ export class BackupSchedules {
 
   /** Plans what is due. @throws a storage error */
   async runDue(): Promise<void> {
-    const { storage, clock } = this.#deps;
+    const { storage, clock, members } = this.#deps;
     for (const schedule of await selectEnabled(storage.db)) {
+      if (members?.isOwn(schedule.id) === false) continue;
       for (const timeZone of await selectZones(storage.db, schedule)) {
         if (this.#looks.isStopped) return;
         const now = clock.now();
-        if (isDue(schedule, timeZone, now)) await this.#plan(schedule, timeZone, now);
+        const moment = dueMoment(schedule, timeZone, now);
+        if (moment !== undefined) await this.#plan(schedule, { timeZone, moment }, now);
       }
     }
   }
 
   /**
-   * The run is recorded last: a control plane that is killed before plans again, without effect for routers whose backup waits.
-   * Evenly spread, so that many routers do not begin in the same second.
+   * The run is recorded last: a control plane that is killed before plans again, without effect for routers that have their backup of
+   * this run, or one that waits. So two control planes may plan it, too. Evenly spread, so that many routers do not begin in the same second.
    */
-  async #plan(schedule: ScheduleRecord, timeZone: string, now: number): Promise<void> {
+  async #plan(schedule: ScheduleRecord, { timeZone, moment }: { timeZone: string; moment: number }, now: number): Promise<void> {
     const { storage, log } = this.#deps;
     const routers = await selectRoutersOf(storage.db, schedule, timeZone);
     const spreadMs = schedule.spread_minutes * 60_000;
     const planned = routers.map((routerId, place) => ({
-      id: newId(now),
+      id: derivedId(moment, `${schedule.id} ${routerId}`),
       routerId,
       dueAt: now + Math.floor((place * spreadMs) / routers.length),
     }));
@@ -176,10 +181,11 @@ export class BackupSchedules {
   }
 }
 
-/** Whether its time has come since it last ran, or since it counts. A clock that was set back does not stop it for long. */
-function isDue(schedule: ScheduleRecord, timeZone: string, now: number): boolean {
+/** Its time, if that has come since it last ran, or since it counts. A clock that was set back does not stop it for long. */
+function dueMoment(schedule: ScheduleRecord, timeZone: string, now: number): number | undefined {
   const last = Math.min(now, runsOf(schedule)[timeZone] ?? schedule.counts_from);
-  return lastMoment(schedule.minutes, timeZone, now) > last;
+  const moment = lastMoment(schedule.minutes, timeZone, now);
+  return moment > last ? moment : undefined;
 }
 
 type Columns = Pick<ScheduleRecord, 'minutes' | 'time_zone' | 'spread_minutes' | 'keep' | 'enabled'>;

@@ -96,7 +96,7 @@ export interface ScheduledBackup {
   dueAt: number;
 }
 
-/** Without effect for a router whose last scheduled backup still waits. */
+/** Without effect for a router that has this backup already, and for one whose last scheduled backup still waits. */
 export async function insertScheduled(tx: Tx, schedule: ScheduleRecord, backups: readonly ScheduledBackup[], now: number): Promise<void> {
   const rows = backups.map(({ id, routerId, dueAt }) => ({
     id,
