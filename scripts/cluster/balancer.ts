@@ -5,12 +5,9 @@ import type { ClusterPorts } from './ports.ts';
 
 /** The rules of docs/cluster.md, as HAProxy has them. docker/haproxy.cfg is the same for production to copy. */
 export function balancerConfig({ api, sandbox, nodes }: ClusterPorts, names: readonly string[]): string {
-  const servers = (port: 'api' | 'sandbox'): string[] =>
-    nodes.map((node, index) => {
-      // Asked on the port of the API also for the sandbox.
-      const check = `check port ${node.api} inter 1s fall 2 rise 1`;
-      return `  server ${names[index]} 127.0.0.1:${node[port]} ${check}`;
-    });
+  const servers = nodes.map(({ api: port }, index) => `  server ${names[index]} 127.0.0.1:${port} check inter 1s fall 2 rise 1`);
+  // Each question costs the node one to the database: they are asked once, and for the API.
+  const tracking = nodes.map((node, index) => `  server ${names[index]} 127.0.0.1:${node.sandbox} track nodes/${names[index]}`);
   return `defaults
   mode http
   balance roundrobin
@@ -38,13 +35,12 @@ frontend all
   default_backend nodes
 backend nodes
   option httpchk GET /readyz
-${servers('api').join('\n')}
+${servers.join('\n')}
 frontend sandbox
   bind 127.0.0.1:${sandbox}
   default_backend sandboxes
 backend sandboxes
-  option httpchk GET /readyz
-${servers('sandbox').join('\n')}
+${tracking.join('\n')}
 ${nodes.map((node, index) => ownAddress(names[index]!, node)).join('\n')}
 `;
 }

@@ -6,7 +6,7 @@ const A_SECOND = 3;
 const SETTLE_MS = 10_000;
 const MEASURE_MS = 30_000;
 
-/** Statements of nodes that nobody uses, as PostgreSQL counts them. */
+/** Statements of nodes that nobody uses, as PostgreSQL counts them. One a second answers the balancer's `/readyz`. */
 export async function idleRows(members: BenchMembers): Promise<Row[]> {
   await pause(SETTLE_MS);
   await members.query('select pg_stat_statements_reset()');
@@ -16,7 +16,7 @@ export async function idleRows(members: BenchMembers): Promise<Row[]> {
   const rate = calls / ((performance.now() - begun) / 1000) / members.nodes.length;
   const most = await members.query(
     `select string_agg(calls || ' x ' || left(regexp_replace(query, '\\s+', ' ', 'g'), 60), '; ')
-     from (select calls, query from pg_stat_statements order by calls desc limit 3) as most`,
+     from (select calls, query from pg_stat_statements order by calls desc limit 6) as most`,
   );
   return [
     {
