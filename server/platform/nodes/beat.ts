@@ -47,6 +47,8 @@ export class Beat {
   #storedAtMs = performance.now();
   #isReplaced = false;
   #isDraining = false;
+  /** The members that drain, as the last beat has read them. */
+  #draining: readonly string[] = [];
   /** The last beat failed, and the log says so. */
   #isFailing = false;
 
@@ -91,6 +93,8 @@ export class Beat {
   /** For its stop: it drains from now on, also while the database is away. */
   drain(): void {
     this.#isStopping = true;
+    const { members, id } = this.#deps;
+    members?.set(members.ids, [...this.#draining, id]);
     this.#setDraining(true);
   }
 
@@ -140,7 +144,7 @@ export class Beat {
 
   /** Whoever is taken for dead by mistake finds out with its next beat. */
   async #lookAtPeers(members: Members, nodes: readonly NodeRecord[]): Promise<void> {
-    const { storage, log } = this.#deps;
+    const { storage, log, id: ownId } = this.#deps;
     const { dead, left } = this.#peers.look(nodes, performance.now());
     const gone = [...left];
     for (const node of dead) {
@@ -148,13 +152,13 @@ export class Beat {
       log.warn({ reason: node.name, component: 'storage' }, 'another control plane was killed or hangs, and does not count any more');
       gone.push(node.id);
     }
-    const draining = nodes.filter(({ state }) => state === 'draining').map(({ id }) => id);
+    this.#draining = nodes.filter(({ id, state }) => state === 'draining' || (this.#isStopping && id === ownId)).map(({ id }) => id);
     members.set(
       nodes.map(({ id }) => id).filter((id) => !gone.includes(id)),
-      draining,
+      this.#draining,
     );
     for (const id of gone) this.gone.publish(id);
-    this.#setDraining(this.#isStopping || draining.includes(this.#deps.id));
+    this.#setDraining(this.#draining.includes(ownId));
   }
 
   #setDraining(isDraining: boolean): void {

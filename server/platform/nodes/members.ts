@@ -53,6 +53,11 @@ export class Members {
     return owner ?? this.#ownId;
   }
 
+  /** Whether a member may get new work. One that gives its work away may not, unless all do. */
+  takesWork(id: string): boolean {
+    return this.#workers.includes(id);
+  }
+
   isOwn(name: string): boolean {
     return this.ownerOf(name) === this.#ownId;
   }

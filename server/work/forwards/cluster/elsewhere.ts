@@ -34,17 +34,22 @@ export class Elsewhere {
   }
 
   /**
-   * Has a forward created where its agent has its tunnel, if that is another control plane.
+   * Has a forward created where its agent has its tunnel, if that is another control plane. One that gives its work away does not get it.
    * @returns its id; undefined when the forward is to be created here
    * @throws AppError as a creation does
    */
   async create(teamId: string, routerId: string, maker: ForwardMaker, request: ForwardRequest): Promise<string | undefined> {
-    const { cluster, routers, gateway, others } = this.#deps;
+    const { cluster, routers, others } = this.#deps;
     const { agent_id: agentId } = await routers.getRouter(teamId, routerId);
-    if (agentId === '' || gateway.epoch(agentId) !== undefined) return undefined;
-    const home = await cluster.holder(agentId);
-    if (home === undefined || home === cluster.nodeId || !cluster.members.ids.includes(home)) return undefined;
-    return others.create(home, teamId, routerId, maker, request);
+    const near = agentId === '' ? undefined : await this.#holder(agentId);
+    const first = near !== undefined && cluster.members.ids.includes(near) ? near : cluster.nodeId;
+    const home = cluster.members.takesWork(first) ? first : cluster.members.ownerOf(routerId);
+    return home === cluster.nodeId ? undefined : others.create(home, teamId, routerId, maker, request);
+  }
+
+  async #holder(agentId: string): Promise<string | undefined> {
+    const { cluster, gateway } = this.#deps;
+    return gateway.epoch(agentId) === undefined ? cluster.holder(agentId) : cluster.nodeId;
   }
 
   /** @throws AppError `invalid` naming the field, `conflict` when the forward has ended */
