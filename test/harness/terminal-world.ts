@@ -21,9 +21,10 @@ type Call = Pick<Caller, 'call'>;
 
 /** Requests about terminals, by the world's own key unless told otherwise. */
 export class Terminals {
-  readonly #world: World;
+  readonly #world: Pick<World, 'caller' | 'server'>;
 
-  constructor(world: World) {
+  /** @param world for one of several control planes: that one, and a caller of it */
+  constructor(world: Pick<World, 'caller' | 'server'>) {
     this.#world = world;
   }
 

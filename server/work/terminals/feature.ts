@@ -12,7 +12,7 @@ import { TerminalsService } from './service.ts';
 
 export { isAttachRequest } from './attach/routes.ts';
 
-interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters'> {
+interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock' | 'log' | 'counters' | 'cluster'> {
   audit: AuditService;
   routers: RoutersService;
   gateway: AgentGateway;
@@ -20,8 +20,13 @@ interface Needs extends Pick<Platform, 'config' | 'storage' | 'secrets' | 'clock
 
 /** Shells of routers for people: opened by the agent, attached to by one-use tickets, recorded. */
 export const terminals = feature({
-  create: ({ config, log, ...needs }: Needs) => ({
-    terminals: new TerminalsService({ ...needs, log: log.child({ component: 'terminals' }), keepRecordingsMs: config.keepRecordingsMs }),
+  create: ({ config, log, cluster, ...needs }: Needs) => ({
+    terminals: new TerminalsService({
+      ...needs,
+      log: log.child({ component: 'terminals' }),
+      keepRecordingsMs: config.keepRecordingsMs,
+      cluster: cluster && config.cluster && { ...cluster, channelUrl: config.cluster.nodeUrl },
+    }),
   }),
   start: (own) => own.terminals.start(),
   stop: (own) => own.terminals.stop(),

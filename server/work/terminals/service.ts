@@ -9,11 +9,13 @@ import type { Listeners } from '../../platform/core/listeners.ts';
 import type { Principal } from '../../platform/core/principal.ts';
 import type { Tx } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
+import { SharedTerminals } from './cluster/shared-terminals.ts';
 import { MOST_RECORDED_CHARS, TERMINAL_LIMITS } from './limits.ts';
 import type { TerminalLimits } from './limits.ts';
 import type { TerminalFilter } from './list/types.ts';
+import { hasEnded, holderOf, isWrongTicket, openerOf, RIGHTS_LOST } from './live/facts.ts';
 import type { LiveTerminal } from './live/live-terminal.ts';
-import { holderOf, LiveTerminals } from './live/live-terminals.ts';
+import { LiveTerminals } from './live/live-terminals.ts';
 import type { LiveTerminalsDeps } from './live/live-terminals.ts';
 import { Recordings } from './recording/recordings.ts';
 import { sumRecordings } from './recording/store.ts';
@@ -50,11 +52,18 @@ export class TerminalsService {
   readonly recordings: Recordings;
   readonly #deps: TerminalsDeps & { limits: TerminalLimits };
   readonly #live: LiveTerminals;
+  /** Of several control planes. */
+  readonly #shared: SharedTerminals | undefined;
 
   constructor(deps: TerminalsDeps) {
     this.#deps = { ...deps, limits: deps.limits ?? TERMINAL_LIMITS };
     this.recordings = new Recordings(deps);
     this.#live = new LiveTerminals({ ...this.#deps, recordings: this.recordings });
+    const { cluster } = this.#deps;
+    if (!cluster) return;
+    const shared = new SharedTerminals({ ...this.#deps, cluster, live: this.#live });
+    this.#live.checkHome((live) => shared.isHomeOf(live));
+    this.#shared = shared;
   }
 
   /** Terminals that this process has opened or ended. */
@@ -68,13 +77,15 @@ export class TerminalsService {
   }
 
   /** Carries on with terminals that were open when the server stopped, as soon as their agents are back. */
-  start(): Promise<void> {
-    return this.#live.start();
+  async start(): Promise<void> {
+    await this.#live.start();
+    await this.#shared?.start();
   }
 
   /** Leaves the shells at their agents, which keep them for five minutes. */
-  stop(): Promise<void> {
-    return this.#live.stop();
+  async stop(): Promise<void> {
+    await this.#shared?.stop();
+    await this.#live.stop();
   }
 
   /** Open terminals of each team. */
@@ -101,7 +112,7 @@ export class TerminalsService {
       const opened = await this.#deps.storage.writes.write((tx) => markOpened(tx, key, this.#deps.clock.now()));
       if (!opened || live.ended) throw new AppError('conflict', 'the terminal was ended while it was being opened');
       this.changes.publish({ kind: 'opened', terminal: opened });
-      return { ...this.#view(opened), ...live.newTicket() };
+      return { ...this.#viewOf(opened), ...live.newTicket() };
     } catch (error) {
       if (live) await this.#live.end(live, { reason: 'not_opened', message: error instanceof AppError ? error.message : 'internal error' });
       else this.shares.giveBack(holder);
@@ -118,20 +129,23 @@ export class TerminalsService {
     const live = this.#live.get(id);
     if (view.record.opened_by !== caller.id) throw new AppError('forbidden', 'only its opener attaches to a terminal');
     if (caller.signedInAt !== (view.record.signed_in_at ?? undefined)) this.#checkSignIn(caller);
-    if (!live || live.ended) throw hasEnded();
-    return { ...view, ...live.newTicket() };
+    if (live && !live.ended) return { ...view, ...live.newTicket() };
+    const ticket = live || view.record.ended_at !== null ? undefined : await this.#shared?.newTicket(view.record);
+    if (!ticket) throw hasEnded();
+    return { ...view, ...ticket };
   }
 
   /** @throws AppError `not_found` */
   async get(teamId: string, id: string): Promise<TerminalView> {
     const record = await selectTerminal(this.#deps.storage.db, { teamId, id });
     if (!record) throw notFound('terminal');
-    return this.#view(record);
+    const [view] = await this.#views([record]);
+    return view!;
   }
 
   async list(teamId: string, filter: TerminalFilter, page: ListPage, wantsTotal: boolean): Promise<Found<TerminalView>> {
     const { rows, total } = await findTerminals(this.#deps.storage.db, teamId, filter, page, wantsTotal);
-    return { rows: rows.map((record) => this.#view(record)), total };
+    return { rows: await this.#views(rows), total };
   }
 
   /**
@@ -145,6 +159,7 @@ export class TerminalsService {
     const live = this.#live.get(id);
     const ending: Ending = { reason: 'closed', message: isOwn ? 'its opener ended it' : 'an administrator ended it', by: caller };
     if (live) await this.#live.end(live, ending);
+    else if (this.#shared && record.ended_at === null) await this.#shared.end(record, ending);
     else await this.#live.storeEnd({ teamId: caller.teamId, id }, ending);
   }
 
@@ -153,13 +168,9 @@ export class TerminalsService {
    * @throws AppError `unauthenticated` for a ticket that is wrong, used or too old; `conflict` when the terminal has ended
    */
   async redeem(routerId: string, id: string, ticket: string): Promise<LiveTerminal> {
-    const live = this.#live.get(id);
-    if (!live || live.routerId !== routerId || !live.redeem(ticket))
-      throw new AppError('unauthenticated', 'the ticket is wrong, used or too old: ask for another one');
-    if (!(await this.#live.isAllowed(live))) {
-      await this.#live.recheck(live.teamId);
-      throw new AppError('unauthenticated', 'the opener of this terminal may no longer use it');
-    }
+    if (!this.#shared || this.#live.get(id)) return this.#live.redeem(routerId, id, ticket);
+    const live = await this.#shared.takeOver(routerId, id, ticket);
+    if (!live) throw isWrongTicket();
     if (live.ended) throw hasEnded();
     return live;
   }
@@ -182,22 +193,30 @@ export class TerminalsService {
 
   /** The agent is online again: its shells go on. */
   onReady({ agentId }: AgentConnection): void {
+    this.#shared?.agentReady(agentId);
     this.#live.onAgentReady(agentId);
   }
 
   /** A shell has ended at its agent. */
   onShellEnded({ agentId }: AgentConnection, id: string, ending: Ending): void {
-    this.#live.onShellEnded(agentId, id, ending);
+    if (this.#shared && !this.#live.get(id)) void this.#shared.shellEnded(agentId, id, ending);
+    else this.#live.onShellEnded(agentId, id, ending);
   }
 
   /** The agent is revoked or replaced: its terminals end. */
   async dropAgent(teamId: string, agentId: string, message = 'the agent was revoked'): Promise<void> {
-    await this.#live.endOfAgent(teamId, agentId, { reason: 'agent_revoked', message });
+    const ending: Ending = { reason: 'agent_revoked', message };
+    await this.#live.endOfAgent(teamId, agentId, ending);
+    await this.#endElsewhere({ teamId, agentId }, async () => ending);
   }
 
   /** Ends the terminals of a team whose openers have lost the right to them. Settles when their ends are stored, or could not be now. */
   async recheck(teamId: string): Promise<void> {
     await this.#live.recheck(teamId);
+    await this.#endElsewhere({ teamId }, async (record) => {
+      const isAllowed = await this.#live.isAllowed({ opener: openerOf(record), level: record.level === 'full' ? 'full' : 'read' });
+      return isAllowed ? undefined : RIGHTS_LOST;
+    });
   }
 
   /** Ids of the terminals whose stored end is that their opener or agent lost this right. */
@@ -216,6 +235,7 @@ export class TerminalsService {
       this.changes.publish({ kind: 'ended', terminal });
       const live = this.#live.get(terminal.id);
       if (live) await this.#live.end(live, ROUTER_REMOVED);
+      else await this.#shared?.ended(terminal);
     }
   }
 
@@ -256,6 +276,7 @@ export class TerminalsService {
         router_id: routerId,
         agent_id: agentId,
         ...wanted,
+        node_id: this.#deps.cluster?.nodeId ?? null,
         opened_by: opener.id,
         opened_by_kind: opener.kind,
         opened_via: opener.clientId ?? null,
@@ -280,12 +301,20 @@ export class TerminalsService {
     });
   }
 
-  #view(record: TerminalRecord): TerminalView {
+  /** Never rejects: the home of a terminal looks for its end itself. */
+  async #endElsewhere(...which: Parameters<SharedTerminals['endWhere']>): Promise<void> {
+    await this.#shared?.endWhere(...which).catch((error: unknown) => {
+      this.#deps.log.warn({ err: error }, 'terminals of other control planes could not be ended');
+    });
+  }
+
+  async #views(records: readonly TerminalRecord[]): Promise<TerminalView[]> {
+    const states = await this.#shared?.states(records);
+    return records.map((record) => ({ ...this.#viewOf(record), ...states?.get(record.id) }));
+  }
+
+  #viewOf(record: TerminalRecord): TerminalView {
     const live = this.#live.get(record.id);
     return { record, attached: live?.isAttached ?? false, away: record.ended_at === null && (live?.isAway ?? true) };
   }
-}
-
-function hasEnded(): AppError {
-  return new AppError('conflict', 'the terminal has ended');
 }

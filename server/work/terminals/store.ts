@@ -60,21 +60,21 @@ export async function markOpened(tx: Tx, { teamId, id }: TerminalKey, now: numbe
     .executeTakeFirst();
 }
 
-/** Undefined when it had ended before. */
+/** Undefined when it had ended before, or when this is not its home. @param home the only control plane that may end it */
 export async function markEnded(
   tx: Tx,
   { teamId, id }: TerminalKey,
   now: number,
   { reason, message, by }: Ending,
+  home?: string,
 ): Promise<TerminalRecord | undefined> {
-  return tx
+  const open = tx
     .updateTable('terminals')
     .set({ ended_at: now, end_reason: reason, end_message: message, ended_by: by?.id ?? null })
     .where('team_id', '=', teamId)
     .where('id', '=', id)
-    .where('ended_at', 'is', null)
-    .returningAll()
-    .executeTakeFirst();
+    .where('ended_at', 'is', null);
+  return (home === undefined ? open : open.where('node_id', '=', home)).returningAll().executeTakeFirst();
 }
 
 /** The same for all open terminals of routers. */

@@ -86,6 +86,9 @@ export class LiveTerminal implements LegOwner {
   #retry: Timer | undefined;
   #ended: Ending | undefined;
   #onComplete: (() => void) | undefined;
+  /** Offset of output that somebody waits for. */
+  #target = Infinity;
+  #onReached: () => void = () => undefined;
 
   constructor(options: LiveTerminalOptions) {
     this.#options = options;
@@ -213,6 +216,7 @@ export class LiveTerminal implements LegOwner {
     if (this.#attachment) this.#attachment.send(bytes);
     else this.#unseen += bytes.length;
     if (this.recorder.chars >= this.#options.limits.recordingChars - FULL_MARGIN_CHARS) this.#options.onFull();
+    if (this.#history.total >= this.#target) this.#onReached();
     this.#blocked = done;
     this.#unblock();
   }
@@ -241,6 +245,13 @@ export class LiveTerminal implements LegOwner {
     else this.#onComplete = callback;
   }
 
+  /** Resolves once the output before this offset is here, or the terminal has ended. For one waiter. */
+  reached(offset: number): Promise<void> {
+    if (this.#ended || (this.#hasHistory ? this.#history.total : 0) >= offset) return Promise.resolve();
+    this.#target = offset;
+    return new Promise((resolve) => (this.#onReached = resolve));
+  }
+
   /** Ends everything here at once. @returns false when it had ended before */
   end(ending: Ending): boolean {
     if (this.#ended) return false;
@@ -250,11 +261,11 @@ export class LiveTerminal implements LegOwner {
     return true;
   }
 
-  /** Leaves the shell at the agent, for the next start. */
-  leave(): void {
+  /** Leaves the shell at the agent: for the next start, or for another control plane. */
+  leave(why: 'shutdown' | 'elsewhere' = 'shutdown'): void {
     this.#ended ??= { reason: 'agent_away', message: '' };
     this.#release();
-    this.#attachment?.close('shutdown');
+    this.#attachment?.close(why);
   }
 
   /** Closes the channel, because another one will follow or none. */
@@ -277,6 +288,7 @@ export class LiveTerminal implements LegOwner {
     this.#input = [];
     this.#inputBytes = 0;
     this.#onComplete = undefined;
+    this.#onReached();
   }
 
   /** Starts the connection as soon as there is a channel and the agent has answered. */

@@ -11,6 +11,7 @@ import { Periodic } from '../../../platform/core/periodic.ts';
 import { ROLES } from '../../../platform/core/principal.ts';
 import { within } from '../../../platform/core/within.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import type { TerminalCluster } from '../cluster/types.ts';
 import { OPEN_TERMINALS } from '../limits.ts';
 import type { TerminalLimits } from '../limits.ts';
 import { Recorder } from '../recording/recorder.ts';
@@ -18,7 +19,8 @@ import type { Recordings } from '../recording/recordings.ts';
 import { markEnded, selectAllOpen, selectRoleOf } from '../store.ts';
 import type { TerminalKey } from '../store.ts';
 import { ROLE_OF_LEVEL } from '../types.ts';
-import type { Ending, Opener, TerminalChange, TerminalGrant, TerminalRecord } from '../types.ts';
+import type { Ending, TerminalChange, TerminalGrant, TerminalRecord } from '../types.ts';
+import { hasEnded, holderOf, isWrongTicket, keyOf, openerOf, RECORDING_FULL, RIGHTS_LOST, SHELL_GONE } from './facts.ts';
 import { LiveTerminal } from './live-terminal.ts';
 
 export interface LiveTerminalsDeps {
@@ -30,14 +32,12 @@ export interface LiveTerminalsDeps {
   clock: Clock;
   log: Log;
   limits: TerminalLimits;
+  /** Null, or nothing, for a control plane that serves its database alone. */
+  cluster?: TerminalCluster | null;
 }
 
 /** Longest wait for one terminal to be stored at a stop, milliseconds. */
 const STOP_MS = 5000;
-
-const RIGHTS_LOST: Ending = { reason: 'rights_lost', message: 'its opener may no longer use it' };
-const RECORDING_FULL: Ending = { reason: 'recording_full', message: 'its recording is as long as it may be' };
-const SHELL_GONE: Ending = { reason: 'shell_gone', message: 'the agent no longer has the shell' };
 
 /** The open terminals of this node: connected to their agents, watched, and ended. */
 export class LiveTerminals {
@@ -53,6 +53,8 @@ export class LiveTerminals {
   readonly #endings = new Map<string, Promise<void>>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #ticks: Periodic;
+  /** Of several control planes: whether the database still says that a terminal lives here. */
+  #isHome: ((live: LiveTerminal) => Promise<boolean>) | undefined;
   #recheckedAt: number;
   #isStopping = false;
 
@@ -70,14 +72,26 @@ export class LiveTerminals {
 
   /** Carries on with terminals that were open when the server stopped, as soon as their agents are back. */
   async start(): Promise<void> {
-    for (const record of await selectAllOpen(this.#deps.storage.db)) {
+    // Of several control planes, each carries on with those that it takes over.
+    if (!this.#deps.cluster) await this.takeUp(await selectAllOpen(this.#deps.storage.db));
+    this.#ticks.start();
+  }
+
+  /** Carries on with stored terminals of this control plane. @throws a storage error */
+  async takeUp(records: readonly TerminalRecord[]): Promise<void> {
+    for (const record of records) {
+      if (this.#live.has(record.id) || this.#isStopping) continue;
       if (record.opened_at === null) {
         await this.storeEnd(keyOf(record), { reason: 'not_opened', message: 'the server was restarted' });
       } else {
-        this.add(record, { hasShare: this.shares.take(holderOf(record)) });
+        this.#resume(this.add(record, { hasShare: this.shares.take(holderOf(record)) }));
       }
     }
-    this.#ticks.start();
+  }
+
+  /** Asks this before the agent is asked for another channel. */
+  checkHome(isHome: (live: LiveTerminal) => Promise<boolean>): void {
+    this.#isHome = isHome;
   }
 
   /** Leaves the shells at their agents, which keep them for five minutes. */
@@ -103,6 +117,52 @@ export class LiveTerminals {
 
   get(id: string): LiveTerminal | undefined {
     return this.#live.get(id);
+  }
+
+  all(): LiveTerminal[] {
+    return [...this.#live.values()];
+  }
+
+  /** Whether this control plane may have one more of this router. */
+  hasRoom(record: TerminalRecord): boolean {
+    const holder = holderOf(record);
+    const hasRoom = this.shares.take(holder);
+    if (hasRoom) this.shares.giveBack(holder);
+    return hasRoom;
+  }
+
+  /**
+   * The terminal of a ticket, which is used up.
+   * @throws AppError `unauthenticated` for a ticket that is wrong, used or too old; `conflict` when the terminal has ended
+   */
+  async redeem(routerId: string, id: string, ticket: string): Promise<LiveTerminal> {
+    const live = this.#live.get(id);
+    if (!live || live.routerId !== routerId || !live.redeem(ticket)) throw isWrongTicket();
+    if (!(await this.isAllowed(live))) {
+      await this.recheck(live.teamId);
+      throw new AppError('unauthenticated', 'the opener of this terminal may no longer use it');
+    }
+    if (live.ended) throw hasEnded();
+    return live;
+  }
+
+  /** Leaves the shell at the agent for another control plane, and stores what was recorded. What cannot be stored now, the agent sends again. */
+  async leave(live: LiveTerminal): Promise<void> {
+    live.leave('elsewhere');
+    await live.recorder.close();
+    this.#forget(live);
+  }
+
+  /** Another control plane has it: nothing of it is stored here any more. */
+  letGo(live: LiveTerminal): void {
+    live.leave('elsewhere');
+    live.recorder.discard();
+    this.#forget(live);
+  }
+
+  /** Asks for the channels that are missing. */
+  resumeAll(): void {
+    for (const live of this.#live.values()) if (!live.isOpening) this.#resume(live);
   }
 
   /** Open terminals of each team. */
@@ -139,7 +199,7 @@ export class LiveTerminals {
 
   /** Asks the agent for the shell and a channel. @throws AppError as the gateway does */
   async connect(live: LiveTerminal, router: { agent_router: string; hardware_id: string }, { resume }: { resume: boolean }): Promise<void> {
-    const { gateway, limits, clock } = this.#deps;
+    const { gateway, limits, clock, cluster } = this.#deps;
     const { from } = await gateway.request(
       live.agentId,
       'terminal.open',
@@ -149,6 +209,7 @@ export class LiveTerminals {
         terminal_id: live.id,
         level: live.level,
         channel_token: live.newChannelToken(),
+        ...(cluster ? { channel_url: cluster.channelUrl } : {}),
         ...live.size,
         resume,
         from: live.wanted,
@@ -167,8 +228,8 @@ export class LiveTerminals {
   /** Ends it here and at the agent at once, then stores it. Never rejects: what could not be stored is tried again. */
   async end(live: LiveTerminal, why: Ending): Promise<void> {
     if (!live.end(why)) return;
-    if (this.#holding.delete(live.id)) this.shares.giveBack({ party: live.teamId, member: live.routerId });
-    void this.#track(this.#closeAtAgent(live));
+    this.#giveBackShare(live);
+    void this.#track(this.closeAtAgent(live));
     const ending = this.#track(this.#finish(live, why)).finally(() => this.#endings.delete(live.id));
     this.#endings.set(live.id, ending);
     await ending;
@@ -179,10 +240,10 @@ export class LiveTerminals {
     return this.#endings.get(id);
   }
 
-  /** Stores the end of a terminal. @throws a storage error */
-  async storeEnd(key: TerminalKey, ending: Ending): Promise<void> {
+  /** Stores the end of a terminal. @param home the only control plane that may end it @throws a storage error */
+  async storeEnd(key: TerminalKey, ending: Ending, home?: string): Promise<void> {
     const { storage, clock } = this.#deps;
-    const ended = await storage.writes.write((tx) => markEnded(tx, key, clock.now(), ending));
+    const ended = await storage.writes.write((tx) => markEnded(tx, key, clock.now(), ending, home));
     if (ended && ended.opened_at !== null) this.changes.publish({ kind: 'ended', terminal: ended });
   }
 
@@ -235,7 +296,7 @@ export class LiveTerminals {
   }
 
   /** Whether the opener still has the role that the level needs. @throws a storage error */
-  async isAllowed({ opener, level }: LiveTerminal): Promise<boolean> {
+  async isAllowed({ opener, level }: Pick<LiveTerminal, 'opener' | 'level'>): Promise<boolean> {
     const role = await selectRoleOf(this.#deps.storage.db, opener, this.#deps.clock.now());
     return role !== undefined && ROLES.indexOf(role) >= ROLES.indexOf(ROLE_OF_LEVEL[level]);
   }
@@ -279,12 +340,13 @@ export class LiveTerminals {
 
   /** Without a tunnel, the next attempt comes when the agent is back. */
   #resume(live: LiveTerminal): void {
-    if (live.ended || !live.needsChannel || this.#isStopping || this.#deps.gateway.epoch(live.agentId) === undefined) return;
+    if (live.ended || !live.needsChannel || this.#isStopping || !this.#isReachable(live.agentId)) return;
     void this.#track(this.#tryResume(live));
   }
 
   async #tryResume(live: LiveTerminal): Promise<void> {
     try {
+      if (this.#isHome && !(await this.#isHome(live))) return;
       await this.connect(live, await this.#deps.routers.getRouter(live.teamId, live.routerId), { resume: true });
     } catch (error) {
       if (live.ended) return;
@@ -298,7 +360,9 @@ export class LiveTerminals {
     const { log, limits } = this.#deps;
     await live.recorder.close();
     try {
-      await this.storeEnd({ teamId: live.teamId, id: live.id }, ending);
+      // What somebody wants holds wherever it lives now; what only this control plane has seen holds while it is the home.
+      const home = ending.by === undefined ? this.#deps.cluster?.nodeId : undefined;
+      await this.storeEnd({ teamId: live.teamId, id: live.id }, ending, home);
       this.#live.delete(live.id);
       const detail = `${ending.reason}: ${ending.message}`;
       // One that was never opened stands in the log with its request.
@@ -312,9 +376,9 @@ export class LiveTerminals {
   }
 
   /** Never rejects: an agent that is away ends the shell by itself. */
-  async #closeAtAgent({ agentId, id }: LiveTerminal): Promise<void> {
+  async closeAtAgent({ agentId, id }: Pick<LiveTerminal, 'agentId' | 'id'>): Promise<void> {
     const { gateway, limits, log } = this.#deps;
-    if (gateway.epoch(agentId) === undefined) return;
+    if (!this.#isReachable(agentId)) return;
     try {
       await gateway.request(agentId, 'terminal.close', { terminal_id: id }, { timeoutMs: limits.openTimeoutMs });
     } catch (error) {
@@ -343,6 +407,21 @@ export class LiveTerminals {
     await Promise.all(ends);
   }
 
+  /** Whether its agent has a tunnel, of several control planes at any of them. */
+  #isReachable(agentId: string): boolean {
+    const { gateway, cluster } = this.#deps;
+    return cluster ? gateway.isConnected(agentId) : gateway.epoch(agentId) !== undefined;
+  }
+
+  #forget(live: LiveTerminal): void {
+    this.#live.delete(live.id);
+    this.#giveBackShare(live);
+  }
+
+  #giveBackShare({ id, teamId: party, routerId: member }: LiveTerminal): void {
+    if (this.#holding.delete(id)) this.shares.giveBack({ party, member });
+  }
+
   /** Tracks work that `stop` waits for. Never rejects. */
   #track(work: Promise<void>): Promise<void> {
     const task = work
@@ -351,24 +430,4 @@ export class LiveTerminals {
     this.#tasks.add(task);
     return task;
   }
-}
-
-/** Who holds the share of a terminal. */
-export function holderOf({ team_id: party, router_id: member }: Pick<TerminalRecord, 'team_id' | 'router_id'>) {
-  return { party, member };
-}
-
-function keyOf(record: TerminalRecord): TerminalKey {
-  return { teamId: record.team_id, id: record.id };
-}
-
-function openerOf(record: TerminalRecord): Opener {
-  return {
-    kind: record.opened_by_kind === 'user' ? 'user' : 'api_key',
-    id: record.opened_by,
-    teamId: record.team_id,
-    ...(record.opened_via === null ? {} : { clientId: record.opened_via }),
-    ...(record.signed_in_at === null ? {} : { signedInAt: record.signed_in_at }),
-    source: record.source,
-  };
 }

@@ -104,6 +104,13 @@ export class Recorder {
     if (this.#lines.length > 0) await this.#flush();
   }
 
+  /** Another control plane records it: what waits is not stored. */
+  discard(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    this.#lines = [];
+  }
+
   #gap(bytes: number): void {
     this.#outputBytes += this.#tail.length + bytes;
     this.#tail = Buffer.alloc(0);

@@ -2,6 +2,7 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { notFound } from '../../../platform/core/errors.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
+import type { TerminalCluster } from '../cluster/types.ts';
 import { selectTerminal } from '../store.ts';
 import type { TerminalKey } from '../store.ts';
 import type { RecordedPart } from './recorder.ts';
@@ -13,6 +14,7 @@ interface RecordingsDeps {
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
   keepRecordingsMs: number;
+  cluster?: Pick<TerminalCluster, 'nodeId'> | null;
 }
 
 /** Recordings that are found at a time. Their parts are deleted in small batches: up to 16 MB each. */
@@ -28,9 +30,9 @@ export class Recordings {
 
   /** @throws a storage error */
   async store(key: TerminalKey, { number, text, ...counts }: RecordedPart): Promise<void> {
-    const { storage, secrets, clock } = this.#deps;
+    const { storage, secrets, clock, cluster } = this.#deps;
     const content = await sealPart(secrets, key.id, number, text);
-    await storage.writes.write((tx) => insertPart(tx, key, { number, content, ...counts, now: clock.now() }));
+    await storage.writes.write((tx) => insertPart(tx, key, { number, content, ...counts, now: clock.now(), home: cluster?.nodeId }));
   }
 
   /**

@@ -1,3 +1,4 @@
+import { AppError } from '../../../platform/core/errors.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import { removeChildren } from '../../../platform/storage/removal.ts';
 import type { TerminalKey } from '../store.ts';
@@ -12,11 +13,14 @@ export interface RecordedSoFar {
   outputBytes: number;
   inputBytes: number;
   now: number;
+  /** The control plane that records it, of several. */
+  home?: string | undefined;
 }
 
 /**
  * Stores the next part with what it makes of the record, in one transaction: a restart continues exactly behind it. A part that is there
  * already was stored by a commit whose answer was lost; the recorder repeats its text, with what came since, and this replaces it.
+ * @throws AppError `conflict` when another control plane records it now
  */
 export async function insertPart(tx: Tx, { teamId, id }: TerminalKey, part: RecordedSoFar): Promise<void> {
   await tx
@@ -24,12 +28,14 @@ export async function insertPart(tx: Tx, { teamId, id }: TerminalKey, part: Reco
     .values({ terminal_id: id, number: part.number, team_id: teamId, content: part.content, stored_at: part.now })
     .onConflict((oc) => oc.columns(['terminal_id', 'number']).doUpdateSet({ content: part.content, stored_at: part.now }))
     .execute();
-  await tx
+  const record = tx
     .updateTable('terminals')
     .set({ output_bytes: part.outputBytes, input_bytes: part.inputBytes, recording_chars: part.chars, recording_chunks: part.number + 1 })
     .where('team_id', '=', teamId)
-    .where('id', '=', id)
-    .execute();
+    .where('id', '=', id);
+  const own = part.home === undefined ? record : record.where('node_id', '=', part.home);
+  const { numUpdatedRows } = await own.executeTakeFirstOrThrow();
+  if (part.home !== undefined && numUpdatedRows === 0n) throw new AppError('conflict', 'another control plane records this terminal');
 }
 
 /** One part; undefined when it does not exist or was deleted. */
