@@ -1,6 +1,7 @@
 import type { CredentialsService } from '../credentials/service.ts';
 import type { CampaignsService } from '../../work/campaigns/service.ts';
 import type { AgentGateway } from '../../platform/core/agent-gateway.ts';
+import type { Bus } from '../../platform/bus/types.ts';
 import type { Clock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import { Listeners } from '../../platform/core/listeners.ts';
@@ -8,6 +9,7 @@ import type { Log } from '../../platform/core/log.ts';
 import type { Page } from '../../platform/core/page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import { within } from '../../platform/core/within.ts';
+import type { Members } from '../../platform/nodes/members.ts';
 import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
@@ -37,10 +39,15 @@ export interface RevocationsDeps {
   jobs: Pick<JobsService, 'cancelIfOpen'>;
   campaigns: Pick<CampaignsService, 'cancelCampaign'>;
   gateway: Pick<AgentGateway, 'disconnect'>;
+  /** Where several control planes serve the database. */
+  cluster?: { bus: Pick<Bus, 'publish' | 'listen'>; members: Pick<Members, 'isOwn'> } | null | undefined;
 }
 
 /** How often to check for revocations of other processes (`signalbox key revoke`). One read of an index that is nearly always empty. */
 const CHECK_EVERY_MS = 1000;
+/** Of several control planes one checks as often and tells the others. They check at every fifth time, in case they are not told. */
+const CHECKS_APART = 5;
+const DUE = 'signalbox.revocations.due';
 /**
  * Delays of the passes after the first one: a request that was accepted just before the revocation may open something
  * just after it. No request that opens something takes a minute.
@@ -84,6 +91,8 @@ export class RevocationsService {
   readonly #cuts = new Map<string, Promise<string[]>>();
   /** The pass of each team that is queued behind the running one. */
   readonly #queuedPasses = new Map<string, Promise<void>>();
+  /** Times that another control plane was left to check. */
+  #left = 0;
 
   constructor(deps: RevocationsDeps) {
     this.#deps = deps;
@@ -92,7 +101,10 @@ export class RevocationsService {
       log: deps.log,
       everyMs: CHECK_EVERY_MS,
       failure: 'revocations could not be read; trying again',
-      run: () => this.#findDue(),
+      run: () => this.#check(),
+    });
+    deps.cluster?.bus.listen(DUE, () => {
+      if (!this.#poll.isStopped) void this.#onTold();
     });
   }
 
@@ -107,6 +119,7 @@ export class RevocationsService {
 
   /** Enforces the new revocations of this team. Waits for at most {@link LONGEST_WAIT_MS}; never rejects. */
   async enforce(teamId: string): Promise<void> {
+    this.#deps.cluster?.bus.publish(DUE, {});
     await within(
       Promise.all([this.#cutDue(teamId), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,
@@ -125,11 +138,27 @@ export class RevocationsService {
     while ((await storage.writes.write((tx) => deleteRevocations(tx, before, CHUNK))) === CHUNK);
   }
 
+  /** @throws a storage error */
+  async #check(): Promise<void> {
+    const { cluster } = this.#deps;
+    const isOwn = cluster?.members.isOwn('revocations') !== false;
+    this.#left = isOwn ? 0 : (this.#left + 1) % CHECKS_APART;
+    if (this.#left > 0) return;
+    await this.#findDue({ tells: isOwn });
+  }
+
+  /** Never rejects: the next check finds what could not be read. */
+  async #onTold(): Promise<void> {
+    await this.#findDue().catch((error: unknown) => this.#deps.log.warn({ err: error }, 'revocations could not be read; trying again'));
+  }
+
   /** Starts a pass over every team with due revocations, unless one is running. @throws a storage error */
-  async #findDue(): Promise<void> {
-    const { storage, clock } = this.#deps;
+  async #findDue({ tells = false } = {}): Promise<void> {
+    const { storage, clock, cluster } = this.#deps;
     const now = clock.now();
     const teams = await selectDueTeams(storage.db, now, now + Math.max(...LATER_PASSES_MS));
+    // Before its own pass: after that they are not due.
+    if (tells && teams.length > 0) cluster?.bus.publish(DUE, {});
     for (const teamId of teams) {
       void this.#cutDue(teamId);
       if (!this.#passes.has(teamId)) void this.#queuePass(teamId);

@@ -92,6 +92,8 @@ export class RoutersService {
   /** Routers that have moved or were removed so far: shows whether one did while an agent's routers were read. */
   #changesOfOwner = 0;
   readonly #startedAt: number;
+  /** Monotonic time of the last look at claims. */
+  #sweptAt = Number.NEGATIVE_INFINITY;
   readonly #presenceFlush: PresenceFlush;
   readonly #entriesElsewhere: EntriesElsewhere | null | undefined;
   readonly #toldPresence: ToldPresence | null | undefined;
@@ -118,7 +120,7 @@ export class RoutersService {
       log: deps.log,
       everyMs: cluster ? SHARED_FLUSH_EVERY_MS : FLUSH_EVERY_MS,
       failure: 'presence and moves of routers could not be stored',
-      run: () => Promise.all([this.#presenceFlush.run(), this.moves.sweep()]),
+      run: () => Promise.all([this.#presenceFlush.run(), this.#sweepMoves()]),
     });
     this.#startedAt = deps.clock.monotonic();
     this.moves = new RouterMoves({
@@ -131,6 +133,14 @@ export class RoutersService {
     });
     this.#sightings = new Sightings(deps.storage, (tx, sighting) => this.moves.recordSighting(tx, sighting), deps.agentsApartMs);
     this.moves.changes.subscribe((change) => this.#onMoveChange(change));
+  }
+
+  /** Not with each of the flushes of one of several control planes, which are more frequent. */
+  async #sweepMoves(): Promise<void> {
+    const now = this.#deps.clock.monotonic();
+    if (this.#deps.cluster && now - this.#sweptAt < FLUSH_EVERY_MS) return;
+    this.#sweptAt = now;
+    await this.moves.sweep();
   }
 
   async start(): Promise<void> {

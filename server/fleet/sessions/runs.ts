@@ -97,7 +97,9 @@ export class ServerRuns implements KnownRuns {
     if (!this.#run) return;
     this.#run = { ...this.#run, ...change };
     const run = this.#run;
-    await this.#deps.storage.writes.write((tx) => upsertRun(tx, run));
+    const { storage, nodeId } = this.#deps;
+    // PostgreSQL needs no transaction for one statement, and no turn among the writers.
+    await (nodeId === undefined ? storage.writes.write((tx) => upsertRun(tx, run)) : upsertRun(storage.db, run));
   }
 }
 

@@ -182,9 +182,9 @@ export async function selectLatestRun(db: DbOrTx): Promise<ServerRun | undefined
     .executeTakeFirst();
 }
 
-export async function upsertRun(tx: Tx, run: ServerRun): Promise<void> {
+export async function upsertRun(db: DbOrTx, run: ServerRun): Promise<void> {
   const { alive_at, stopped_at } = run;
-  await tx
+  await db
     .insertInto('server_runs')
     .values(run)
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ alive_at, stopped_at }))

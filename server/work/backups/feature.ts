@@ -28,6 +28,7 @@ export const backups = feature({
       clock,
       log: log.child({ component: 'backups' }),
       counters,
+      members: cluster?.members,
       routers,
       jobs,
       gateway,

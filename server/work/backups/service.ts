@@ -13,6 +13,7 @@ import type { Page } from '../../platform/core/page.ts';
 import { findBackups } from './list/store.ts';
 import type { BackupFilter } from './list/types.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
+import type { Members } from '../../platform/nodes/members.ts';
 import type { JobsService } from '../jobs/service.ts';
 import type { JobRecord } from '../jobs/types.ts';
 import type { RoutersService } from '../../fleet/routers/service.ts';
@@ -66,6 +67,7 @@ export interface BackupsDeps {
   log: Log;
   counters: Counters;
   rules?: BackupRules;
+  members?: Pick<Members, 'isOwn'> | undefined;
 }
 
 const FAILURE = 'the maintenance of backups failed';

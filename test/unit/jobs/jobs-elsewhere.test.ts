@@ -16,6 +16,7 @@ describe('jobs of agents of other control planes', () => {
       log: silentLog,
       cluster: { nodeId, bus: bus.connect(), members: { isOwn: () => true } },
       dispatcher: {
+        hasNoAgents: false,
         expressIsWaiting: (agentId) => told.push(agentId),
         routerIsFree: (agentId, routerId) => told.push(`${agentId} ${routerId}`),
       },

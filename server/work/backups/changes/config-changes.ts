@@ -3,6 +3,7 @@ import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { Periodic } from '../../../platform/core/periodic.ts';
 import { insertNotices } from '../../../platform/notices/store.ts';
+import type { Members } from '../../../platform/nodes/members.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import { markCompared, selectBefore, selectUncompared } from './store.ts';
 import type { BackupRecord, ConfigChange, ExportOf } from '../types.ts';
@@ -15,6 +16,8 @@ export interface ConfigChangesDeps {
   /** In a thread, as for everybody who compares. @returns the unified difference */
   compare: (from: ExportOf, to: ExportOf) => Promise<{ diff: string }>;
   publish: (change: ConfigChange) => void;
+  /** Of several control planes, one compares. */
+  members?: Pick<Members, 'isOwn'> | undefined;
 }
 
 /** Of an index that is empty nearly always. */
@@ -38,7 +41,7 @@ export class ConfigChanges {
       log: deps.log,
       everyMs: LOOK_EVERY_MS,
       failure: 'exports could not be compared',
-      run: (signal) => this.compareAll(signal),
+      run: (signal) => (deps.members?.isOwn('comparisons of exports') === false ? undefined : this.compareAll(signal)),
     });
   }
 

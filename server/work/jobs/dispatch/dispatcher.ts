@@ -142,6 +142,11 @@ export class Dispatcher {
     return this.#agents.has(agentId);
   }
 
+  /** No agent has its tunnel with this control plane. */
+  get hasNoAgents(): boolean {
+    return this.#agents.size === 0;
+  }
+
   /** These routers have just answered their agent. @param names their names on the agent's tunnel */
   checkedIn(agentId: string, names: readonly string[]): void {
     this.#requestCheck(agentId, (check) => {

@@ -30,7 +30,11 @@ export interface ElsewhereDeps {
   log: Log;
   cluster: JobsCluster;
   /** Offers jobs to agents of this control plane; does nothing for others. */
-  dispatcher: { expressIsWaiting(agentId: string): void; routerIsFree(agentId: string, routerId: string): void };
+  dispatcher: {
+    readonly hasNoAgents: boolean;
+    expressIsWaiting(agentId: string): void;
+    routerIsFree(agentId: string, routerId: string): void;
+  };
 }
 
 /**
@@ -92,6 +96,8 @@ export class JobsElsewhere {
 
   async #poll(): Promise<void> {
     const { storage, clock, cluster, dispatcher } = this.#deps;
+    // Nobody to offer a job to.
+    if (dispatcher.hasNoAgents) return;
     for (const agentId of await selectAgentsWithExpressJobs(storage.db, cluster.nodeId, clock.now())) dispatcher.expressIsWaiting(agentId);
   }
 }
