@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RevocationsService } from '../../server/access/revocations/service.ts';
+import type { RevocationsDeps } from '../../server/access/revocations/service.ts';
+import type { Storage } from '../../server/platform/storage/db.ts';
+import { insertRevocation } from '../../server/platform/storage/revocations.ts';
+import { MemoryBus } from '../harness/cluster/memory-bus.ts';
+import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
+import { seedTeam } from '../harness/seed.ts';
+import { silentLog } from '../harness/silent-log.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const SECOND = 1000;
+
+describeEachDatabase('revocations of two control planes', (open) => {
+  let storage: Storage;
+  let bus: MemoryBus;
+  let teamId: string;
+  let one: Node;
+  let two: Node;
+
+  /** With a clock of its own, so that the test decides who checks. */
+  class Node {
+    readonly clock = new ManualClock(Date.parse('2031-05-01T12:00:00Z'));
+    readonly disconnected: string[] = [];
+    readonly service: RevocationsService;
+
+    constructor(isOwner: boolean) {
+      this.service = new RevocationsService({
+        storage,
+        clock: this.clock,
+        log: silentLog,
+        forwards: { dropAgent: async () => undefined },
+        terminals: { dropAgent: async () => undefined, endedOf: async () => [] },
+        gateway: { disconnect: (agentId: string) => this.disconnected.push(agentId) },
+        cluster: { bus: bus.connect(), members: { isOwn: () => isOwner } },
+      } as unknown as RevocationsDeps);
+      this.service.start();
+    }
+  }
+
+  beforeEach(async () => {
+    storage = await open();
+    bus = new MemoryBus();
+    teamId = (await seedTeam(storage)).teamId;
+    one = new Node(true);
+    two = new Node(false);
+  });
+  afterEach(() => Promise.all([one, two].map(({ service }) => service.stop())));
+
+  /** As the command line does it. */
+  const revoke = (): Promise<void> =>
+    storage.writes.write((tx) => insertRevocation(tx, { teamId, kind: 'agent', subjectId: 'lost', now: one.clock.now() }));
+  const has = (node: Node) => (): boolean => node.disconnected.includes('lost');
+
+  test('are found by the one that checks every second, which tells the other', async () => {
+    await revoke();
+    one.clock.advance(SECOND);
+    await waitUntil('both have ended the tunnel', () => has(one)() && has(two)());
+  });
+
+  test('are told by the one that was asked, before its own pass', async () => {
+    await revoke();
+    await two.service.enforce(teamId);
+    expect(has(two)()).toBe(true);
+    await waitUntil('the other has ended the tunnel', has(one));
+  });
+
+  test('are found within five seconds by the one that was not told', async () => {
+    await revoke();
+    let seconds = 0;
+    await waitUntil('it has ended the tunnel', () => {
+      if (seconds < 5 && !has(two)()) two.clock.advance(SECOND);
+      seconds += 1;
+      return has(two)();
+    });
+    expect(has(one)()).toBe(false);
+  });
+});
