@@ -95,6 +95,20 @@ describe.skipIf(!postgres || !hasNats())('terminals of two control planes', () =
     await atSecond.end(opened.id);
   });
 
+  test('end when the key of their opener is revoked at the other one', async () => {
+    const own = cluster.world.callerAt(first);
+    const made = { name: 'for a while', role: 'operator' };
+    const { body } = await own.call<{ data: { id: string; api_key: string } }>('POST', '/api/api-keys', made);
+    const there = cluster.world.callerAt(second);
+    const { opened, client } = await atSecond.atPrompt(routerId, 'read', {
+      call: (method, path, asked) => there.call(method, path, asked, { authorization: `Bearer ${body.data.api_key}` }),
+    });
+    expect((await own.call('DELETE', `/api/api-keys/${body.data.id}`)).status).toBeLessThan(300);
+    expect(await client.ending()).toMatchObject({ reason: 'rights_lost' });
+    await atFirst.endsWith(opened.id, 'rights_lost');
+    await waitUntil('the router has no session of it', async () => !hasSession(cluster.world, 'term-read'));
+  });
+
   test('are left alone by a third that starts, and go on at another one when theirs ends', async () => {
     const third = await cluster.world.startMember(await clusterSettings(cluster.nats));
     let isOpen = true;
