@@ -221,7 +221,7 @@ describeEachDatabase('availability', (open) => {
       await selectStatesBefore(db, many.teamId, many.routers.slice(0, 200), span.from);
       for await (const rows of statesDuring(db, many.teamId, many.routers[7]!, span)) expect(rows).toHaveLength(10);
     });
-    expect(plans).toHaveLength(5);
+    expect(plans).toHaveLength(6);
     for (const plan of plans) {
       expect(plan.reads.length, plan.text).toBeGreaterThan(0);
       for (const { index } of plan.reads) expect(index, plan.text).not.toBeNull();

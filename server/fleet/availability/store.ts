@@ -48,7 +48,12 @@ const ID_AHEAD_MS = 1000;
 export async function selectRuns(db: DbOrTx, { from, to }: Span): Promise<RunRow[]> {
   const before = await db.selectFrom('server_runs').selectAll().where('id', '<', idFloor(from)).orderBy('id', 'desc').limit(1).execute();
   // Of several that ran at the same time, others may have begun earlier and ended later.
-  const into = await db.selectFrom('server_runs').selectAll().where('id', '<', idFloor(from)).where('alive_at', '>', from).execute();
+  const into = await db
+    .selectFrom('server_runs')
+    .selectAll()
+    .where('id', '<', idFloor(from))
+    .where(sql<number>`coalesce(stopped_at, alive_at)`, '>', from)
+    .execute();
   const during = db
     .selectFrom('server_runs')
     .selectAll()

@@ -191,16 +191,26 @@ async function sessionsOf(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
 
 /**
  * The times in which no control plane ran. A forward step of its clock also ends a run: nobody saw the time that it skipped. After
- * a backward step there is no time between the two runs. Runs of several control planes overlap.
+ * a backward step there is no time between the two runs. Runs of several control planes overlap: such a time begins with the end of a run
+ * that no other one outlasts.
  */
 async function unknownTimes(db: DbOrTx, ask: AgentAsk): Promise<HistoryItem[]> {
+  const end = sql<number>`coalesce(server_runs.stopped_at, server_runs.alive_at)`;
+  const endOfOther = sql<number>`coalesce(other.stopped_at, other.alive_at)`;
   const rows = await db
     .selectFrom((eb) =>
       eb
         .selectFrom('server_runs')
         .select('server_runs.id')
-        .select(sql<number>`max(coalesce(stopped_at, alive_at)) over (order by started_at, id)`.as('at'))
-        .select(sql<number>`lead(started_at) over (order by started_at, id)`.as('until'))
+        .select(end.as('at'))
+        .select(
+          sql<number>`(select started_at from server_runs as other where other.id > server_runs.id and ${endOfOther} > ${end}
+            order by other.id limit 1)`.as('until'),
+        )
+        .where(
+          sql<SqlBool>`not exists (select 1 from server_runs as other where ${endOfOther} >= ${end} and other.started_at <= ${end}
+            and (${endOfOther} > ${end} or other.id > server_runs.id))`,
+        )
         .as('runs'),
     )
     .select(['id', 'at', 'until'])
