@@ -96,7 +96,17 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
       'correctCounts',
     ],
   },
+  'of all teams: what one of several control planes follows or does by right of its tunnels': {
+    'server/fleet/agents/holders/store.ts': ['selectNotHeldElsewhere', 'selectRoutersNotHeldElsewhere'],
+    'server/fleet/faults/store.ts': ['selectOpenFaultsOf'],
+    'server/fleet/removals/store.ts': ['selectPlaces', 'selectRecords'],
+    'server/work/forwards/cluster/store.ts': ['openForwards', 'selectTunnelEpoch'],
+    'server/work/jobs/dispatch/store.ts': ['selectAgentsWithExpressJobs'],
+    'server/work/terminals/cluster/store.ts': ['selectOpenAt'],
+  },
+  'of a terminal whose one-use ticket or whose agent has been checked': { 'server/work/terminals/cluster/store.ts': ['selectOpenOne'] },
   'inside a statement that names it': {
+    'server/fleet/sessions/store.ts': ['selectOpenLines'],
     'server/fleet/removals/store.ts': ['deleteRemainingRecords'],
     'server/outbound/notifications/messages/sending/store.ts': ['hasEarlier'],
     'server/outbound/webhooks/store.ts': ['hasEarlierPending', 'insertAttempt'],
