@@ -38,10 +38,10 @@ interface ClaimOptions {
 export async function claim(node: ClaimDeps, { databaseUrl, fence, onReplaced, closers }: ClaimOptions): Promise<Claimed | undefined> {
   await claimDatabase(node, systemClock.now());
   if (node.storage.engine === 'sqlite') return undefined;
-  // Its log is that of the beat: the control plane's own connections tell of a database that is away.
-  const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
   const ids = node.publicUrl === null ? [] : (await selectNodes(node.storage.db)).map(({ id }) => id);
   const members = node.publicUrl === null ? null : new Members(node.id, ids);
+  // Its log is that of the beat: the control plane's own connections tell of a database that is away.
+  const storage = await openStorage(databaseUrl, { log: pino({ level: 'silent' }), limits: BEAT_LIMITS });
   const beat = new Beat({ ...node, members, storage, onReplaced });
   beat.start();
   closers.push(() => beat.stop());

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import type { Storage } from '../storage/db.ts';
-import { lockNodes, selectNodes, updateNodeState } from './store.ts';
+import { lockNodes, selectNodes, setNodeState } from './store.ts';
 import type { NodeRecord } from './store.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function setDraining(storage: Storage, id: string, isDraining: bool
     if (isDraining && nodes.every((one) => one.id === id || one.state === 'draining'))
       throw new AppError('conflict', 'no other control plane takes work: start another one first, or stop this one');
     const state = isDraining ? 'draining' : 'up';
-    await updateNodeState(tx, id, state);
+    await setNodeState(tx, id, state);
     return { ...node, state };
   });
 }

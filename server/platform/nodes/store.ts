@@ -81,10 +81,6 @@ export async function raiseBeatAmong(db: DbOrTx, id: string, { tunnels, clients,
   return rows.some(({ raised }) => raised === 1) ? rows : undefined;
 }
 
-export async function updateNodeState(tx: Tx, id: string, state: NodeRecord['state']): Promise<void> {
-  await tx.updateTable('nodes').set({ state }).where('id', '=', id).execute();
-}
-
 export async function deleteNode(db: DbOrTx, { id, beat }: Pick<NodeRecord, 'id'> & { beat?: number }): Promise<boolean> {
   let query = db.deleteFrom('nodes').where('id', '=', id);
   if (beat !== undefined) query = query.where('beat', '=', beat);

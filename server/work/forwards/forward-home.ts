@@ -28,6 +28,9 @@ import { endForward, loseWay } from './transitions.ts';
 import type { ConnectionSummary, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from './types.ts';
 import { WayOpener, newChannelToken } from './way-opener.ts';
 
+/** How long a forward whose time has come may stay open while its record is read, milliseconds. */
+const EXPIRY_READ_MS = 1000;
+
 /** The forwards of which this process is the home: all of them, unless several control planes serve the database. */
 export class ForwardHome implements OwnForwards {
   /** Every change of a forward's record that this process makes. */
@@ -271,7 +274,12 @@ export class ForwardHome implements OwnForwards {
         options.onConnectionClosed(summary);
         closed();
       },
-      onExpired: () => void this.track(this.several!.homes.settle(live.key)),
+      onExpired: () => {
+        const expire = async (): Promise<void> => {
+          if (!(await this.#hasMoreTime(live))) await doors.close(record.id, 'expired');
+        };
+        void this.track(expire(), 'a door to a forward could not be closed');
+      },
     });
     return live;
   }
@@ -367,16 +375,32 @@ export class ForwardHome implements OwnForwards {
     if (!this.#stopping) void this.track(this.end(live, how), 'the end of a forward could not be stored');
   }
 
-  /** Another control plane may have given it more time, and this one may not have heard of it. */
   #expireLater(live: LiveForward): void {
     if (this.#stopping) return;
     const expire = async (): Promise<void> => {
-      const present = await selectRecord(this.#deps.storage.db, live.key).catch(() => undefined);
-      const isLater = present?.closed_at === null && !live.hasTerms(termsOf(present));
-      if (isLater && !live.ended) live.applyTerms(termsOf(present));
-      else await this.end(live, 'expired');
+      if (!(await this.#hasMoreTime(live))) await this.end(live, 'expired');
     };
     void this.track(expire(), 'the end of a forward could not be stored');
+  }
+
+  /** Another control plane may have given it more time, and this one may not have heard of it. A database that does not answer gives none. */
+  async #hasMoreTime(live: LiveForward): Promise<boolean> {
+    const present = await this.#readInTime(live.key);
+    if (present?.closed_at !== null || live.hasTerms(termsOf(present)) || live.ended) return false;
+    live.applyTerms(termsOf(present));
+    return true;
+  }
+
+  #readInTime(key: ForwardKey): Promise<ForwardRecord | undefined> {
+    const { clock, storage } = this.#deps;
+    return new Promise((resolve) => {
+      const timer = clock.setTimeout(() => resolve(undefined), EXPIRY_READ_MS);
+      const settle = (record?: ForwardRecord): void => {
+        timer.cancel();
+        resolve(record);
+      };
+      selectRecord(storage.db, key).then(settle, () => settle());
+    });
   }
 
   #waitBriefly(work: Promise<void>): Promise<void> {

@@ -26,6 +26,8 @@ const CREATE_MORE_MS = 5000;
 const CHANGED_MS = 1000;
 const ENTER_MS = 5000;
 const LOST_MS = 5000;
+/** Of one hint: 50 bytes each. */
+const COUNTS_AT_ONCE = 500;
 
 /** The agent closes its channels only then, so that connections elsewhere end with the reason; whoever is cut off does not hold it up. */
 export const TOLD_MS = 300;
@@ -127,7 +129,10 @@ export class OtherHomes {
 
   /** How many connections of forwards of that home this control plane carries. */
   counts(home: string, open: readonly [id: string, count: number][]): void {
-    this.#deps.bus.publish(countsOf(home), { node_id: this.#deps.nodeId, open });
+    const { bus, nodeId } = this.#deps;
+    // A hint is one message of the bus, and there is a door for each open forward.
+    for (let from = 0; from < open.length; from += COUNTS_AT_ONCE)
+      bus.publish(countsOf(home), { node_id: nodeId, open: open.slice(from, from + COUNTS_AT_ONCE) });
   }
 
   agentReady({ teamId, agentId, epoch }: { teamId: string; agentId: string; epoch: number }): void {
