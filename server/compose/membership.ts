@@ -15,8 +15,8 @@ import { PeerWatch } from '../platform/nodes/peer-watch.ts';
 import { selectDatabaseName, selectNodes } from '../platform/nodes/store.ts';
 import type { WriteFence } from '../platform/nodes/write-fence.ts';
 import { openStorage } from '../platform/storage/open.ts';
-import type { TunnelRegistry } from '../platform/tunnel/registry.ts';
 import { Drain } from './drain.ts';
+import type { Services } from './features.ts';
 
 type Closers = (() => Promise<void>)[];
 
@@ -68,6 +68,7 @@ export async function joinCluster(
   closers.push(() => bus.close());
   const onConnection: NatsBus['onConnection'] = (use) => bus.onConnection(use);
   const events = new NatsLog({ ...own, onConnection, name, nodeId, perTopic: EVENT_RULES.remembered, lostText: LOST_EVENTS });
+  // Until the features are there it has no agents and no clients.
   beat.measure = () => ({ tunnels: 0, clients: 0, onBus: bus.isConnected });
   const nodes = () => selectNodes(storage.db);
   const peers = new PeerWatch({ nodeId, bus, clock, log: log.child({ component: 'nodes' }), nodes, signal });
@@ -90,11 +91,16 @@ interface PartOptions {
   config: Config;
   claimed: Claimed;
   cluster: Cluster;
-  tunnels: TunnelRegistry;
+  services: Pick<Services, 'tunnelRegistry' | 'events' | 'forwards' | 'terminals'>;
 }
 
 /** Tells the others how much this control plane has, and gives it to them when it drains. */
-export function takePart({ id: nodeId, storage, log }: ClaimDeps, { config, claimed: { beat }, cluster, tunnels }: PartOptions): Drain {
-  beat.measure = () => ({ tunnels: tunnels.size, clients: 0, onBus: cluster.bus.isConnected });
+export function takePart({ id: nodeId, storage, log }: ClaimDeps, { config, claimed: { beat }, cluster, services }: PartOptions): Drain {
+  const { tunnelRegistry: tunnels, events, forwards, terminals } = services;
+  beat.measure = () => ({
+    tunnels: tunnels.size,
+    clients: events.openStreams + forwards.openConnections + terminals.attachedClients,
+    onBus: cluster.bus.isConnected,
+  });
   return new Drain({ nodeId, storage, beat, tunnels, balancerMs: config.cluster?.drainMs ?? 0, log });
 }

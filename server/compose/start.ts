@@ -144,7 +144,7 @@ async function startOnce(
     const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
     clock.follow((stepMs, now) => onClockStep(services, stepMs, now), log);
     closers.push(() => clock.stop());
-    const drain = claimed && cluster && takePart(own, { config, claimed, cluster, tunnels: services.tunnelRegistry });
+    const drain = claimed && cluster && takePart(own, { config, claimed, cluster, services });
     await features.start(closers);
     if (drain) closers.push(() => drain.stop());
     closers.push(sweepHourly(features, { cluster: platform.cluster, clock, log }));

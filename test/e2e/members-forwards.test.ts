@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { closeOf, ForwardMembers, isOpen, talk } from '../harness/cluster/forward-members.ts';
@@ -78,6 +79,31 @@ describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () =>
     expect(await members.revoke(first, forward.id)).toBe(204);
     expect((await cut).map(([code]) => code as number)).toEqual([4403, 4403]);
     await waitUntil('all three are in the record', async () => (await members.get(second, forward.id)).connection_count === 3);
+  });
+
+  test('end at their time also while the database does not answer, at the door of the other one too', async () => {
+    const forward = await members.create(first);
+    const client = closeOf(await talk(forward.port));
+    const door = members.connect(second, forward.id);
+    await once(door, 'open');
+    const cut = once(door, 'close');
+    const { db } = first.services.storage;
+    // Both find a new end with their next look, within 5 s.
+    const endsAt = Date.now() + 12_000;
+    await db.updateTable('forwards').set({ expires_at: endsAt, renewed_at: Date.now() }).where('id', '=', forward.id).execute();
+    await waitUntil('its time has nearly come', () => Date.now() > endsAt - 500);
+    const silent = new Client({ connectionString: first.services.config.databaseUrl });
+    await silent.connect();
+    try {
+      await silent.query('begin; lock table forwards in access exclusive mode');
+      await Promise.all([client, cut]);
+      await waitUntil('the port is closed', async () => !(await isOpen(forward.port)));
+      // A statement that waits for a lock is given up after 10 s.
+      expect(Date.now() - endsAt).toBeLessThan(8000);
+    } finally {
+      await silent.end();
+    }
+    await waitUntil('the end is stored', async () => (await members.get(second, forward.id)).closed_at !== null);
   });
 
   test('stay at their home when the tunnel moves, with channels from the agent straight to the home', async () => {

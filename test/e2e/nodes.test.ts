@@ -15,6 +15,8 @@ interface Listed {
   answers: boolean;
   public_url: string | null;
   beat_age_seconds: number | null;
+  tunnels: number;
+  clients: number;
 }
 
 describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
@@ -43,6 +45,7 @@ describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
     const { services } = nodes[0]!;
     const { token } = await services.credentials.createServiceToken('operator');
     const ids = nodes.map((node) => node.services.cluster!.nodeId);
+    const urls = new Map(nodes.map(({ services: { cluster, config } }) => [cluster!.nodeId, config.cluster!.nodeUrl]));
     for (const [index, node] of nodes.entries()) {
       await waitUntil('it has seen the beats of both', async () => {
         const listed = (await ask(node, token)).data as Listed[];
@@ -51,7 +54,8 @@ describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
       const listed = (await ask(node, token)).data as Listed[];
       expect(listed.map(({ id }) => id).sort()).toEqual([...ids].sort());
       expect(listed.filter(({ answers }) => answers).map(({ id }) => id)).toEqual([ids[index]]);
-      expect(listed.every(({ state, public_url: url }) => state === 'up' && url === 'http://127.0.0.1')).toBe(true);
+      expect(listed.every(({ state }) => state === 'up')).toBe(true);
+      expect(new Map(listed.map(({ id, public_url: url }) => [id, url]))).toEqual(urls);
     }
     expect(await ask(nodes[0]!, token, `/${ids[1]}/drain`, 'POST')).toMatchObject({ status: 200, data: { id: ids[1], state: 'draining' } });
     expect(await ask(nodes[1]!, token, `/${ids[0]}/drain`, 'POST')).toMatchObject({ status: 409, code: 'conflict' });
@@ -85,5 +89,24 @@ describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
     expect(((await ask(nodes[1]!, token)).data as Listed[]).find(({ id }) => id === ids[0])).toMatchObject({ state: 'draining' });
     await run('node resume', [['ID', ids[0]!]]);
     await expect(run('node drain', [['ID', 'unknown']])).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('says how many agents and clients each has', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2 });
+    const { token } = await nodes[0]!.services.credentials.createServiceToken('operator');
+    const loadOf = async (node: RunningServer): Promise<{ tunnels: number; clients: number }> => {
+      const listed = (await ask(nodes[1]!, token)).data as Listed[];
+      const { tunnels, clients } = listed.find(({ id }) => id === node.services.cluster!.nodeId)!;
+      return { tunnels, clients };
+    };
+    const stop = new AbortController();
+    const headers = { authorization: `Bearer ${world.caller.apiKey}` };
+    expect((await fetch(`${nodes[1]!.url}/api/events`, { headers, signal: stop.signal })).status).toBe(200);
+    await waitUntil('the beats tell of the agent and of the event stream', async () => {
+      const loads = [await loadOf(nodes[0]!), await loadOf(nodes[1]!)];
+      return loads[0]!.tunnels === 1 && loads[0]!.clients === 0 && loads[1]!.tunnels === 0 && loads[1]!.clients === 1;
+    });
+    stop.abort();
+    await waitUntil('the stream is gone', async () => (await loadOf(nodes[1]!)).clients === 0);
   });
 });

@@ -13,7 +13,7 @@ const nodeSchema = z.object({
   version: z.string(),
   state: z.enum(['up', 'draining']),
   tunnels: z.int().describe('Its agents, as of its last beat'),
-  clients: z.int().describe('Open connections of clients, as of its last beat'),
+  clients: z.int().describe('Connections of forwards, event streams and attached terminals, as of its last beat'),
   bus_connected: z.boolean().describe('As of its last beat'),
   beat_age_seconds: z.number().nullable().describe('How long ago the one that answers saw its beat change; null before that'),
   started_at: dateTime,

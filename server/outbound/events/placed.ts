@@ -30,10 +30,16 @@ export class PlacedEvents {
     const { presence, notifications } = this.#changes;
     switch (type) {
       case 'router.online':
-      case 'router.offline':
-        return presence.told(idOf(data), type === 'router.online');
-      case 'router.removed':
-        return this.#forget(idOf(data));
+      case 'router.offline': {
+        const { data: read } = ofRouter.safeParse(JSON.parse(data));
+        if (read) presence.told(read.router_id, type === 'router.online');
+        return undefined;
+      }
+      case 'router.removed': {
+        const { data: read } = ofRouter.safeParse(JSON.parse(data));
+        if (read) this.#forget(read.router_id);
+        return undefined;
+      }
       case 'router.replaced': {
         const { data: read } = replacement.safeParse(JSON.parse(data));
         if (read) this.#forget(read.merged_router_id);
@@ -58,8 +64,4 @@ export class PlacedEvents {
     const { data: read } = facts.safeParse(JSON.parse(data));
     if (read) this.#changes.facts.told(read.router_id, read);
   }
-}
-
-function idOf(data: string): string {
-  return ofRouter.parse(JSON.parse(data)).router_id;
 }

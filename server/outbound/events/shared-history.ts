@@ -91,8 +91,8 @@ export class SharedHistory implements EventHistory {
       if (!isPast) this.#follower?.onLoss('too many events waited while the connection between the control planes was away', teamId);
       return;
     }
-    // Another version of the program may have more types.
-    if (!isEventType(type)) return;
+    // Another version of the program may have more types, and whoever may use the bus can write anything.
+    if (!isEventType(type) || !isObject(data)) return;
     const entry: Entry = { number, type, text: eventText(this.idOf(teamId, number), type, data) };
     events.add(entry);
     this.#follower?.onEntry(teamId, entry, data, isPast);
@@ -143,4 +143,13 @@ function splitOnce(text: string): [string, string] {
 
 function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type);
+}
+
+function isObject(json: string): boolean {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
+  }
 }

@@ -54,7 +54,7 @@ export async function setNodeState(tx: Tx, id: string, state: NodeRecord['state'
 export interface NodeLoad {
   /** Its agents. */
   tunnels: number;
-  /** Open connections of clients. */
+  /** Connections of forwards, event streams and attached terminals. */
   clients: number;
   /** The bus is connected. */
   onBus: boolean;

@@ -60,6 +60,11 @@ export class ForwardsService {
     return this.#home.stop();
   }
 
+  /** Connections that this process carries now. */
+  get openConnections(): number {
+    return this.#home.carrying().reduce((sum, { connectionCount }) => sum + connectionCount, 0);
+  }
+
   /** Traffic of every team since the start of this process. */
   traffic(): ReadonlyMap<string, TeamTraffic> {
     return this.#home.traffic.with(

@@ -88,6 +88,11 @@ export class TerminalsService {
     await this.#live.stop();
   }
 
+  /** Clients that are attached here now. */
+  get attachedClients(): number {
+    return this.#live.all().filter(({ isAttached }) => isAttached).length;
+  }
+
   /** Open terminals of each team. */
   openByTeam(): Map<string, number> {
     return this.#live.byTeam();

@@ -201,6 +201,16 @@ describe('the events of several control planes', () => {
     expect(read(open(a, 'next.0')).got).toEqual([4]);
   });
 
+  test('that something else has written to the log are left out, and those after them come', async () => {
+    const a = await node();
+    const stream = open(a);
+    read(stream);
+    for (const text of ['', 'job.pending', 'job.pending\n{', 'router.online\nnull', 'router.gone\n{}']) log.append(TEAM, text);
+    publish(a, 1);
+    a.log.catchUp();
+    expect(read(stream).got).toEqual([1]);
+  });
+
   test('cannot be followed before the log has been read', () => {
     const reader = log.connect();
     const events = new EventsService({ clock: new ManualClock(), log: silentLog, history: new SharedHistory(reader, 10) });
