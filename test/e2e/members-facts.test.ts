@@ -115,13 +115,19 @@ describe.skipIf(!postgres || !hasNats())('facts of agents at three control plane
     const [here, other] = nodes.map((node) => world.callerAt(node));
     const agentId = (await here!.call<{ data: { id: string }[] }>('GET', '/api/agents')).body.data[0]!.id;
     const entries = await here!.call('GET', `/api/agents/${agentId}/routers`);
-    const metadata = await here!.call('GET', `/api/routers/${routerId}/metadata`);
+    const metadata = await waitUntil('the address is known where its tunnel is', async () => {
+      const known = await here!.call<{ data: { last_seen_from: string | null } }>('GET', `/api/routers/${routerId}/metadata`);
+      return known.body.data.last_seen_from === null ? undefined : known;
+    });
     expect(entries.body).toMatchObject({ data: { routers: [{ router_id: routerId, reachable: true }] } });
     await waitUntil('the other says the same', async () => {
       const told = await other!.call('GET', `/api/agents/${agentId}/routers`);
       return JSON.stringify(told.body) === JSON.stringify(entries.body);
     });
-    expect((await other!.call('GET', `/api/routers/${routerId}/metadata`)).body).toEqual(metadata.body);
+    await waitUntil('the other knows its address', async () => {
+      const told = await other!.call('GET', `/api/routers/${routerId}/metadata`);
+      return JSON.stringify(told.body) === JSON.stringify(metadata.body);
+    });
     expect((await other!.call('DELETE', `/api/agents/${agentId}?remove=true`)).status).toBe(204);
     for (const caller of [here!, other!])
       await waitUntil('no router is left', async () => {

@@ -12,6 +12,11 @@ const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 const ROUTERS = 12;
 /** A finger is felt in so many places of its way. */
 const SWIPE_STEPS = 8;
+/** Where a list is after ten pictures of the screen: two looks at the same picture tell nothing. */
+const PLACE_AFTER_FRAMES = `(async () => {
+  for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+  return document.querySelector('.gbody').scrollTop;
+})()`;
 
 describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
   let world: World;
@@ -61,7 +66,7 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
   async function placeOfRows(): Promise<number> {
     let before = -1;
     return waitUntil('the list stands still', async () => {
-      const now = await page.evaluate<number>("document.querySelector('.gbody').scrollTop");
+      const now = await page.evaluate<number>(PLACE_AFTER_FRAMES);
       const isStill = now === before;
       before = now;
       return isStill ? now : undefined;
