@@ -32,8 +32,8 @@ const checks: Check[] = [
   },
 ];
 
-/** With more failed files than this, chance is no explanation. */
-const MOST_SECOND_RUNS = 3;
+/** With more failed files than this, one in a hundred, chance is no explanation. */
+const MOST_SECOND_RUNS = 6;
 
 function run(command: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<number> {
   return new Promise((resolve, reject) => {
