@@ -12,6 +12,11 @@ import { World } from './world.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+export const PHONE = { width: 390, height: 844 };
+
+/** All that another theme can break. */
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
 /** Longest wait for anything on a page, milliseconds; generous, because the machine may be busy. */
 const WAIT_MS = 60_000;
 
@@ -89,13 +94,46 @@ export class Visit {
     await this.page.locator('h1').waitFor();
   }
 
-  /** What axe finds on the page now: `rule: elements`. */
-  async accessibilityViolations(): Promise<string[]> {
-    // Through the debugger: the page's policy allows no inline script.
-    await (await this.context.newCDPSession(this.page)).send('Runtime.evaluate', { expression: axe });
+  /**
+   * What axe finds on the page now: `rule: elements`. What it met while the page exchanged its parts is gone at the second look.
+   * @param rules all of them unless given
+   */
+  async accessibilityViolations(rules?: readonly string[]): Promise<string[]> {
+    return (await this.#axeFinds(rules)).length === 0 ? [] : this.#axeFinds(rules);
+  }
+
+  async #axeFinds(rules: readonly string[] | undefined): Promise<string[]> {
+    if (await this.page.evaluate<boolean>("typeof axe === 'undefined'")) await this.#addAxe();
+    // What nobody reads here costs half of its time: selectors, and all that is in order.
+    const options = { resultTypes: ['violations'], selectors: false, ...(rules && { runOnly: { type: 'rule', values: rules } }) };
     return this.page.evaluate<string[]>(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`))',
+      `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => \`\${id}: \${nodes.map(({ html }) => html).join(" | ")}\`))`,
     );
+  }
+
+  /** What axe finds on the page now, in light and in dark. */
+  async violationsInBothThemes(): Promise<string[]> {
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    const found = (await this.accessibilityViolations()).map((what) => `light: ${what}`);
+    await this.page.emulateMedia({ colorScheme: 'dark' });
+    return [...found, ...(await this.accessibilityViolations(RULES_OF_COLOURS)).map((what) => `dark: ${what}`)];
+  }
+
+  /** What axe finds on the page now: in light and dark at its width, and as narrow as a phone. */
+  async violationsWideAndOnAPhone(): Promise<string[]> {
+    const wide = this.page.viewportSize()!;
+    const found = await this.violationsInBothThemes();
+    await this.page.setViewportSize(PHONE);
+    found.push(...(await this.accessibilityViolations()).map((what) => `on a phone: ${what}`));
+    await this.page.setViewportSize(wide);
+    return found;
+  }
+
+  async #addAxe(): Promise<void> {
+    // Through the debugger: the page's policy allows no inline script.
+    const session = await this.context.newCDPSession(this.page);
+    await session.send('Runtime.evaluate', { expression: axe });
+    await session.detach();
   }
 
   /** Answers that the test asked for, such as a 404, are no complaint. */

@@ -368,10 +368,9 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     }
   });
 
-  it.each(['light', 'dark'] as const)('has no violation that axe finds, in %s', async (colorScheme) => {
+  it('has no violation that axe finds, in light and dark', async () => {
     const jobId = await submit(13, '/ip dns set servers=192.0.2.53\n:put done', { make_backup: true });
     await jobIs(13, jobId, ({ status }) => status === 'completed');
-    await page.emulateMedia({ colorScheme });
     await visit.signIn('admin');
     const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/campaigns');
     const paths = [
@@ -392,7 +391,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     for (const path of paths) {
       await visit.goto(path);
       await page.getByRole('main').getByText(/\w/).first().waitFor();
-      expect(await visit.accessibilityViolations(), path).toEqual([]);
+      expect(await visit.violationsInBothThemes(), path).toEqual([]);
     }
     // The answer about a job that is not there.
     visit.forgiveFailedRequests();
