@@ -7,6 +7,7 @@ import type { Clock } from './platform/core/clock.ts';
 import type { Counters } from './platform/core/counters.ts';
 import type { Listeners } from './platform/core/listeners.ts';
 import type { Members } from './platform/nodes/members.ts';
+import type { SharedLook } from './platform/nodes/shared-look.ts';
 import type { Log } from './platform/core/log.ts';
 import type { TeamValue } from './platform/core/team-counts.ts';
 import type { App } from './platform/http/app.ts';
@@ -24,6 +25,8 @@ export interface Cluster {
   bus: Bus;
   /** The order of the events of all of them. */
   log: SharedLog;
+  /** What finds all that no hint has told. */
+  looks: Pick<SharedLook, 'ask'>;
   /** Who the others are, and which of them does what one alone shall do. */
   members: Members;
   /** Whether the others may still count on it (platform/nodes/beat.ts). */

@@ -12,6 +12,7 @@ import { claimDatabase } from '../platform/nodes/claim.ts';
 import type { ClaimDeps } from '../platform/nodes/claim.ts';
 import { Members } from '../platform/nodes/members.ts';
 import { PeerWatch } from '../platform/nodes/peer-watch.ts';
+import { SharedLook } from '../platform/nodes/shared-look.ts';
 import { selectDatabaseName, selectNodes } from '../platform/nodes/store.ts';
 import type { WriteFence } from '../platform/nodes/write-fence.ts';
 import { openStorage } from '../platform/storage/open.ts';
@@ -74,10 +75,14 @@ export async function joinCluster(
   const peers = new PeerWatch({ nodeId, bus, clock, log: log.child({ component: 'nodes' }), nodes, signal });
   closers.push(() => peers.stop());
   await peers.start();
+  const looks = new SharedLook({ storage, clock, log: log.child({ component: 'nodes' }) });
+  closers.push(() => looks.stop());
+  looks.start();
   return {
     nodeId,
     bus,
     log: events,
+    looks,
     members,
     isCounted: () => beat.isCounted,
     gone: beat.gone,
@@ -91,16 +96,17 @@ interface PartOptions {
   config: Config;
   claimed: Claimed;
   cluster: Cluster;
-  services: Pick<Services, 'tunnelRegistry' | 'events' | 'forwards' | 'terminals'>;
+  services: Pick<Services, 'tunnelRegistry' | 'events' | 'forwards' | 'terminals' | 'serverRuns'>;
 }
 
 /** Tells the others how much this control plane has, and gives it to them when it drains. */
 export function takePart({ id: nodeId, storage, log }: ClaimDeps, { config, claimed: { beat }, cluster, services }: PartOptions): Drain {
-  const { tunnelRegistry: tunnels, events, forwards, terminals } = services;
+  const { tunnelRegistry: tunnels, events, forwards, terminals, serverRuns } = services;
   beat.measure = () => ({
     tunnels: tunnels.size,
     clients: events.openStreams + forwards.openConnections + terminals.attachedClients,
     onBus: cluster.bus.isConnected,
+    run: serverRuns.alive(),
   });
   return new Drain({ nodeId, storage, beat, tunnels, balancerMs: config.cluster?.drainMs ?? 0, log });
 }

@@ -41,15 +41,21 @@ describeEachDatabase('runs and sessions of several control planes', (open) => {
       bytesOut: 0,
       end: undefined,
     });
-    return { storage, teamId, agentId, clock, begin, die, list, tunnel };
+    /** What its beat says of its run. */
+    const live = ({ runs }: { runs: ServerRuns }) => {
+      const { id, alive_at } = runs.alive()!;
+      return storage.db.updateTable('server_runs').set({ alive_at }).where('id', '=', id).execute();
+    };
+    return { storage, teamId, agentId, clock, begin, live, die, list, tunnel };
   }
 
   test('one that starts leaves the sessions of others open; those of the dead end when these were last alive', async () => {
-    const { begin, die, list, clock, tunnel } = await setUp();
+    const { begin, live, die, list, clock, tunnel } = await setUp();
     const one = await begin('one');
     one.sessions.onOpened(tunnel());
     await one.sessions.stored();
     clock.advance(60_000);
+    await live(one);
     const two = await begin('two');
     two.sessions.onOpened(tunnel());
     await two.sessions.stored();

@@ -9,6 +9,7 @@ import { ToldStates } from '../../server/fleet/states/told.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { Listeners } from '../../server/platform/core/listeners.ts';
 import { Members } from '../../server/platform/nodes/members.ts';
+import { SharedLook } from '../../server/platform/nodes/shared-look.ts';
 import { deleteNode, insertNode } from '../../server/platform/nodes/store.ts';
 import type { EndedBy } from '../../server/platform/core/tunnel-record.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -39,8 +40,11 @@ describe.skipIf(!postgres)('facts of an agent at two control planes', () => {
   async function node(nodeId: string) {
     const gone = new Listeners<string>();
     const members = new Members(nodeId, NODES);
-    const cluster = { nodeId, bus: bus.connect(), members, gone };
     const deps = { storage, clock, log: silentLog };
+    const looks = new SharedLook(deps);
+    closers.push(() => looks.stop());
+    looks.start();
+    const cluster = { nodeId, bus: bus.connect(), looks, members, gone };
     const epochs = new AgentEpochs(storage, clock, 0, nodeId);
     const holders = new AgentHolders({ ...deps, cluster });
     const rights = new WatchRights(nodeId);

@@ -11,7 +11,7 @@ const SETTLES_MS = 5000;
 /** Over it each of the polls of 5 s runs six times. */
 const WINDOW_MS = 30_000;
 /** Of one member, begin and commit of a transaction included. */
-const MOST_PER_SECOND = 4;
+const MOST_PER_SECOND = 3;
 
 describe.skipIf(!postgres || !hasNats())('members without agents and callers', () => {
   let closers: (() => Promise<void>)[];
@@ -23,7 +23,7 @@ describe.skipIf(!postgres || !hasNats())('members without agents and callers', (
     for (const close of closers.toReversed()) await close();
   });
 
-  test('ask the database less than four times a second each', async () => {
+  test('ask the database less than three times a second each', async () => {
     const counted = countStatements();
     await startMembers(closers, { members: MEMBERS, routers: [] });
     await pause(SETTLES_MS);

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { ToldFacts } from '../../platform/nodes/told-facts.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
-import { selectChangedHolders, selectHolders } from './holders/store.ts';
+import { HAVE_HOLDERS_CHANGED, selectChangedHolders, selectHolders } from './holders/store.ts';
 import type { HolderRow } from './holders/store.ts';
 
 /** An agent that has had a tunnel and has none now. */
@@ -28,7 +28,7 @@ interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  cluster: Pick<Cluster, 'nodeId' | 'bus' | 'members' | 'gone'>;
+  cluster: Pick<Cluster, 'nodeId' | 'bus' | 'looks' | 'members' | 'gone'>;
 }
 
 /**
@@ -48,11 +48,12 @@ export class AgentHolders {
     this.#deps = deps;
     const { clock, log, cluster, storage } = deps;
     this.#told = new ToldFacts({
-      bus: cluster.bus,
+      cluster,
       clock,
       log,
       subject: 'signalbox.facts.agents',
       failure: 'which control planes have the tunnels of agents could not be read',
+      asks: HAVE_HOLDERS_CHANGED,
       readChanged: async () => {
         const { rows, mark } = await selectChangedHolders(storage.db, this.#mark);
         this.#apply(rows);

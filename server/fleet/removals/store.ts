@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { readChanged } from '../../platform/storage/changed-since.ts';
+import { hasChanged, readChanged } from '../../platform/storage/changed-since.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import { padded } from '../../platform/storage/padded.ts';
@@ -207,6 +207,9 @@ export interface RouterPlace {
   removed_at: number | null;
   merged_into: string | null;
 }
+
+/** Whether {@link selectChangedPlaces} would find any. */
+export const HAVE_PLACES_CHANGED = hasChanged('routers');
 
 /** Of routers of all teams that have changed since then, removed ones too. */
 export function selectChangedPlaces(db: DbOrTx, mark: ChangeMark): Promise<{ rows: RouterPlace[]; mark: ChangeMark }> {

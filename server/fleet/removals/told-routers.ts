@@ -7,7 +7,7 @@ import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { MoveChange, RouterRecord } from '../routers/types.ts';
 import type { StatesService } from '../states/service.ts';
-import { selectChangedPlaces, selectPlaces, selectRecords } from './store.ts';
+import { HAVE_PLACES_CHANGED, selectChangedPlaces, selectPlaces, selectRecords } from './store.ts';
 import type { RouterPlace } from './store.ts';
 import type { RemovalChange } from './types.ts';
 
@@ -15,7 +15,7 @@ interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  cluster: Pick<Cluster, 'bus'>;
+  cluster: Pick<Cluster, 'bus' | 'looks'>;
   states: Pick<StatesService, 'find'>;
   removals: { changes: Listeners<RemovalChange> };
   moves: { changes: Listeners<MoveChange> };
@@ -40,11 +40,12 @@ export class ToldRouters {
     this.#deps = deps;
     const { clock, log, cluster, storage } = deps;
     this.#told = new ToldFacts({
-      bus: cluster.bus,
+      cluster,
       clock,
       log,
       subject: 'signalbox.facts.routers',
       failure: 'routers that other control planes have changed could not be read',
+      asks: HAVE_PLACES_CHANGED,
       readChanged: async () => {
         const { rows, mark } = await selectChangedPlaces(storage.db, this.#mark);
         await this.#apply(rows);

@@ -68,7 +68,7 @@ export interface RoutersDeps {
   /** How far statements for agents are apart when many connect (AGENTS_APART_MS); 0 unless given. */
   agentsApartMs?: number;
   /** Where several control planes serve the database. */
-  cluster?: Pick<Cluster, 'nodeId' | 'bus'> | null;
+  cluster?: Pick<Cluster, 'nodeId' | 'bus' | 'looks'> | null;
   /** The same: which of them has an agent's tunnel. */
   holders?: Pick<AgentHolders, 'holderOf' | 'isElsewhere' | 'lost'> | null;
 }

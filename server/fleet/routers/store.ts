@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { RouterFactsMessage } from '../../../protocol/index.ts';
 import { versionKey } from '../../../routeros-text/versions.ts';
 import { ofTeamByIds } from '../../platform/storage/by-ids.ts';
-import { readChanged } from '../../platform/storage/changed-since.ts';
+import { hasChanged, readChanged } from '../../platform/storage/changed-since.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import { countUpTo } from '../../platform/storage/count-up-to.ts';
 import type { DbOrTx } from '../../platform/storage/db.ts';
@@ -226,6 +226,9 @@ function toPresence(row: Selectable<RouterPresenceTable>): Presence {
     lastSeenFrom: row.last_seen_from,
   };
 }
+
+/** Whether {@link selectChangedPresence} would find any. */
+export const HAS_PRESENCE_CHANGED = hasChanged('router_presence');
 
 /** Presence that was stored since then, of routers of all teams. */
 export async function selectChangedPresence(

@@ -5,13 +5,13 @@ import { ToldFacts } from '../../platform/nodes/told-facts.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { PresenceTracker } from './presence.ts';
-import { selectChangedPresence } from './store.ts';
+import { HAS_PRESENCE_CHANGED, selectChangedPresence } from './store.ts';
 
 interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  cluster: Pick<Cluster, 'bus'>;
+  cluster: Pick<Cluster, 'bus' | 'looks'>;
   presence: PresenceTracker;
 }
 
@@ -25,11 +25,12 @@ export class ToldPresence {
     this.#deps = deps;
     const { clock, log, cluster } = deps;
     this.#told = new ToldFacts({
-      bus: cluster.bus,
+      cluster,
       clock,
       log,
       subject: 'signalbox.facts.presence',
       failure: 'what other control planes have stored of the presence of routers could not be read',
+      asks: HAS_PRESENCE_CHANGED,
       readChanged: () => this.#read(),
       readOf: () => this.#read(),
     });

@@ -19,7 +19,8 @@ interface Deps {
 
 /**
  * The times in which a control plane ran. Time in which none ran is unknown: neither up nor down. A step of the clock also ends
- * a run: the time that it skips is in no run. Where several serve the database each has runs of its own, which overlap.
+ * a run: the time that it skips is in no run. Where several serve the database each has runs of its own, which overlap. What they say of their
+ * lives goes with their beats.
  */
 export class ServerRuns implements KnownRuns {
   readonly #deps: Deps;
@@ -60,7 +61,12 @@ export class ServerRuns implements KnownRuns {
       await upsertRun(tx, run);
     });
     this.#run = run;
-    this.#alive.start();
+    if (nodeId === undefined) this.#alive.start();
+  }
+
+  /** The present run, which goes on; undefined before the start. */
+  alive(): Pick<ServerRun, 'id' | 'alive_at'> | undefined {
+    return this.#run && { id: this.#run.id, alive_at: this.#deps.clock.now() };
   }
 
   /** Ends the sessions that other control planes left open when they were killed. Of no effect the second time. */
@@ -97,9 +103,7 @@ export class ServerRuns implements KnownRuns {
     if (!this.#run) return;
     this.#run = { ...this.#run, ...change };
     const run = this.#run;
-    const { storage, nodeId } = this.#deps;
-    // PostgreSQL needs no transaction for one statement, and no turn among the writers.
-    await (nodeId === undefined ? storage.writes.write((tx) => upsertRun(tx, run)) : upsertRun(storage.db, run));
+    await this.#deps.storage.writes.write((tx) => upsertRun(tx, run));
   }
 }
 

@@ -1,9 +1,14 @@
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
-import { readChanged } from '../../platform/storage/changed-since.ts';
+import type { RawBuilder, SqlBool } from 'kysely';
+import { hasChanged, readChanged } from '../../platform/storage/changed-since.ts';
 import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { DbOrTx, Tx } from '../../platform/storage/db.ts';
 import type { StateRow, ToldRouter } from './types.ts';
+
+const IS_PRESENT = sql<SqlBool>`until is null`;
+
+/** Whether {@link selectChangedStates} would find any. */
+export const HAVE_STATES_CHANGED = hasChanged('router_state_changes', IS_PRESENT);
 
 /** Inserts, or overwrites the columns that change during a state. */
 export async function upsertStates(tx: Tx, rows: readonly StateRow[]): Promise<void> {
@@ -53,7 +58,7 @@ export function selectChangedStates(db: DbOrTx, mark: ChangeMark): Promise<{ row
     mark,
     (isChanged) => sql<StateRow>`
       select id, team_id, router_id, state, reason, since, until from router_state_changes
-      where until is null and ${isChanged('router_state_changes')} order by since, id`,
+      where ${IS_PRESENT} and ${isChanged('router_state_changes')} order by since, id`,
   );
 }
 

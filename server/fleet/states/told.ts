@@ -11,7 +11,7 @@ import type { ChangeMark } from '../../platform/storage/changed-since.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { AgentHolders } from '../agents/service.ts';
 import type { StatesService } from './service.ts';
-import { selectChangedStates, selectToldRouters, selectToldRoutersOf } from './store.ts';
+import { HAVE_STATES_CHANGED, selectChangedStates, selectToldRouters, selectToldRoutersOf } from './store.ts';
 import type { ToldRouter } from './types.ts';
 
 /** How often agents are looked for that did not come back. */
@@ -23,7 +23,7 @@ interface Deps {
   storage: Storage;
   clock: Clock;
   log: Log;
-  cluster: Pick<Cluster, 'bus'>;
+  cluster: Pick<Cluster, 'bus' | 'looks'>;
   holders: AgentHolders;
   states: StatesService;
   /** The usual time in which an agent comes back, milliseconds. */
@@ -49,11 +49,12 @@ export class ToldStates {
     this.#deps = deps;
     const { storage, clock, log, cluster } = deps;
     this.#told = new ToldFacts({
-      bus: cluster.bus,
+      cluster,
       clock,
       log,
       subject: 'signalbox.facts.states',
       failure: 'states that other control planes have stored could not be read',
+      asks: HAVE_STATES_CHANGED,
       readChanged: () => this.#readChanged(),
       readOf: async (ids) => this.#apply(await selectToldRouters(storage.db, ids)),
     });

@@ -4,6 +4,7 @@ import type { Insertable, Selectable } from 'kysely';
 import { capabilities } from '../storage/capabilities.ts';
 import { nodes as nodesMigration } from '../storage/migrations/0066-nodes.ts';
 import type { DbOrTx, Storage, Tx } from '../storage/db.ts';
+import type { ServerRunsTable } from '../storage/schema-history.ts';
 import type { NodesTable } from '../storage/schema-nodes.ts';
 
 /** Few databases share a bus. */
@@ -58,13 +59,19 @@ export interface NodeLoad {
   clients: number;
   /** The bus is connected. */
   onBus: boolean;
+  /** The row of its present run in the history, and its time; undefined before there is one. */
+  run?: Pick<Selectable<ServerRunsTable>, 'id' | 'alive_at'> | undefined;
 }
 
 /**
- * {@link raiseBeat} of one of several: one statement also reads all of them, as they were before this beat.
+ * {@link raiseBeat} of one of several: one statement also reads all of them, as they were before this beat, and notes until when it has run.
  * @returns undefined when the others do not count on this control plane any more
  */
-export async function raiseBeatAmong(db: DbOrTx, id: string, { tunnels, clients, onBus }: NodeLoad): Promise<NodeRecord[] | undefined> {
+export async function raiseBeatAmong(
+  db: DbOrTx,
+  id: string,
+  { tunnels, clients, onBus, run }: NodeLoad,
+): Promise<NodeRecord[] | undefined> {
   const rows = await db
     .with('raised', (own) =>
       own
@@ -72,6 +79,14 @@ export async function raiseBeatAmong(db: DbOrTx, id: string, { tunnels, clients,
         .set((eb) => ({ beat: eb('beat', '+', 1), tunnels, clients, on_bus: onBus ? 1 : 0 }))
         .where('id', '=', id)
         .returning('id'),
+    )
+    .with('alive', (history) =>
+      history
+        .updateTable('server_runs')
+        .set({ alive_at: run?.alive_at ?? 0 })
+        .where('id', '=', run?.id ?? null)
+        .where('stopped_at', 'is', null)
+        .where((eb) => eb.exists(eb.selectFrom('raised').select('raised.id'))),
     )
     .selectFrom('nodes')
     .selectAll('nodes')

@@ -2,10 +2,8 @@ import { z } from 'zod';
 import type { Bus } from '../bus/types.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { Periodic } from '../core/periodic.ts';
+import type { Question, SharedLook } from './shared-look.ts';
 
-/** Hints are lost while the bus is away: this is how late a fact is then. Milliseconds. */
-const LOOK_EVERY_MS = 5000;
 /** Hints that come together are read together. */
 const GATHERED_MS = 50;
 /** Ids of one hint, and of one read. */
@@ -17,13 +15,15 @@ const MOST_HINTED = 20_000;
 const hint = z.object({ ids: z.array(z.string()).max(IDS_AT_ONCE) });
 
 export interface ToldFactsOptions {
-  bus: Pick<Bus, 'publish' | 'listen'>;
+  cluster: { bus: Pick<Bus, 'publish' | 'listen'>; looks: Pick<SharedLook, 'ask'> };
   clock: Pick<Clock, 'setTimeout'>;
-  log: Pick<Log, 'warn' | 'error'>;
+  log: Pick<Log, 'warn'>;
   /** Of the hints. */
   subject: string;
   /** The log message when a read fails. */
   failure: string;
+  /** Whether any have changed. */
+  asks: Question['asks'];
   /** Reads what has changed since the last call. */
   readChanged: () => Promise<void>;
   /** Reads these records. */
@@ -32,11 +32,10 @@ export interface ToldFactsOptions {
 
 /**
  * Facts that other control planes write into the database. They hint at what they have stored, which is then read at once; without hints it
- * is found by a look every five seconds. Reads follow each other, so that what was read last is the newest.
+ * is found by the look that all share. Reads follow each other, so that what was read last is the newest.
  */
 export class ToldFacts {
   readonly #options: ToldFactsOptions;
-  readonly #looks: Periodic;
   /** Ids that others have hinted at. */
   #hinted = new Set<string>();
   /** Ids that this process wants to know, whether or not they have changed. */
@@ -46,52 +45,50 @@ export class ToldFacts {
   #isReading = false;
   #reading: Promise<void> = Promise.resolve();
   #isStopped = false;
+  #stopAsking: (() => Promise<void>) | undefined;
 
   constructor(options: ToldFactsOptions) {
     this.#options = options;
-    const { clock, log, failure, bus, subject } = options;
-    this.#looks = new Periodic({
-      clock,
-      log,
-      everyMs: LOOK_EVERY_MS,
-      failure,
-      run: () => {
-        this.#isDue = true;
-        return this.#read();
-      },
-    });
-    bus.listen(subject, (value) => this.#onHint(hint.parse(value).ids));
+    const { cluster, subject } = options;
+    cluster.bus.listen(subject, (value) => this.#onHint(hint.parse(value).ids));
   }
 
   /** Reads everything for the first time. @throws AppError when the database cannot be used */
   async start(): Promise<void> {
-    await this.#options.readChanged();
-    this.#looks.start();
+    const { cluster, asks, failure, readChanged } = this.#options;
+    await readChanged();
+    this.#stopAsking = cluster.looks.ask({ asks, failure, onAnswer: (hasChanged) => this.#onLook(hasChanged) });
   }
 
   /** Resolves when the read under way has ended: nothing is read afterwards. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
-    await this.#looks.stop();
+    await this.#stopAsking?.();
     await this.#reading;
   }
 
   /** Hints to the others that these records were stored. */
   tell(ids: readonly string[]): void {
-    const { bus, subject } = this.#options;
-    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) bus.publish(subject, { ids: ids.slice(from, from + IDS_AT_ONCE) });
+    const { cluster, subject } = this.#options;
+    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) cluster.bus.publish(subject, { ids: ids.slice(from, from + IDS_AT_ONCE) });
   }
 
   /** Hints to the others that many records were stored. */
   tellAll(): void {
-    this.#options.bus.publish(this.#options.subject, { ids: [] });
+    this.#options.cluster.bus.publish(this.#options.subject, { ids: [] });
   }
 
   /** Reads these records soon. */
   want(ids: Iterable<string>): void {
     for (const id of ids) this.#wanted.add(id);
     this.#soon();
+  }
+
+  /** Also reads what could not be read before. */
+  #onLook(hasChanged: boolean): Promise<void> {
+    this.#isDue ||= hasChanged;
+    return this.#read();
   }
 
   #onHint(ids: readonly string[]): void {
@@ -126,7 +123,8 @@ export class ToldFacts {
         await this.#readWaiting();
       } catch (error) {
         log.warn({ err: error }, failure);
-        // What others have hinted at has changed, so the next look finds it.
+        // What others have hinted at has changed, so the next look reads it with everything that has.
+        this.#isDue = true;
         for (const id of wanted) this.#wanted.add(id);
         break;
       }

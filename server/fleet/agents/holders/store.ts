@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Expression, ExpressionBuilder, RawBuilder, SqlBool } from 'kysely';
-import { readChanged } from '../../../platform/storage/changed-since.ts';
+import { hasChanged, readChanged } from '../../../platform/storage/changed-since.ts';
 import type { ChangeMark } from '../../../platform/storage/changed-since.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { padded } from '../../../platform/storage/padded.ts';
@@ -15,6 +15,9 @@ export interface HolderRow {
   /** That control plane counts. */
   is_live: boolean;
 }
+
+/** Whether {@link selectChangedHolders} would find any. */
+export const HAVE_HOLDERS_CHANGED = hasChanged('agents');
 
 /** Of agents of all teams that have changed since then. */
 export function selectChangedHolders(db: DbOrTx, mark: ChangeMark): Promise<{ rows: HolderRow[]; mark: ChangeMark }> {

@@ -14,11 +14,11 @@ import type { Doors } from './doors.ts';
 import type { Entered } from './messages.ts';
 import type { HomeEvents, OtherHomes } from './other-homes.ts';
 import type { OwnForwards } from './types.ts';
-import { selectOpenByIds, selectOwnAndOrphans, selectRecord } from './store.ts';
+import { hasOwnOrOrphans, selectOpenByIds, selectOwnAndOrphans, selectRecord } from './store.ts';
 import type { OpenForward } from './store.ts';
 
 export interface HomesDeps {
-  cluster: Pick<Cluster, 'nodeId' | 'members' | 'isCounted' | 'gone'>;
+  cluster: Pick<Cluster, 'nodeId' | 'members' | 'looks' | 'isCounted' | 'gone'>;
   storage: Storage;
   clock: Clock;
   log: Log;
@@ -29,8 +29,6 @@ export interface HomesDeps {
   others: OtherHomes;
 }
 
-/** Changes that were not heard of are found this late. */
-const LOOK_EVERY_MS = 5000;
 /** Connections of dead control planes are looked for this often, besides when one is declared dead. */
 const SETTLE_EVERY_LOOKS = 12;
 
@@ -52,7 +50,6 @@ const MOST_LOOKUPS = 500;
  */
 export class Homes implements HomeEvents {
   readonly #deps: HomesDeps;
-  readonly #looks: Periodic;
   readonly #watch: Periodic;
   /** When each forward without a home was seen first, monotonic. */
   #orphans = new Map<string, number>();
@@ -61,19 +58,13 @@ export class Homes implements HomeEvents {
   #countedAt: number;
   #lookups = 0;
   #unsubscribe: () => void = () => undefined;
+  #stopAsking: (() => Promise<void>) | undefined;
   #isStopping = false;
 
   constructor(deps: HomesDeps) {
     this.#deps = deps;
     const { clock, log } = deps;
     this.#countedAt = clock.monotonic();
-    this.#looks = new Periodic({
-      clock,
-      log,
-      everyMs: LOOK_EVERY_MS,
-      failure: 'the forwards of this home could not be read',
-      run: () => this.look(),
-    });
     this.#watch = new Periodic({
       clock,
       log,
@@ -92,14 +83,18 @@ export class Homes implements HomeEvents {
       void own.track(this.#onGone(), 'forwards of a control plane that is gone could not be read');
     });
     await this.look({ isStart: true });
-    this.#looks.start();
+    this.#stopAsking = cluster.looks.ask({
+      asks: () => hasOwnOrOrphans(cluster.nodeId),
+      onAnswer: (hasForwards) => this.#onLook(hasForwards),
+      failure: 'the forwards of this home could not be read',
+    });
     this.#watch.start();
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#unsubscribe();
-    await this.#looks.stop();
+    await this.#stopAsking?.();
     await this.#watch.stop();
     await this.#looking?.catch(() => undefined);
     await this.#deps.doors.stop();
@@ -210,6 +205,14 @@ export class Homes implements HomeEvents {
     await this.#settleDoor(record);
   }
 
+  /** Changes that were not heard of are found by it. */
+  async #onLook(hasForwards: boolean): Promise<void> {
+    const { own, doors, cluster } = this.#deps;
+    if (hasForwards || this.#orphans.size + own.live.all().length + doors.all().length > 0) await this.look();
+    this.#looked += 1;
+    if (this.#looked % SETTLE_EVERY_LOOKS === 0 && cluster.members.isOwn('forward connections')) await own.settleConnections();
+  }
+
   async #look(isStart: boolean): Promise<void> {
     const { storage, cluster, own } = this.#deps;
     const rows = await selectOwnAndOrphans(storage.db, cluster.nodeId);
@@ -222,8 +225,6 @@ export class Homes implements HomeEvents {
     }
     for (const live of own.live.all()) if (!seen.has(live.id)) await this.settle({ teamId: live.teamId, id: live.id });
     await this.#lookAtDoors();
-    this.#looked += 1;
-    if (this.#looked % SETTLE_EVERY_LOOKS === 0 && cluster.members.isOwn('forward connections')) await own.settleConnections();
   }
 
   async #lookAtOwn({ record, agentId, isAgentRevoked, tunnelEpoch }: OpenForward): Promise<void> {

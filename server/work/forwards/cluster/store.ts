@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { SqlBool } from 'kysely';
+import type { RawBuilder, SqlBool } from 'kysely';
 import { inChunks } from '../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import type { ForwardKey } from '../store.ts';
@@ -18,6 +18,9 @@ export interface OpenForward {
 }
 
 const HAS_HOME = sql<SqlBool>`exists (select 1 from nodes where nodes.id = forwards.node_id)`;
+
+const isOwnOrOrphan = (nodeId: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(forwards.node_id = ${nodeId} or forwards.node_id is null or not ${HAS_HOME})`;
 
 function openForwards(db: DbOrTx) {
   return db
@@ -52,11 +55,13 @@ function read(row: Row): OpenForward {
 
 /** Forwards of all teams that are open at this home, and those whose home is gone. */
 export async function selectOwnAndOrphans(db: DbOrTx, nodeId: string): Promise<OpenForward[]> {
-  const rows = await openForwards(db)
-    .where((eb) => eb.or([eb('forwards.node_id', '=', nodeId), eb('forwards.node_id', 'is', null), eb.not(HAS_HOME)]))
-    .orderBy('forwards.created_at')
-    .execute();
+  const rows = await openForwards(db).where(isOwnOrOrphan(nodeId)).orderBy('forwards.created_at').execute();
   return rows.map(read);
+}
+
+/** Whether {@link selectOwnAndOrphans} would find any. */
+export function hasOwnOrOrphans(nodeId: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from forwards where closed_at is null and ${isOwnOrOrphan(nodeId)})`;
 }
 
 /** Those of these that are open, of all teams. */

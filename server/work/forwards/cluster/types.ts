@@ -6,7 +6,7 @@ import type { ForwardKey, updateTerms } from '../store.ts';
 import type { ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from '../types.ts';
 import type { Doors } from './doors.ts';
 
-export interface ForwardCluster extends Pick<Cluster, 'nodeId' | 'bus' | 'members' | 'isCounted' | 'gone'> {
+export interface ForwardCluster extends Pick<Cluster, 'nodeId' | 'bus' | 'looks' | 'members' | 'isCounted' | 'gone'> {
   /** How agents reach this control plane. */
   channelUrl: string;
   /** The control plane that has the agent's tunnel, as the database knows. */

@@ -3,7 +3,6 @@ import type { Clock } from '../../../platform/core/clock.ts';
 import { NobodyListensError } from '../../../platform/bus/errors.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
-import { Periodic } from '../../../platform/core/periodic.ts';
 import { within } from '../../../platform/core/within.ts';
 import { Settlement } from '../../../platform/nodes/settlement.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
@@ -17,11 +16,9 @@ import { TERMINAL_ENDS } from '../types.ts';
 import type { Ending, TerminalRecord, Ticket } from '../types.ts';
 import { AGENT_READY, homeOf, question, readyHint, releaseAnswer, statesAnswer, ticketAnswer } from './messages.ts';
 import type { Question } from './messages.ts';
-import { claimOrphans, moveTerminal, selectOpenAt, selectOpenElsewhere, selectOpenOne } from './store.ts';
+import { claimOrphans, hasOpenAt, moveTerminal, selectOpenAt, selectOpenElsewhere, selectOpenOne } from './store.ts';
 import type { TerminalCluster } from './types.ts';
 
-/** Changes that were not heard of are found this late. */
-const LOOK_EVERY_MS = 5000;
 /** A home that does not answer does not hold up an end or a list for long. */
 const TOLD_MS = 1000;
 /** A home stores what it has recorded before it lets a terminal go. */
@@ -50,38 +47,37 @@ export interface SharedTerminalsDeps {
  */
 export class SharedTerminals {
   readonly #deps: SharedTerminalsDeps;
-  readonly #looks: Periodic;
   readonly #orphans: Settlement;
   /** Terminals that are being given to another control plane. */
   readonly #leaving = new Set<string>();
+  #stopAsking: (() => Promise<void>) | undefined;
 
   constructor(deps: SharedTerminalsDeps) {
     this.#deps = deps;
     const { clock, log, cluster } = deps;
     this.#orphans = new Settlement({ cluster, clock, log, name: 'terminals', run: () => this.#adopt() });
-    this.#looks = new Periodic({
-      clock,
-      log,
-      everyMs: LOOK_EVERY_MS,
-      failure: 'the terminals of this control plane could not be read',
-      run: () => this.#look(),
-    });
   }
 
   /** Carries on with the terminals of control planes that are gone. @throws a storage error */
   async start(): Promise<void> {
-    const { bus, nodeId } = this.#deps.cluster;
+    const { bus, looks, nodeId } = this.#deps.cluster;
     bus.answer(homeOf(nodeId), (value) => this.#answer(question.parse(value)));
     bus.listen(AGENT_READY, (value) => this.#deps.live.onAgentReady(readyHint.parse(value).agent_id));
     await this.#adopt();
     this.#orphans.start();
-    this.#looks.start();
+    this.#stopAsking = looks.ask({
+      asks: () => hasOpenAt(nodeId),
+      onAnswer: async (hasTerminals) => {
+        if (hasTerminals || this.#deps.live.all().length > 0) await this.#look();
+      },
+      failure: 'the terminals of this control plane could not be read',
+    });
   }
 
   /** Resolves when nothing runs any more. Never rejects. */
   async stop(): Promise<void> {
     await this.#orphans.stop();
-    await this.#looks.stop();
+    await this.#stopAsking?.();
   }
 
   agentReady(agentId: string): void {

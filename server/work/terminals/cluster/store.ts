@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { SqlBool } from 'kysely';
+import type { RawBuilder, SqlBool } from 'kysely';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
 import type { TerminalKey } from '../store.ts';
 import type { TerminalRecord } from '../types.ts';
@@ -31,6 +31,11 @@ export async function moveTerminal(tx: Tx, { teamId, id }: TerminalKey, { from, 
 /** Open terminals of all teams whose home this control plane is. */
 export async function selectOpenAt(db: DbOrTx, nodeId: string): Promise<TerminalRecord[]> {
   return db.selectFrom('terminals').selectAll().where('ended_at', 'is', null).where('node_id', '=', nodeId).execute();
+}
+
+/** Whether there are any. */
+export function hasOpenAt(nodeId: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`exists (select 1 from terminals where ended_at is null and node_id = ${nodeId})`;
 }
 
 /** Open terminals of a team, or of an agent in it, whose home is not this control plane. */
