@@ -5,6 +5,9 @@ const LAST_CEILING_MS = 60_000;
 /** After a tunnel that was ready this long, in milliseconds, the ceiling starts from the beginning. */
 const STABLE_MS = 30_000;
 
+/** A goaway without a pause is obeyed at once after this long, in milliseconds: a server that repeats it must not get a dial for each. */
+const AT_ONCE_AFTER_MS = 1000;
+
 /** Result of the last connection. */
 export interface LastConnection {
   /** How long it was ready, in milliseconds; 0 if it never was. */
@@ -31,6 +34,8 @@ export class Backoff {
   /** How long to wait before the next dial, milliseconds. */
   next(last: LastConnection): number {
     if (last.readyMs >= STABLE_MS) this.#failures = 0;
+    // The server has spread its agents itself, and what they are asked meanwhile waits for them.
+    if (last.reconnectAfterMs === 0 && last.readyMs >= AT_ONCE_AFTER_MS) return 0;
     const usual = Math.min(LAST_CEILING_MS, FIRST_CEILING_MS * 2 ** this.#failures);
     // A server that says goaway has spread its agents itself.
     const ceiling = last.reconnectAfterMs === undefined && last.readyMs > 0 ? Math.max(usual, last.spreadMs ?? 0) : usual;

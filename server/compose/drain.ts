@@ -3,13 +3,14 @@ import type { Log } from '../platform/core/log.ts';
 import type { Beat } from '../platform/nodes/beat.ts';
 import { setNodeState } from '../platform/nodes/store.ts';
 import type { Storage } from '../platform/storage/db.ts';
-import type { TunnelRegistry } from '../platform/tunnel/registry.ts';
+import type { RequestHolder, TunnelRegistry } from '../platform/tunnel/registry.ts';
 
 interface Deps {
   nodeId: string;
   storage: Storage;
   beat: Pick<Beat, 'drain' | 'drains' | 'isDraining'>;
   tunnels: Pick<TunnelRegistry, 'drain' | 'size'>;
+  requests: RequestHolder;
   /** Until the load balancer has seen that `/readyz` fails, milliseconds. */
   balancerMs: number;
   log: Log;
@@ -65,12 +66,12 @@ export class Drain {
 
   /** Never rejects. */
   async #handOver(signal: AbortSignal): Promise<void> {
-    const { tunnels, balancerMs, log } = this.#deps;
+    const { tunnels, requests, balancerMs, log } = this.#deps;
     log.info({ count: tunnels.size }, 'giving the agents to other control planes');
     await pause(balancerMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     this.#refusesTunnels = true;
-    await tunnels.drain(signal);
+    await tunnels.drain(signal, requests);
     if (!signal.aborted) log.info({}, 'all agents have been sent to other control planes');
   }
 }

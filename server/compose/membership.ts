@@ -96,17 +96,23 @@ interface PartOptions {
   config: Config;
   claimed: Claimed;
   cluster: Cluster;
-  services: Pick<Services, 'tunnelRegistry' | 'events' | 'forwards' | 'terminals' | 'serverRuns'>;
+  services: Pick<Services, 'tunnelRegistry' | 'remoteAgents' | 'events' | 'forwards' | 'terminals' | 'serverRuns'>;
 }
 
-/** Tells the others how much this control plane has, and gives it to them when it drains. */
-export function takePart({ id: nodeId, storage, log }: ClaimDeps, { config, claimed: { beat }, cluster, services }: PartOptions): Drain {
-  const { tunnelRegistry: tunnels, events, forwards, terminals, serverRuns } = services;
+/**
+ * Tells the others how much this control plane has, and gives it to them when it drains.
+ * @returns undefined for one that serves its database alone
+ */
+export function takePart(
+  { id: nodeId, storage, log }: ClaimDeps,
+  { config, claimed: { beat }, cluster, services }: PartOptions,
+): Drain | undefined {
+  const { tunnelRegistry: tunnels, remoteAgents: requests, events, forwards, terminals, serverRuns } = services;
   beat.measure = () => ({
     tunnels: tunnels.size,
     clients: events.openStreams + forwards.openConnections + terminals.attachedClients,
     onBus: cluster.bus.isConnected,
     run: serverRuns.alive(),
   });
-  return new Drain({ nodeId, storage, beat, tunnels, balancerMs: config.cluster?.drainMs ?? 0, log });
+  return requests && new Drain({ nodeId, storage, beat, tunnels, requests, balancerMs: config.cluster?.drainMs ?? 0, log });
 }

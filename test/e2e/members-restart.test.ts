@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningServer } from '../../server/compose/start.ts';
+import { Balancer } from '../harness/cluster/balancer.ts';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { startMembers } from '../harness/cluster/members.ts';
 import { hasNats } from '../harness/nats-server.ts';
@@ -63,6 +64,39 @@ describe.skipIf(!postgres || !hasNats())('a member that the others do not count 
       .where('closed_at', 'is not', null);
     await waitUntil('the end is stored', async () => (await sessions.execute()).length > 0);
     expect((await sessions.execute())[0]).toEqual({ node_id: idOf(first), ended_by: 'server_stopped' });
+  });
+
+  test('no command fails while the agent goes to another one, asked at either', async () => {
+    const { world, nodes } = await startMembers(closers, { server: { SIGNALBOX_DRAIN_SECONDS: '0' } });
+    const [first, second] = [nodes[0]!, nodes[1]!];
+    const [routerId] = await world.routerIds();
+    const [firstPort, secondPort] = [first, second].map(({ url }) => Number(new URL(url).port)) as [number, number];
+    const balancer = await Balancer.start([firstPort, secondPort]);
+    closers.push(() => balancer.close());
+    await world.agent!.close();
+    await world.startAgent({ server: balancer.url });
+    const answers: { status: number; code: string | undefined; isDrained: boolean }[] = [];
+    let isDrained = false;
+    const isOver = (): boolean => answers.filter((answer) => answer.isDrained).length >= 20;
+    const askOn = async (server: RunningServer): Promise<void> => {
+      while (!isOver()) {
+        const { status, body } = await world.callerAt(server).call<{ code?: string }>('POST', `/api/synchronous/${routerId}`, IDENTITY);
+        answers.push({ status, code: body.code, isDrained });
+      }
+    };
+    await waitUntil('it is there', async () => (await world.caller.call('POST', `/api/synchronous/${routerId}`, IDENTITY)).status === 200);
+    // Some are under way at every moment, so that the agent is never idle by itself.
+    world.simulators[0]!.faults.delayMs = 200;
+    const asking = [first, second].flatMap((server) => Array.from({ length: 3 }, () => askOn(server)));
+    await waitUntil('commands are under way', () => answers.length >= 6);
+    balancer.targets = [secondPort, firstPort];
+    await first.drain();
+    const [agent] = await first.services.storage.db.selectFrom('agents').select('id').execute();
+    await waitUntil('it is at the other', () => second.services.gateway.epoch(agent!.id) !== undefined);
+    isDrained = true;
+    await Promise.all(asking);
+    expect(first.services.gateway.epoch(agent!.id)).toBeUndefined();
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
   test('drains when the database says so, and takes work again when it says that', async () => {

@@ -65,6 +65,6 @@ export const tunnels = feature({
           })
         : undefined;
     const gateway: AgentGateway = remoteAgents ?? tunnelRegistry;
-    return { tunnelRegistry, gateway, agentEvents };
+    return { tunnelRegistry, remoteAgents, gateway, agentEvents };
   },
 });

@@ -12,6 +12,7 @@ import { AppError } from '../core/errors.ts';
 import type { Listeners } from '../core/listeners.ts';
 import type { EndedBy } from '../core/tunnel-record.ts';
 import { TUNNEL_ENDS } from '../core/tunnel-record.ts';
+import { MovingAgents } from './moving-agents.ts';
 
 /** About 100 bytes each: 10 MB for a fleet of this size. A holder that is not remembered is read by its key. */
 const REMEMBERED_HOLDERS = 100_000;
@@ -22,6 +23,7 @@ const UNFINISHED_BYTES = 12 * MAX_REPLY_BYTES;
 const RETRY = { retryAfterMs: 2000 };
 
 const HELD = 'signalbox.agents.held';
+const LEAVES = 'signalbox.agents.leaves';
 const DISCONNECT = 'signalbox.agents.disconnect';
 const requestsOf = (nodeId: string): string => `signalbox.node.${nodeId}.request`;
 const noticesOf = (nodeId: string): string => `signalbox.node.${nodeId}.notice`;
@@ -40,6 +42,7 @@ const answer = z.discriminatedUnion('held', [
   z.object({ held: z.literal(false) }),
 ]);
 const heldHint = z.object({ agent_id: z.string(), node_id: z.string(), epoch: z.number() });
+const leavesHint = z.object({ agent_id: z.string(), for_ms: z.number().nonnegative() });
 const disconnectHint = z.object({ agent_id: z.string(), reason: z.enum(['revoked', 'restart']), ended_by: z.enum(TUNNEL_ENDS).optional() });
 
 /** The tunnels of this process. */
@@ -61,7 +64,7 @@ export interface RemoteAgentsDeps {
   holder: (agentId: string) => Promise<string | undefined>;
   /** Whether another control plane has the agent's tunnel, as far as is known without a query. */
   isElsewhere: (agentId: string) => boolean;
-  clock: Pick<Clock, 'monotonic'>;
+  clock: Pick<Clock, 'monotonic' | 'setTimeout'>;
   counters: Counters;
 }
 
@@ -78,9 +81,11 @@ export class RemoteAgents implements AgentGateway {
   /** Which control plane has the agent, while that is read, by agent. */
   readonly #reads = new Map<string, Promise<string | undefined>>();
   #notices = 0;
+  readonly #moving: MovingAgents;
 
   constructor(deps: RemoteAgentsDeps) {
     this.#deps = deps;
+    this.#moving = new MovingAgents(deps.clock);
     const { bus, nodeId, local, gone } = deps;
     gone.subscribe((id) => this.#onGone(id));
     bus.answer(requestsOf(nodeId), (value, call) => this.#answer(value, call));
@@ -93,6 +98,11 @@ export class RemoteAgents implements AgentGateway {
       const { agent_id: agentId, node_id: holder, epoch } = heldHint.parse(value);
       this.#holders.set(agentId, holder);
       local.closeOlder(agentId, epoch);
+      this.#moving.end(agentId);
+    });
+    bus.listen(LEAVES, (value) => {
+      const { agent_id: agentId, for_ms: forMs } = leavesHint.parse(value);
+      this.#moving.begin(agentId, forMs);
     });
     bus.listen(DISCONNECT, (value) => {
       const { agent_id: agentId, reason, ended_by: endedBy } = disconnectHint.parse(value);
@@ -104,6 +114,13 @@ export class RemoteAgents implements AgentGateway {
   announce(agentId: string, epoch: number): void {
     this.#holders.delete(agentId);
     this.#deps.bus.publish(HELD, { agent_id: agentId, node_id: this.#deps.nodeId, epoch });
+    this.#moving.end(agentId);
+  }
+
+  /** This control plane sends the agent to another one: what it is asked anywhere waits for its new tunnel, at most so long. */
+  leaves(agentId: string, forMs: number): void {
+    this.#moving.begin(agentId, forMs);
+    this.#deps.bus.publish(LEAVES, { agent_id: agentId, for_ms: forMs });
   }
 
   async request<M extends Request['method']>(
@@ -113,8 +130,39 @@ export class RemoteAgents implements AgentGateway {
     options: RequestOptions,
   ): Promise<RequestResult<M>> {
     const { local, clock } = this.#deps;
-    if (local.epoch(agentId) !== undefined) return local.request(agentId, method, params, options);
     const endsAt = clock.monotonic() + options.timeoutMs;
+    await this.#arrival(agentId, options.signal, endsAt);
+    let result = await this.#send(agentId, method, params, options, endsAt);
+    if (!result && this.#moving.has(agentId)) {
+      // It was sent away meanwhile.
+      await this.#arrival(agentId, options.signal, endsAt);
+      result = await this.#send(agentId, method, params, options, endsAt);
+    }
+    if (result) return result;
+    // The tunnel that it still has takes no more requests.
+    if (this.#moving.has(agentId)) throw new AppError('agent_offline', 'the agent is on its way to another control plane', RETRY);
+    // Not connected anywhere, or here by now.
+    return local.request(agentId, method, params, { ...options, timeoutMs: endsAt - clock.monotonic() });
+  }
+
+  async #arrival(agentId: string, signal: AbortSignal | undefined, endsAt: number): Promise<void> {
+    if (!this.#moving.has(agentId)) return;
+    releaseAdmissionSlot();
+    await this.#moving.ended(agentId, { timeoutMs: endsAt - this.#deps.clock.monotonic(), signal });
+  }
+
+  /** @returns undefined when the agent has no tunnel that takes requests: nothing was sent to it */
+  async #send<M extends Request['method']>(
+    agentId: string,
+    method: M,
+    params: RequestParams<M>,
+    options: RequestOptions,
+    endsAt: number,
+  ): Promise<RequestResult<M> | undefined> {
+    const { local, clock } = this.#deps;
+    if (this.#moving.has(agentId)) return undefined;
+    if (local.epoch(agentId) !== undefined)
+      return local.request(agentId, method, params, { ...options, timeoutMs: endsAt - clock.monotonic() });
     const remembered = this.#holders.get(agentId);
     const isRead = remembered === undefined;
     const holder = remembered ?? (await this.#read(agentId));
@@ -122,9 +170,7 @@ export class RemoteAgents implements AgentGateway {
     if (first) return first;
     // Its tunnel has moved. What was read just now is not read again, unless it was there and is gone.
     const next = isRead && holder === undefined ? undefined : await this.#read(agentId);
-    const second = next === holder ? undefined : await this.#ask(next, agentId, method, params, options, endsAt);
-    // Not connected anywhere, or here by now.
-    return second ?? local.request(agentId, method, params, { ...options, timeoutMs: endsAt - clock.monotonic() });
+    return next === holder ? undefined : this.#ask(next, agentId, method, params, options, endsAt);
   }
 
   /** To an agent of another control plane it is on its way when this returns true; whether it arrives is not known. */
@@ -275,7 +321,7 @@ export class RemoteAgents implements AgentGateway {
     const { agent_id: agentId, method, params } = question.parse(value);
     // What was asked of a process that was frozen may be old, and its asker gone.
     if (!isCounted()) throw new AppError('unavailable', 'the control plane that has the agent does not reach the database', RETRY);
-    if (local.epoch(agentId) === undefined) return { held: false };
+    if (local.epoch(agentId) === undefined || this.#moving.has(agentId)) return { held: false };
     // The agent checks the form of both.
     const result = await local.request(agentId, method as 'command', params as RequestParams<'command'>, {
       timeoutMs: remainingMs,

@@ -36,6 +36,20 @@ const DRAIN_PATIENCE_MS = 10_000;
  */
 export const MAX_TUNNELS_PER_AGENT = 8;
 
+/**
+ * How long requests wait for the new tunnel of an agent that was sent away, milliseconds. It dials at once, and a second and third time within
+ * 3 s when a load balancer sends it to a control plane that takes no tunnels.
+ */
+const COMES_BACK_MS = 5000;
+
+/** Whoever passes requests on to agents. */
+export interface RequestHolder {
+  /** Requests to this agent wait for its next tunnel from now on, at most so long. */
+  leaves(agentId: string, forMs: number): void;
+  /** The agent takes requests over its tunnel with this node. */
+  announce(agentId: string, epoch: number): void;
+}
+
 /** All tunnels of this node: the newest of each agent is the one that features reach. */
 export class TunnelRegistry implements AgentGateway {
   readonly #deps: SessionDeps<TunnelSession>;
@@ -128,24 +142,35 @@ export class TunnelRegistry implements AgentGateway {
   }
 
   /**
-   * Sends the agents to other control planes, 500 a second, each when nothing that it was asked is under way, or after 10 s. Resolves when
-   * all are gone or the signal aborts. Agents that come meanwhile are sent away too.
+   * Sends the agents to other control planes, 500 a second. From then on an agent gets no more requests, and it goes when those under way are
+   * answered, or after 10 s. Resolves when all are gone or the signal aborts. Agents that come meanwhile are sent away too.
    */
-  async drain(signal: AbortSignal): Promise<void> {
+  async drain(signal: AbortSignal, requests: RequestHolder): Promise<void> {
     const { clock } = this.#deps;
-    const patientUntil = clock.monotonic() + DRAIN_PATIENCE_MS;
+    /** Until when each may answer. */
+    const leaving = new Map<TunnelSession, number>();
     while (this.#sessions.size > 0 && !signal.aborted) {
-      const mayLose = clock.monotonic() >= patientUntil;
-      let room = SLICE.agents;
-      for (const session of this.#sessions) {
-        if (room === 0) break;
-        if (!session.canLeave(mayLose)) continue;
-        room -= 1;
+      this.#chooseLeaving(leaving, requests);
+      for (const [session, patientUntil] of leaving) {
+        if (!session.canLeave(clock.monotonic() >= patientUntil)) continue;
+        requests.leaves(session.identity.agentId, COMES_BACK_MS);
         session.close('restart', { reconnectAfterMs: 0, endedBy: 'server_stopped' });
       }
       await new Promise<void>((resolve) => {
         clock.setTimeout(resolve, SLICE.everyMs);
       });
+    }
+    for (const session of leaving.keys()) if (session.epoch !== undefined) requests.announce(session.identity.agentId, session.epoch);
+  }
+
+  #chooseLeaving(leaving: Map<TunnelSession, number>, requests: RequestHolder): void {
+    let room = SLICE.agents;
+    for (const session of this.#sessions) {
+      if (room === 0) return;
+      if (leaving.has(session)) continue;
+      room -= 1;
+      leaving.set(session, this.#deps.clock.monotonic() + DRAIN_PATIENCE_MS);
+      if (!session.canLeave(false)) requests.leaves(session.identity.agentId, DRAIN_PATIENCE_MS + COMES_BACK_MS);
     }
   }
 

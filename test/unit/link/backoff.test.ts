@@ -32,5 +32,13 @@ test('the first pause after a server that was lost without a word is spread as i
   // It was not ready again: the usual way on.
   expect(backoff.next({ readyMs: 0 })).toBe(1000);
   // One that says goodbye has spread its agents itself.
-  expect(backoff.next({ readyMs: 60_000, spreadMs: 8000, reconnectAfterMs: 0 })).toBe(500);
+  expect(backoff.next({ readyMs: 60_000, spreadMs: 8000, reconnectAfterMs: 1 })).toBe(501);
+});
+
+test('a goaway without a pause is obeyed at once, but not again and again', () => {
+  const backoff = new Backoff(() => 0.5);
+  expect(backoff.next({ readyMs: 1000, reconnectAfterMs: 0 })).toBe(0);
+  expect(backoff.next({ readyMs: 1000, reconnectAfterMs: 0 })).toBe(0);
+  expect(backoff.next({ readyMs: 999, reconnectAfterMs: 0 })).toBe(500);
+  expect(backoff.next({ readyMs: 0 })).toBe(1000);
 });

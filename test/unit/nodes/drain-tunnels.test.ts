@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
+import type { RequestHolder } from '../../../server/platform/tunnel/registry.ts';
 import { settle, TunnelBench } from '../../harness/tunnel-bench.ts';
+
+/** What holds requests back is told: for how long of which agent, and whose requests may go on. */
+function recorder(): RequestHolder & { said: unknown[] } {
+  const said: unknown[] = [];
+  return { said, leaves: (agentId, forMs) => void said.push([agentId, forMs]), announce: (agentId) => void said.push([agentId, 'stays']) };
+}
 
 /** Lets `ms` pass in the steps of the drain. */
 async function pass(bench: TunnelBench, ms: number): Promise<void> {
@@ -14,7 +21,7 @@ test('agents are sent away 500 a second', async () => {
   const bench = new TunnelBench();
   const sockets = Array.from({ length: 120 }, () => bench.connect(bench.sessions.add().agentId));
   const stop = new AbortController();
-  const drained = bench.registry.drain(stop.signal);
+  const drained = bench.registry.drain(stop.signal, recorder());
   const gone = (): number => sockets.filter((socket) => socket.last('goaway') !== undefined).length;
   await settle();
   expect(gone()).toBe(50);
@@ -35,13 +42,61 @@ test('an agent that was asked something stays until it has answered, and not for
   const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
   const outcome = asked.catch((error: unknown) => error);
   const stop = new AbortController();
-  const drained = bench.registry.drain(stop.signal);
+  const requests = recorder();
+  const drained = bench.registry.drain(stop.signal, requests);
   await pass(bench, 9800);
   expect(socket.last('goaway')).toBeUndefined();
+  expect(requests.said).toEqual([[bench.agentId, 15_000]]);
   await pass(bench, 400);
   expect(socket.last('goaway')).toMatchObject({ reason: 'restart' });
   expect(await outcome).toMatchObject({ code: 'outcome_unknown' });
+  expect(requests.said).toEqual([
+    [bench.agentId, 15_000],
+    [bench.agentId, 5000],
+  ]);
   stop.abort();
   await pass(bench, 200);
   await drained;
+});
+
+test('what was under way is answered before the goaway', async () => {
+  const bench = new TunnelBench();
+  const socket = await bench.ready();
+  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
+  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const stop = new AbortController();
+  const requests = recorder();
+  const drained = bench.registry.drain(stop.signal, requests);
+  await pass(bench, 3000);
+  const { id } = socket.last('request')!;
+  socket.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'command', ret: 'done' } } });
+  expect(await asked).toEqual({ ret: 'done' });
+  await pass(bench, 200);
+  expect(socket.last('goaway')).toMatchObject({ reason: 'restart', reconnect_after_ms: 0 });
+  expect(requests.said.at(-1)).toEqual([bench.agentId, 5000]);
+  stop.abort();
+  await pass(bench, 100);
+  await drained;
+});
+
+test('whoever has not left when the drain is ended stays, and gets requests again', async () => {
+  const bench = new TunnelBench();
+  const socket = await bench.ready();
+  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
+  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const stop = new AbortController();
+  const requests = recorder();
+  const drained = bench.registry.drain(stop.signal, requests);
+  await pass(bench, 1000);
+  stop.abort();
+  await pass(bench, 100);
+  await drained;
+  expect(socket.last('goaway')).toBeUndefined();
+  expect(requests.said).toEqual([
+    [bench.agentId, 15_000],
+    [bench.agentId, 'stays'],
+  ]);
+  const { id } = socket.last('request')!;
+  socket.say({ type: 'reply', id, outcome: { ok: true, result: { method: 'command' } } });
+  await asked;
 });

@@ -4,6 +4,7 @@ import { Listeners } from '../../../server/platform/core/listeners.ts';
 import type { AgentGateway, Notice } from '../../../server/platform/core/agent-gateway.ts';
 import { RemoteAgents } from '../../../server/platform/nodes/remote-agents.ts';
 import { MemoryBus } from '../../harness/cluster/memory-bus.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const AGENT = 'agent-1';
@@ -41,7 +42,7 @@ describe('a notice to an agent of another control plane', () => {
         reads += agentId === AGENT ? 1 : 0;
         return Promise.resolve(holder);
       },
-      clock: { monotonic: () => 0 },
+      clock: new ManualClock(),
       counters: new Counters(),
     });
     const node = { agents, held, told };
