@@ -15,6 +15,11 @@ function longestDrainOf({ cluster }: Config): number {
   return cluster ? cluster.drainMs + DRAIN_DEADLINE_MS : 0;
 }
 
+/** From the signal to the end of the process. */
+export function longestStopMs(config: Config): number {
+  return SHUTDOWN_DEADLINE_MS + longestDrainOf(config);
+}
+
 /**
  * Starts the control plane and leaves it running. From then on a signal ends the process with code 0, an unexpected error
  * with code 1. @throws AppError when it cannot be started
@@ -29,7 +34,7 @@ export async function serve(config: Config, complain: (text: string) => void): P
   let starting: Promise<unknown> = Promise.resolve();
   const longestDrainMs = longestDrainOf(config);
   // Installed before the start so that a signal during it is not lost: the start finishes, then everything is closed.
-  const grace = closeWithGrace({ delay: SHUTDOWN_DEADLINE_MS + longestDrainMs, logger, skip: [...END_SIGNALS] }, async ({ err }) => {
+  const grace = closeWithGrace({ delay: longestStopMs(config), logger, skip: [...END_SIGNALS] }, async ({ err }) => {
     stop.abort();
     if (err) complain(`signalbox: ${err.stack ?? err.message}`);
     await starting.catch(() => undefined);

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../server/config.ts';
+import { longestStopMs } from '../../server/cli/serve.ts';
+import { checkConfig, loadConfig } from '../../server/config.ts';
 import { configurationWarnings } from '../../server/config-warnings.ts';
 
 /** The units for systemd, as people copy them. */
@@ -39,6 +40,17 @@ test('the control plane may listen on port 443, where docs/forwards.md has forwa
   expect(lines).toContain('AmbientCapabilities=CAP_NET_BIND_SERVICE');
   expect(lines).toContain('CapabilityBoundingSet=CAP_NET_BIND_SERVICE');
   expect(lines).toContain('User=signalbox');
+});
+
+test('systemd gives the control plane more time to stop than it ever takes', async () => {
+  const cluster = {
+    SIGNALBOX_DATABASE_URL: 'postgres://localhost/signalbox',
+    SIGNALBOX_BUS_URL: 'nats://localhost',
+    SIGNALBOX_NODE_PUBLIC_URL: 'https://node-1.example.net',
+    SIGNALBOX_DRAIN_SECONDS: '300',
+  };
+  const seconds = Number(/^TimeoutStopSec=(\d+)$/m.exec(await read('signalbox.service'))?.[1]);
+  expect(seconds * 1000).toBeGreaterThan(longestStopMs(checkConfig(cluster)));
 });
 
 test.skipIf(!hasSystemd()).each(['signalbox.service', 'signalbox-agent.service'])('%s is exposed by less than 3 of 10', async (unit) => {
