@@ -888,6 +888,8 @@ export interface Me {
     id: string;
     name: string;
   };
+  /** Whether the caller sees and drains the control planes. Given on the server only; false for API keys and clients */
+  installation_admin: boolean;
 }
 
 export interface Member {

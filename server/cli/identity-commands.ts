@@ -65,6 +65,25 @@ const userPassword: Command = {
   },
 };
 
+const userInstallationAdmin: Command = {
+  name: 'user installation-admin',
+  summary: 'have a user see and drain the control planes, or no longer',
+  positionals: ['EMAIL'],
+  options: { remove: { value: '', help: 'take the right away', flag: true } },
+  async run({ teams }, input) {
+    const isAdmin = !input.flag('remove');
+    const email = input.need('EMAIL');
+    const { userId: id, hasPassword, memberships } = await teams.setInstallationAdmin(email, isAdmin);
+    const lines = [`${email} ${isAdmin ? 'is an administrator of the installation' : 'does not administer the installation any more'}`];
+    if (isAdmin) {
+      const inTeams = await Promise.all(memberships.map(async ({ teamId, role }) => `${(await teams.findTeam(teamId)).name} (${role})`));
+      lines.push(inTeams.length === 0 ? 'In no team: cannot sign in.' : `In the teams: ${inTeams.join(', ')}`);
+      if (hasPassword) lines.push(`Whoever invited the person may have chosen the password. To be sure: signalbox user password ${email}`);
+    }
+    return { json: { id, installation_admin: isAdmin }, lines };
+  },
+};
+
 const secretKeyForget: Command = {
   name: 'secret-key forget',
   summary: 'after losing the secret key file: delete what it encrypts',
@@ -86,4 +105,11 @@ const secretKeyForget: Command = {
   },
 };
 
-export const identityCommands: readonly Command[] = [userPassword, signingKeyList, signingKeyRotate, signingKeyReplace, secretKeyForget];
+export const identityCommands: readonly Command[] = [
+  userPassword,
+  userInstallationAdmin,
+  signingKeyList,
+  signingKeyRotate,
+  signingKeyReplace,
+  secretKeyForget,
+];

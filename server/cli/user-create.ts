@@ -14,6 +14,11 @@ export const userCreate: Command = {
     role: role('role in the team', true),
     'password-file': { value: 'F', help: 'file with the password in its first line; default: generate one' },
     invite: { value: '', help: 'print an invitation link; the user sets the password there', flag: true },
+    'installation-admin': {
+      value: '',
+      help: 'also an administrator of the installation, who sees and drains control planes; for new accounts',
+      flag: true,
+    },
     'without-consent': {
       value: '',
       help: 'add a person with an account without an invitation; their present password then opens this team too',
@@ -25,7 +30,11 @@ export const userCreate: Command = {
     if (isInvited && input.flag('without-consent')) throw new UsageError('--invite and --without-consent exclude each other');
     if (isInvited && input.option('password-file') !== undefined)
       throw new UsageError('--password-file cannot be used with --invite: the user sets the password');
-    const needsInvitation = isInvited || (!input.flag('without-consent') && (await administration.teams.hasAccount(input.need('EMAIL'))));
+    if (isInvited && input.flag('installation-admin'))
+      throw new UsageError('--installation-admin cannot be used with --invite: whoever opens the link would have it');
+    const needsInvitation =
+      isInvited ||
+      (!input.flag('without-consent') && !input.flag('installation-admin') && (await administration.teams.hasAccount(input.need('EMAIL'))));
     return needsInvitation ? invite(administration, input) : create(administration, input);
   },
 };
@@ -38,11 +47,16 @@ async function create(administration: Administration, input: Input): Promise<Res
     email: input.need('EMAIL'),
     role: roleOf(input)!,
     password: file === undefined ? undefined : await readFirstLine(file),
+    isInstallationAdmin: input.flag('installation-admin'),
   });
   const { userId: id, email } = member;
-  const lines = [`user ${email}, ${member.role}: ${id}`];
+  const isAdmin = input.flag('installation-admin');
+  const lines = [`user ${email}, ${member.role}${isAdmin ? ', administrator of the installation' : ''}: ${id}`];
   if (generatedPassword !== null) lines.push(`password: ${generatedPassword}`, ONCE);
-  return { json: { id, email, role: member.role, team_id: teamId, password: generatedPassword }, lines };
+  return {
+    json: { id, email, role: member.role, team_id: teamId, password: generatedPassword, ...(isAdmin ? { installation_admin: true } : {}) },
+    lines,
+  };
 }
 
 async function invite(administration: Administration, input: Input): Promise<Result> {

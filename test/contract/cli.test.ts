@@ -120,6 +120,33 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     });
   });
 
+  test('an administrator of the installation is made here, of a new account or by name, and is one no longer when that is said', async () => {
+    await run('team', 'create', 'North');
+    await run('team', 'create', 'South');
+    const words = ['user', 'create', 'ada@example.org', '--role', 'viewer', '--team'];
+    const made = await json(...words, 'North', '--installation-admin');
+    expect(made).toMatchObject({ installation_admin: true, password: expect.stringMatching(/^\w{20}$/) as string });
+    // Of an account that is there, somebody else may have chosen the password: this is asked for by a command of its own.
+    for (const more of [[], ['--without-consent']])
+      expect(await run(...words, 'South', '--installation-admin', ...more)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('signalbox user installation-admin') as string,
+      });
+    expect(await run(...words, 'North', '--installation-admin', '--invite')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('whoever opens the link') as string,
+    });
+    expect(await json('user', 'installation-admin', 'Ada@example.org', '--remove')).toEqual({ id: made['id'], installation_admin: false });
+    await run(...words, 'South', '--without-consent');
+    expect((await run('user', 'installation-admin', 'ada@example.org')).stdout).toMatch(
+      /^ada@example\.org is an administrator of the installation\nIn the teams: North \(viewer\), South \(viewer\)\nWhoever invited.*user password ada@example\.org\n$/,
+    );
+    expect(await run('user', 'installation-admin', 'eve@example.org')).toMatchObject({
+      code: 1,
+      stderr: 'signalbox: user eve@example.org not found\n',
+    });
+  });
+
   test('a fresh database: team, user, key, site and tokens, each as one JSON object', async () => {
     const team = await json('team', 'create', 'North');
     expect(team).toEqual({ id: expect.any(String) as string, name: 'North' });

@@ -98,12 +98,17 @@ export class Who {
   #take(now: Me): void {
     this.#againMs = AGAIN_MS;
     this.#isRefused = false;
-    if (now.role === this.#me.role) return;
-    const isLower = !hasRole(now.role, this.#me.role);
-    if (isLower) this.#lowered += 1;
-    this.#change = { role: now.role, isLower };
+    const before = this.#me;
+    if (now.role === before.role && now.installation_admin === before.installation_admin) return;
+    if (now.role !== before.role) this.#takeRole(now.role);
     this.#me = now;
     this.#tell();
+  }
+
+  #takeRole(role: Me['role']): void {
+    const isLower = !hasRole(role, this.#me.role);
+    if (isLower) this.#lowered += 1;
+    this.#change = { role, isLower };
   }
 
   #tell(): void {

@@ -209,7 +209,9 @@ export class IdentityService {
       id: userId,
       teamId,
       role: holder.role,
+      // A client belongs to a team, whose administrators could act through it.
       ...(firstParty ? {} : { clientId }),
+      ...(firstParty && holder.isInstallationAdmin ? { isInstallationAdmin: true } : {}),
       ...(claims.loginTs === undefined ? {} : { signedInAt: claims.loginTs * 1000 }),
     };
   }

@@ -35,6 +35,7 @@ export interface SessionHolder {
   role: Role;
   /** Tokens issued before this time are refused, milliseconds. */
   sessionsSince: number;
+  isInstallationAdmin: boolean;
 }
 
 /** An external OpenID provider for sign-in without a password. */

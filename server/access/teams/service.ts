@@ -14,6 +14,7 @@ import {
   lockAccount,
   selectAccount,
   setEmailVerified,
+  setInstallationAdmin,
   updatePassword,
 } from './accounts/store.ts';
 import type { Account } from './accounts/store.ts';
@@ -21,6 +22,7 @@ import { checkEmail, normalizeEmail } from './checks.ts';
 import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
+import { deletePasswordLink } from './password-links/store.ts';
 import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
@@ -94,8 +96,8 @@ export class TeamsService {
    * Makes a person a member of a team without asking them: for the server's operator only. A person known from another team keeps
    * their password. All others join by invitation (invitations/service.ts).
    * @returns the member, and the generated password, which cannot be read again
-   * @throws AppError `invalid` for a bad address or password; `conflict` for a member of this team, or for an account whose
-   *   password an administrator has set
+   * @throws AppError `invalid` for a bad address or password; `conflict` for a member of this team, for an account whose
+   *   password an administrator has set, and for any account that shall become an administrator of the installation
    */
   async createUser(user: NewUser): Promise<{ member: Member; generatedPassword: string | null }> {
     const { id, createdAt } = this.#newRecord();
@@ -108,6 +110,10 @@ export class TeamsService {
       const account = (await selectAccount(tx, { email }))!;
       await lockAccount(tx, account.id);
       if (!isNew && account.isPasswordShared) throw passwordShared(email);
+      if (user.isInstallationAdmin) {
+        if (!isNew) throw new AppError('conflict', `${email} has an account already: see signalbox user installation-admin`);
+        await setInstallationAdmin(tx, account.id, true);
+      }
       checkQuota(this.#deps.counters, 'members_per_team', await countMembers(tx, user.teamId, QUOTAS.members_per_team.most));
       const added = await insertMember(tx, { teamId: user.teamId, userId: account.id, role: user.role, createdAt });
       if (!added) throw new AppError('conflict', `${email} is already a member of this team`);
@@ -202,6 +208,25 @@ export class TeamsService {
     const generated = password === undefined ? newSecret(GENERATED_PASSWORD_LENGTH) : null;
     await this.setPassword(user.id, password ?? generated!);
     return { userId: user.id, generatedPassword: generated };
+  }
+
+  /**
+   * For the server's operator: nobody may become an administrator of the installation by the rights that a team gives. A password link that
+   * was made before ends, because its holder would get the account.
+   * @returns all memberships: who administers these teams may have invited the person, and so have chosen the password
+   * @throws AppError `not_found`; `conflict` for an account whose password an administrator has set
+   */
+  async setInstallationAdmin(email: string, isAdmin: boolean): Promise<{ userId: string; hasPassword: boolean; memberships: Member[] }> {
+    return this.#deps.storage.writes.write(async (tx) => {
+      const found = await selectAccount(tx, { email: normalizeEmail(email) });
+      if (!found) throw notFound(`user ${email}`);
+      await lockAccount(tx, found.id);
+      const { id: userId, isPasswordShared, passwordHash } = (await selectAccount(tx, { id: found.id }))!;
+      if (isAdmin && isPasswordShared) throw passwordShared(email);
+      await setInstallationAdmin(tx, userId, isAdmin);
+      if (isAdmin) await deletePasswordLink(tx, userId);
+      return { userId, hasPassword: passwordHash !== null, memberships: await selectMemberships(tx, userId) };
+    });
   }
 
   /** An identity provider has verified that the person reads the address: notifications may be sent there. */

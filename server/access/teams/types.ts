@@ -23,6 +23,8 @@ export interface NewUser {
   role: Role;
   /** Generated when missing. */
   password?: string | undefined;
+  /** For a new account only: of another one, somebody else may know the password. */
+  isInstallationAdmin?: boolean | undefined;
 }
 
 export interface MemberChange {

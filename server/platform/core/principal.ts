@@ -11,6 +11,8 @@ export interface Principal {
   role: Role;
   /** The team's client that acts for the user; absent when the user acts in the first-party application. */
   clientId?: string;
+  /** Present for an administrator of the installation in the first-party application: never for a key, nor for a client. */
+  isInstallationAdmin?: true;
   /** When the user signed in, milliseconds; absent for a key, and in tokens of an earlier version. */
   signedInAt?: number;
 }

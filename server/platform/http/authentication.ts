@@ -15,6 +15,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The minimum role of the caller; `viewer` by default. */
     role?: Role;
+    /** Only for administrators of the installation, whatever their role in the team. */
+    installation?: true;
   }
 }
 
@@ -65,12 +67,15 @@ export function requireCaller(scope: App): void {
   });
 }
 
-/** Rejects callers without the role that the route requires. */
+/** Rejects callers without the role or the right that the route requires. */
 export function requireRole(scope: App): void {
   scope.addHook('preValidation', async (request: FastifyRequest, _reply: FastifyReply) => {
     const needed = request.routeOptions.config.role ?? 'viewer';
     if (!hasRole(principalOf(request), needed)) {
       throw new AppError('forbidden', `this needs the role ${needed}`);
+    }
+    if (request.routeOptions.config.installation && !principalOf(request).isInstallationAdmin) {
+      throw new AppError('forbidden', 'this is for administrators of the installation, signed in to the web application');
     }
   });
 }

@@ -18,6 +18,8 @@ export interface UsersTable {
   sessions_since: Generated<Millis>;
   /** An administrator was shown this password, before there were links. Cleared by the next one. */
   password_shared: Generated<Flag>;
+  /** Administers the installation. Only the command line on the server gives and takes it. */
+  installation_admin: Generated<Flag>;
   /** When it became known that the person reads the address; null before. */
   email_verified_at: Generated<Millis | null>;
   /** Why no notification is sent to the address. */

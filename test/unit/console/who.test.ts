@@ -32,6 +32,15 @@ it('has the new role when it was read again, and counts those that allow less', 
   expect(who.lowered).toBe(1);
 });
 
+it('says nothing of the role when somebody becomes an administrator of the installation', async () => {
+  const { who, answers, told } = start('viewer');
+  const reading = who.readAgain();
+  answers[0]!.resolve({ data: { ...me('viewer'), installation_admin: true } });
+  await reading;
+  expect(who.me.installation_admin).toBe(true);
+  expect([told, who.change, who.lowered]).toEqual([['viewer'], undefined, 0]);
+});
+
 it('does not believe an old answer that comes after a newer one', async () => {
   const { who, answers, told } = start('viewer');
   const readings = [who.readAgain(), who.readAgain()];

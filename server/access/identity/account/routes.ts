@@ -17,6 +17,7 @@ const example = {
   email: 'ada@example.org',
   role: 'operator' as const,
   team: { id: '01a1fb8f-0000-7b54-8c11-d4f2a6c8e0b2', name: 'Depot' },
+  installation_admin: false,
 };
 const meSchema = z
   .object({
@@ -25,6 +26,9 @@ const meSchema = z
     email: z.string().nullable().describe('Null for an API key'),
     role: z.enum(ROLES).describe('Current role of this credential'),
     team: z.object({ id: z.string(), name: z.string() }),
+    installation_admin: z
+      .boolean()
+      .describe('Whether the caller sees and drains the control planes. Given on the server only; false for API keys and clients'),
   })
   .meta({ id: 'Me', examples: [example] });
 
@@ -72,10 +76,10 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
       },
     },
     async (request) => {
-      const { id, kind, teamId, role } = principalOf(request);
+      const { id, kind, teamId, role, isInstallationAdmin = false } = principalOf(request);
       const { name } = await teams.findTeam(teamId);
       const email = kind === 'user' ? (await teams.getMember(teamId, id)).email : null;
-      return success({ id, kind, email, role, team: { id: teamId, name } });
+      return success({ id, kind, email, role, team: { id: teamId, name }, installation_admin: isInstallationAdmin });
     },
   );
   app.get(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { fromFlag } from '../../../platform/storage/columns.ts';
+import { fromFlag, toFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
 import { insertRevocation } from '../../../platform/storage/revocations.ts';
 
@@ -13,14 +13,22 @@ export interface Account {
   passwordSince: number;
   /** True when an administrator was shown this password. */
   isPasswordShared: boolean;
+  isInstallationAdmin: boolean;
 }
 
 export async function selectAccount(db: DbOrTx, by: { email: string } | { id: string }): Promise<Account | undefined> {
-  const query = db.selectFrom('users').select(['id', 'email', 'password_hash', 'sessions_since', 'password_shared']);
+  const query = db.selectFrom('users').select(['id', 'email', 'password_hash', 'sessions_since', 'password_shared', 'installation_admin']);
   const row = await ('id' in by ? query.where('id', '=', by.id) : query.where('email', '=', by.email)).executeTakeFirst();
   if (!row) return undefined;
   const { id, email, password_hash: passwordHash, sessions_since: passwordSince } = row;
-  return { id, email, passwordHash, passwordSince, isPasswordShared: fromFlag(row.password_shared) };
+  return {
+    id,
+    email,
+    passwordHash,
+    passwordSince,
+    isPasswordShared: fromFlag(row.password_shared),
+    isInstallationAdmin: fromFlag(row.installation_admin),
+  };
 }
 
 /** False when the address has an account already. */
@@ -35,6 +43,14 @@ export async function insertAccount(
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
+}
+
+export async function setInstallationAdmin(tx: Tx, userId: string, isAdmin: boolean): Promise<void> {
+  await tx
+    .updateTable('users')
+    .set({ installation_admin: toFlag(isAdmin) })
+    .where('id', '=', userId)
+    .execute();
 }
 
 /** Keeps the first time. */

@@ -117,7 +117,11 @@ function passwordReset(app: App, { passwordLinks, baseUrl }: Omit<MemberRoutesDe
         description:
           'The link works once, within a day. The old password stays valid until then. The new one ends all sessions of the member.',
         params: z.object({ member_id: pathId }),
-        response: { 200: envelope(resetSchema), ...commonErrors, 409: problemSchema.describe('The member also belongs to another team') },
+        response: {
+          200: envelope(resetSchema),
+          ...commonErrors,
+          409: problemSchema.describe('The member also belongs to another team, or administers the installation'),
+        },
       },
     },
     async (request, reply) => {

@@ -19,7 +19,7 @@ const CODE_LENGTH = 40;
 
 /**
  * Links with which people who have lost their password set a new one. Administrators create them only for accounts
- * that are in no other team, because the holder of the link controls the account.
+ * that are in no other team and do not administer the installation, because the holder of the link controls the account.
  */
 export class PasswordLinksService {
   readonly #storage: Storage;
@@ -33,7 +33,7 @@ export class PasswordLinksService {
   /**
    * Replaces an earlier link of the person. The old password stays valid until the link is used.
    * @returns the code for the link, which cannot be read again
-   * @throws AppError `not_found`; `conflict` for a person who is also in another team
+   * @throws AppError `not_found`; `conflict` for a person who is also in another team, or administers the installation
    */
   async create(teamId: string, userId: string, issuer: Grantor): Promise<{ member: Member; code: string; expiresAt: number }> {
     const code = newSecret(CODE_LENGTH);
@@ -43,7 +43,8 @@ export class PasswordLinksService {
       await lockAccount(tx, userId);
       const found = await selectMember(tx, teamId, userId);
       if (!found) throw notFound('member');
-      if (!(await isOnlyIn(tx, teamId, userId))) throw memberElsewhere();
+      if (!(await isOnlyIn(tx, teamId, userId))) throw operatorOnly('also belongs to another team');
+      if ((await selectAccount(tx, { id: userId }))!.isInstallationAdmin) throw operatorOnly('administers the installation');
       await putPasswordLink(tx, { userId, teamId, issuer, codeHash: hashSecret(code), createdAt: now, expiresAt });
       return found;
     });
@@ -86,9 +87,8 @@ export class PasswordLinksService {
   async #select(db: DbOrTx, code: string): Promise<PasswordLink | undefined> {
     const now = this.#clock.now();
     const link = await selectPasswordLink(db, hashSecret(code), now);
-    const isGood =
-      link !== undefined && link.expiresAt > now && link.issuer.role === 'admin' && (await isOnlyIn(db, link.teamId, link.userId));
-    return isGood ? link : undefined;
+    if (!link || link.expiresAt <= now || link.issuer.role !== 'admin' || link.isOfInstallationAdmin) return undefined;
+    return (await isOnlyIn(db, link.teamId, link.userId)) ? link : undefined;
   }
 }
 
@@ -98,9 +98,6 @@ async function isOnlyIn(db: DbOrTx, teamId: string, userId: string): Promise<boo
   return memberships.length === 1 && memberships[0]!.teamId === teamId;
 }
 
-function memberElsewhere(): AppError {
-  return new AppError(
-    'conflict',
-    "the member also belongs to another team; only the server's operator can do this (signalbox user password)",
-  );
+function operatorOnly(why: string): AppError {
+  return new AppError('conflict', `the member ${why}; only the server's operator can do this (signalbox user password)`);
 }

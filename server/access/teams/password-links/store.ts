@@ -1,3 +1,4 @@
+import { fromFlag } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import { selectGrantor } from '../grantors/store.ts';
 import type { Grantor, KnownGrantor } from '../grantors/types.ts';
@@ -7,6 +8,7 @@ export interface PasswordLink {
   teamId: string;
   teamName: string;
   email: string;
+  isOfInstallationAdmin: boolean;
   issuer: KnownGrantor;
   createdAt: number;
   expiresAt: number;
@@ -45,7 +47,7 @@ export async function selectPasswordLink(db: DbOrTx, codeHash: string, now: numb
     .innerJoin('users', 'users.id', 'password_links.user_id')
     .innerJoin('teams', 'teams.id', 'password_links.team_id')
     .selectAll('password_links')
-    .select(['users.email', 'teams.name as team_name'])
+    .select(['users.email', 'users.installation_admin', 'teams.name as team_name'])
     .where('password_links.code_hash', '=', codeHash)
     .executeTakeFirst();
   if (!row) return undefined;
@@ -56,6 +58,7 @@ export async function selectPasswordLink(db: DbOrTx, codeHash: string, now: numb
     teamId: row.team_id,
     teamName: row.team_name,
     email: row.email,
+    isOfInstallationAdmin: fromFlag(row.installation_admin),
     issuer,
     createdAt: row.created_at,
     expiresAt: row.expires_at,

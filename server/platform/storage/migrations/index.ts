@@ -70,6 +70,7 @@ import { nodeStates } from './0069-node-states.ts';
 import { keysOfNodes } from './0070-keys-of-nodes.ts';
 import { requestCounts } from './0071-request-counts.ts';
 import { homes } from './0072-homes.ts';
+import { installationAdmins } from './0073-installation-admins.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -146,4 +147,5 @@ export const migrations: readonly Migration[] = [
   keysOfNodes,
   requestCounts,
   homes,
+  installationAdmins,
 ];
