@@ -417,6 +417,28 @@ export interface ContactCode {
   code: string;
 }
 
+export interface ControlPlane {
+  /** New at each start */
+  id: string;
+  /** Where it runs: `web-1, process 4711` */
+  name: string;
+  /** How agents reach it; null for one that serves the database alone */
+  public_url: string | null;
+  version: string;
+  state: 'up' | 'draining';
+  /** Its agents, as of its last beat */
+  tunnels: number;
+  /** Connections of forwards, event streams and attached terminals, as of its last beat */
+  clients: number;
+  /** As of its last beat */
+  bus_connected: boolean;
+  /** How long ago the one that answers saw its beat change; null before that */
+  beat_age_seconds: number | null;
+  started_at: string;
+  /** Whether it is the one that answers this request */
+  answers: boolean;
+}
+
 export interface Delivery {
   /** `webhook-id` of every attempt */
   id: string;
@@ -2141,6 +2163,8 @@ export interface Operations {
   deleteView: { input: { path: { view_id: string } }; result: undefined };
   /** Download a part of a backup */
   downloadBackup: { input: { path: { router_id: string; backup_id: string }; query?: { part?: 'binary' | 'export' | 'export_after' } }; result: string };
+  /** Have a control plane give its agents and its work to the others */
+  drainNode: { input: { path: { node_id: string } }; result: Success<ControlPlane> };
   /** End a terminal at once: an own one, or any one as an administrator */
   endTerminal: { input: { path: { terminal_id: string } }; result: undefined };
   /** Say who would be told of a fact, and why the others would not */
@@ -2270,6 +2294,8 @@ export interface Operations {
   listJobs: { input: { path: { router_id: string }; query?: { limit?: number; cursor?: string; status?: ('pending' | 'running' | 'completed' | 'failed' | 'deleted' | 'expired' | 'unknown')[] } }; result: Success<Job[]> };
   /** List the members of the team, inactive ones included, newest first */
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
+  /** List the control planes that serve the database; none on SQLite */
+  listNodes: { input: Nothing; result: Success<ControlPlane[]> };
   /** List what was told to whom, and what was not and why, newest first */
   listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
       status: 'success';
@@ -2390,6 +2416,8 @@ export interface Operations {
   resetMemberPassword: { input: { path: { member_id: string } }; result: Success<MemberWithPasswordLink> };
   /** Go on after a pause */
   resumeCampaign: { input: { path: { campaign_id: string } }; result: Success<Campaign> };
+  /** Have a control plane take agents and work again */
+  resumeNode: { input: { path: { node_id: string } }; result: Success<ControlPlane> };
   /** Revoke an agent: its tunnel closes and its credential is rejected */
   revokeAgent: { input: { path: { agent_id: string }; query?: { remove?: 'true' | 'false' } }; result: undefined };
   /** Revoke an API key, and end what it opened */
@@ -2479,6 +2507,7 @@ export const ROUTES = {
   deleteUnsubscription: { method: 'DELETE', path: '/api/me/unsubscriptions/{unsubscription_id}' },
   deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
   downloadBackup: { method: 'GET', path: '/api/routers/{router_id}/backups/{backup_id}' },
+  drainNode: { method: 'POST', path: '/api/nodes/{node_id}/drain' },
   endTerminal: { method: 'DELETE', path: '/api/terminals/{terminal_id}' },
   explainNotification: { method: 'POST', path: '/api/groups/explain' },
   getAgent: { method: 'GET', path: '/api/agents/{agent_id}' },
@@ -2537,6 +2566,7 @@ export const ROUTES = {
   listInvitations: { method: 'GET', path: '/api/invitations' },
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
+  listNodes: { method: 'GET', path: '/api/nodes' },
   listNotifications: { method: 'GET', path: '/api/notifications' },
   listNotificationTargets: { method: 'GET', path: '/api/notification-targets' },
   listRevocations: { method: 'GET', path: '/api/revocations' },
@@ -2569,6 +2599,7 @@ export const ROUTES = {
   resendDelivery: { method: 'POST', path: '/api/routers/{router_id}/jobs/{job_id}/deliveries/{delivery_id}/resend' },
   resetMemberPassword: { method: 'POST', path: '/api/members/{member_id}/password' },
   resumeCampaign: { method: 'POST', path: '/api/campaigns/{campaign_id}/resume' },
+  resumeNode: { method: 'DELETE', path: '/api/nodes/{node_id}/drain' },
   revokeAgent: { method: 'DELETE', path: '/api/agents/{agent_id}' },
   revokeApiKey: { method: 'DELETE', path: '/api/api-keys/{key_id}' },
   revokeEnrolToken: { method: 'DELETE', path: '/api/enrol-tokens/{token_id}' },

@@ -39,6 +39,7 @@ were refused. Every answer has an \`X-Request-Id\`, which is also in the server'
     groups: 'Who is notified about what',
     jobs: 'Scripts that run once, as soon as their router is connected',
     members: 'Members of the team and invitations',
+    nodes: 'Control planes that serve the database, for administrators of the installation',
     notifications: 'Who is notified about what: groups, topics and schedules',
     routers: 'Routers, their sites and their faults',
     schedules: 'When groups are notified',

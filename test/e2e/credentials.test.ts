@@ -43,10 +43,11 @@ const STRANGERS = [
   'enrolment token',
 ] as const;
 const SESSIONS = ['viewer session', 'operator session', 'admin session'] as const;
+const INSTALLATION = 'session of an administrator of the installation';
 /** Of people who are asked to leave the team: afterwards theirs are good for nothing, and nobody else asks with them. */
 const LEAVERS = ['leaving viewer session', 'leaving operator session', 'leaving admin session'] as const;
-type Credential = (typeof STRANGERS)[number] | (typeof SESSIONS)[number] | (typeof LEAVERS)[number] | Role;
-type Session = (typeof SESSIONS)[number] | (typeof LEAVERS)[number] | (typeof BAD_SESSIONS)[number];
+type Credential = (typeof STRANGERS)[number] | (typeof SESSIONS)[number] | (typeof LEAVERS)[number] | typeof INSTALLATION | Role;
+type Session = (typeof SESSIONS)[number] | typeof INSTALLATION | (typeof LEAVERS)[number] | (typeof BAD_SESSIONS)[number];
 
 let world: World;
 let headers: Record<Credential, string | undefined>;
@@ -112,11 +113,14 @@ async function sessions(otherTeamId: string): Promise<Record<Session, string>> {
   });
   await identity.clients.delete(teamId, client.id);
   const person = { sub: admin, team: teamId };
+  const installer = await addUser(world, 'installer@example.org', 'viewer');
+  await teams.setInstallationAdmin('installer@example.org', true);
   const leaver = async (role: Role) => mint.token({ sub: await addUser(world, `leaving-${role}@example.org`, role), team: teamId });
   return {
     'leaving viewer session': await leaver('viewer'),
     'leaving operator session': await leaver('operator'),
     'leaving admin session': await leaver('admin'),
+    [INSTALLATION]: await mint.token({ sub: installer, team: teamId }),
     'viewer session': await mint.token({ sub: viewer, team: teamId }),
     'operator session': await mint.token({ sub: operator, team: teamId }),
     'admin session': tokens.access_token,
@@ -173,7 +177,7 @@ describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role, kind, body 
   test.each(ROLES)(`a key with the role %s, where ${role} is needed`, async (actual) => {
     // No body and unknown ids: who is let in is told so by 404 or 422, and nothing happens.
     const { status } = await ask(actual, method, world.server.url + fill(path));
-    if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    if (ROLES.indexOf(actual) < ROLES.indexOf(role) || kind === 'installation') expect(status).toBe(403);
     // A key is no person. Where a body is wanted, its absence is told first.
     else if (kind === 'person') expect(status).toBe(body === undefined ? 403 : 422);
     else expect([200, 404, 422]).toContain(status);
@@ -182,9 +186,15 @@ describe.each(PUBLIC_ROUTES)('$method $path', ({ method, path, role, kind, body 
   test.each(SESSIONS)(`a %s, where ${role} is needed`, async (credential) => {
     const { status } = await ask(isLeaving ? `leaving ${credential}` : credential, method, world.server.url + fill(path));
     const actual = credential.split(' ')[0] as Role;
-    if (ROLES.indexOf(actual) < ROLES.indexOf(role)) expect(status).toBe(403);
+    if (ROLES.indexOf(actual) < ROLES.indexOf(role) || kind === 'installation') expect(status).toBe(403);
     else if (isLeaving) expect(status).toBe(204);
     else expect([200, 404, 422]).toContain(status);
+  });
+});
+
+describe.each(PUBLIC_ROUTES.filter(({ kind }) => kind === 'installation'))('$method $path', ({ method, path }) => {
+  test('lets an administrator of the installation in, who is a viewer in the team', async () => {
+    expect([200, 404]).toContain((await ask(INSTALLATION, method, world.server.url + fill(path))).status);
   });
 });
 

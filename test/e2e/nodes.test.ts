@@ -5,6 +5,7 @@ import type { Administration } from '../../server/cli/command.ts';
 import { Input } from '../../server/cli/command.ts';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { startMembers } from '../harness/cluster/members.ts';
+import { addUser, signIn } from '../harness/identity/sign-in.ts';
 import { hasNats } from '../harness/nats-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -17,6 +18,12 @@ interface Listed {
   beat_age_seconds: number | null;
   tunnels: number;
   clients: number;
+}
+
+interface AuditEntry {
+  action: string;
+  target: string;
+  result: number;
 }
 
 describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
@@ -34,8 +41,9 @@ describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
     token: string,
     path = '',
     method = 'GET',
+    list = '/internal/nodes',
   ): Promise<{ status: number; data: unknown; code?: string }> {
-    const answer = await fetch(`${server.url}/internal/nodes${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${server.url}${list}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
     const { data, code } = (await answer.json()) as { data: unknown; code?: string };
     return { status: answer.status, data, ...(code === undefined ? {} : { code }) };
   }
@@ -89,6 +97,35 @@ describe.skipIf(!postgres || !hasNats())('the list of control planes', () => {
     expect(((await ask(nodes[1]!, token)).data as Listed[]).find(({ id }) => id === ids[0])).toMatchObject({ state: 'draining' });
     await run('node resume', [['ID', ids[0]!]]);
     await expect(run('node drain', [['ID', 'unknown']])).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('is the same for an administrator of the installation, who drains one and has it resume, both in the audit log of their team', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2, routers: [] });
+    const { credentials, teams, cluster } = nodes[0]!.services;
+    const { token: service } = await credentials.createServiceToken('operator');
+    const userId = await addUser(world, 'installer@example.org', 'viewer');
+    await teams.setInstallationAdmin('installer@example.org', true);
+    const { access_token: token } = await signIn(world, 'installer@example.org');
+    const asPerson = (path = '', method = 'GET') => ask(nodes[0]!, token, path, method, '/api/nodes');
+    const [own, other] = [cluster!.nodeId, nodes[1]!.services.cluster!.nodeId];
+    const lasting = async (list: Promise<{ data: unknown }>) =>
+      ((await list).data as Listed[]).map(({ id, name, state, answers, public_url: url }) => ({ id, name, state, answers, url }));
+    expect(await lasting(asPerson())).toEqual(await lasting(ask(nodes[0]!, service)));
+    expect(await asPerson(`/${other}/drain`, 'POST')).toMatchObject({ status: 200, data: { id: other, state: 'draining' } });
+    await waitUntil('it obeys', () => nodes[1]!.services.cluster!.isDraining());
+    expect(await asPerson(`/${own}/drain`, 'POST')).toMatchObject({ status: 409, code: 'conflict' });
+    expect(await asPerson(`/${other}/drain`, 'DELETE')).toMatchObject({ status: 200, data: { id: other, state: 'up' } });
+    await waitUntil('it takes work again', () => !nodes[1]!.services.cluster!.isDraining());
+    const entries = await waitUntil('the audit log has them', async () => {
+      const { body } = await world.caller.call<{ data: AuditEntry[] }>('GET', `/api/audit?actor=${userId}`);
+      const written = body.data.filter(({ action }) => action.endsWith('/api/nodes/:node_id/drain'));
+      return written.length === 3 ? written : undefined;
+    });
+    expect(entries.map(({ action, target, result }) => [action.split(' ')[0], target, result])).toEqual([
+      ['DELETE', `/api/nodes/${other}/drain`, 200],
+      ['POST', `/api/nodes/${own}/drain`, 409],
+      ['POST', `/api/nodes/${other}/drain`, 200],
+    ]);
   });
 
   test('says how many agents and clients each has', async () => {

@@ -13,8 +13,9 @@ export interface RouteRow {
   /**
    * `record`: names a record of a team, so for another team it does not exist. `list`: answers what the caller's team
    * has. `create`: makes something in the caller's team. `stream`: never ends by itself. `person`: only for a session.
+   * `installation`: only for the session of an administrator of the installation, whatever the role.
    */
-  kind: 'record' | 'list' | 'create' | 'stream' | 'person';
+  kind: 'record' | 'list' | 'create' | 'stream' | 'person' | 'installation';
   /** What its owner may send, ids written like the parameters of a path; none when missing. */
   body?: unknown;
   /** Without which it answers nothing; none when missing. */
@@ -159,6 +160,9 @@ export const PUBLIC_ROUTES: readonly RouteRow[] = [
   row('admin', 'create', 'POST /api/enrol-tokens', {}),
   row('admin', 'record', 'DELETE /api/enrol-tokens/{token_id}'),
   row('admin', 'list', 'GET /api/audit'),
+  row('viewer', 'installation', 'GET /api/nodes'),
+  row('viewer', 'installation', 'POST /api/nodes/{node_id}/drain'),
+  row('viewer', 'installation', 'DELETE /api/nodes/{node_id}/drain'),
   row('admin', 'record', 'PUT /{group}', { name: 'Renamed' }),
   row('viewer', 'list', 'GET /api/groups'),
   row('admin', 'create', 'POST /api/groups', { name: 'Another' }),

@@ -1,7 +1,7 @@
 import { feature } from '../../feature.ts';
 import type { Measures, Platform } from '../../feature.ts';
 import { SERVER_VERSION } from '../../version.ts';
-import { nodeRoutes } from './routes.ts';
+import { internalNodeRoutes, nodeRoutes } from './routes.ts';
 import { NodesService } from './service.ts';
 
 /** The control planes that serve the database, for its operator. */
@@ -10,7 +10,8 @@ export const nodes = feature({
     nodes: new NodesService({ storage, cluster, log: log.child({ component: 'nodes' }) }),
   }),
   measures: ({ nodes: { cluster } }) => measuresOf(cluster),
-  internalRoutes: (scope, services: { nodes: NodesService }) => nodeRoutes(scope, services),
+  routes: (scope, services: { nodes: NodesService }) => nodeRoutes(scope, services),
+  internalRoutes: (scope, services: { nodes: NodesService }) => internalNodeRoutes(scope, services),
 });
 
 /** A control plane that serves its database alone has none. */

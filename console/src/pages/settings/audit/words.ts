@@ -66,6 +66,8 @@ const DEEDS: Record<string, string> = {
   'DELETE /api/agents/:': 'revoked an agent',
   'POST /api/enrol-tokens': 'made an enrolment token',
   'DELETE /api/enrol-tokens/:': 'revoked an enrolment token',
+  'POST /api/nodes/:/drain': 'drained a control plane',
+  'DELETE /api/nodes/:/drain': 'had a control plane take work again',
   'PUT /:': 'changed a notification group',
   'POST /api/notification-targets': 'added an address for notifications',
   'PATCH /api/notification-targets/:': 'changed an address for notifications',
