@@ -48,6 +48,8 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
     const agentRelease = { version: SERVER_VERSION, sha256: 'a'.repeat(64), bytes: file.length, file };
     const server = { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '100000' };
     world = await startConsoleWorld({ routers: [{ identity: HTML }, {}], terminal: 'read', overrides: { agentRelease }, server });
+    // Sees the page of the control planes, too.
+    await world.server.services.teams.setInstallationAdmin('admin@example.org', true);
     empty = await world.addTeam('Empty');
     for (const role of ['admin', 'viewer'] as const) await addUser(world, `empty-${role}@example.org`, role, empty.teamId);
     const values = await fill(world);

@@ -51,6 +51,11 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   validateSearch: readAuditSearch,
 });
+const nodes = createRoute({
+  getParentRoute: () => settings,
+  path: '/nodes',
+  component: lazyRouteComponent(() => import('./nodes/nodes-page.tsx'), 'NodesPage'),
+});
 const me = createRoute({
   getParentRoute: () => root,
   path: '/me',
@@ -64,7 +69,7 @@ const newAgent = createRoute({
 
 /** What is set up: the team, its people and programs, and what was done. */
 export const settingsRoutes = [
-  settings.addChildren([team, members, keys, enrolment, clients, webhook, revocations, audit]),
+  settings.addChildren([team, members, keys, enrolment, clients, webhook, revocations, audit, nodes]),
   newAgent,
   me,
 ] as const;

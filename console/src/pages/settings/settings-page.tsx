@@ -3,12 +3,13 @@ import { useList } from '../../data/use-list.ts';
 import { useFleet } from '../../data/use-fleet.ts';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { hasRole } from '../../session/roles.ts';
-import { SETTINGS } from './settings-places.ts';
+import { isFor, SETTINGS } from './settings-places.ts';
 
 interface Props {
   /** One of the names in `SETTINGS`. */
   name: (typeof SETTINGS)[number]['name'];
+  /** How it is now, in a sentence. */
+  sentence?: React.ReactNode;
   /** What it is for, in a sentence. */
   note: React.ReactNode;
   actions?: React.ReactNode;
@@ -16,16 +17,31 @@ interface Props {
 }
 
 /** One part of the settings, with the others beside it. Who may not see it reads who may. */
-export function SettingsPage({ name, note, actions, children }: Props) {
+export function SettingsPage({ name, sentence, note, actions, children }: Props) {
   const { me } = useFleet();
   const place = SETTINGS.find((setting) => setting.name === name)!;
-  const isAllowed = hasRole(me.role, place.role);
+  const isAllowed = isFor(place, me);
   return (
     <>
-      <Tabs label="Settings" tabs={SETTINGS.filter(({ role }) => hasRole(me.role, role))} />
-      <PageHead title={name} note={note} actions={isAllowed ? actions : undefined} />
-      {isAllowed ? <div className="sections">{children}</div> : <ForAdmins what={name} />}
+      <Tabs label="Settings" tabs={SETTINGS.filter((setting) => isFor(setting, me))} />
+      <PageHead title={name} sentence={isAllowed ? sentence : undefined} note={note} actions={isAllowed ? actions : undefined} />
+      {isAllowed ? <div className="sections">{children}</div> : <Refused place={place} />}
     </>
+  );
+}
+
+function Refused({ place }: { place: (typeof SETTINGS)[number] }) {
+  return 'isOfInstallation' in place ? <ForInstallation what={place.name} /> : <ForAdmins what={place.name} />;
+}
+
+/** No administrator of a team may give this right, so there is nobody here to ask. */
+function ForInstallation({ what }: { what: string }) {
+  const { me } = useFleet();
+  return (
+    <p className="empty">
+      {what} are for administrators of the installation. Whoever runs the server makes you one there: signalbox user installation-admin{' '}
+      {me.email}
+    </p>
   );
 }
 

@@ -1,7 +1,18 @@
 import { linkOptions } from '@tanstack/react-router';
+import type { Me } from '../../../../client/browser.ts';
+import { hasRole } from '../../session/roles.ts';
 import type { Role } from '../../session/roles.ts';
 
-/** The parts of the settings, in their order, and the least role for each. */
+interface Setting {
+  name: string;
+  /** The least role. */
+  role: Role;
+  /** Only for administrators of the installation, whatever their role. */
+  isOfInstallation?: true;
+  link: unknown;
+}
+
+/** The parts of the settings, in their order, and for whom each is. */
 export const SETTINGS = [
   { name: 'Team', role: 'viewer', link: linkOptions({ to: '/settings/team' }) },
   { name: 'Members', role: 'viewer', link: linkOptions({ to: '/settings/members' }) },
@@ -11,4 +22,9 @@ export const SETTINGS = [
   { name: 'Webhooks', role: 'admin', link: linkOptions({ to: '/settings/webhook' }) },
   { name: 'Revocations', role: 'admin', link: linkOptions({ to: '/settings/revocations' }) },
   { name: 'Audit log', role: 'admin', link: linkOptions({ to: '/settings/audit', search: {} }) },
-] as const satisfies readonly { name: string; role: Role; link: unknown }[];
+  { name: 'Control planes', role: 'viewer', isOfInstallation: true, link: linkOptions({ to: '/settings/nodes' }) },
+] as const satisfies readonly Setting[];
+
+export function isFor({ role, isOfInstallation }: Setting, me: Me): boolean {
+  return hasRole(me.role, role) && (isOfInstallation !== true || me.installation_admin);
+}
