@@ -59,6 +59,8 @@ export function splitAtWidth(text: string, width: number): string[] {
 
 function clusterWidth(cluster: string): number {
   if (PLAIN.test(cluster)) return cluster.length;
+  // Signs of some scripts join with what follows, also with a space, which takes its cell all the same.
+  if (cluster.endsWith(' ')) return clusterWidth(cluster.slice(0, -1)) + 1;
   if (INVISIBLE.test(cluster)) return 0;
   if (HALF_WIDTH.test(cluster)) return 1;
   return WIDE_SCRIPT.test(cluster) || WIDE_RANGE.test(cluster) || EMOJI.test(cluster) ? 2 : 1;

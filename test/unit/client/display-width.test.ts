@@ -30,6 +30,8 @@ test.each([
   ['🇩🇪', 2],
   ['1️⃣', 2],
   ['→ …', 3],
+  ['\u0d4e ', 2],
+  ['\u0600 ', 1],
   ['', 0],
 ])('%s takes %i cells', (text, width) => {
   expect(displayWidth(text)).toBe(width);
