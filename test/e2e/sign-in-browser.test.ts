@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH, isChromiumMissing } from '../harness/chromium.ts';
+import { CHROMIUM_ARGUMENTS, PAGES_PATH, isChromiumMissing } from '../harness/chromium.ts';
 import { invite } from '../harness/identity/links.ts';
 import { addUser, beginFlow, CodeFlow, PASSWORD } from '../harness/identity/sign-in.ts';
 import { World } from '../harness/world.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   thirdParty = http.createServer((request, response) => response.end(`arrived at ${request.url}`)).listen(0, '127.0.0.1');
   await once(thirdParty, 'listening');
   callback = `http://127.0.0.1:${(thirdParty.address() as AddressInfo).port}/callback`;
-  browser = await chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS });
+  browser = await chromium.launch({ executablePath: PAGES_PATH, args: CHROMIUM_ARGUMENTS });
 });
 afterAll(async () => {
   await browser?.close();

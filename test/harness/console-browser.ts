@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { buildConsole } from '../../scripts/build-console/build.ts';
 import { readConsole } from '../../server/operations/console/feature.ts';
-import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH } from './chromium.ts';
+import { CHROMIUM_ARGUMENTS, CHROMIUM_PATH, PAGES_PATH } from './chromium.ts';
 import { addUser, PASSWORD } from './identity/sign-in.ts';
 import { World } from './world.ts';
 
@@ -30,8 +30,13 @@ export async function startConsoleWorld(options: NonNullable<Parameters<typeof W
   return world;
 }
 
-/** Debian's Chromium, started once for a test file. @param world whose CA it is to trust */
-export function launchChromium({ front }: Pick<World, 'front'> = { front: undefined }): Promise<Browser> {
+/** Chromium for tests of pages, started once for a test file. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: PAGES_PATH, args: CHROMIUM_ARGUMENTS });
+}
+
+/** The whole browser, with its store of certificates and its notifications. @param world whose CA it is to trust */
+export function launchWholeChromium({ front }: Pick<World, 'front'> = { front: undefined }): Promise<Browser> {
   const env = front === undefined ? {} : { env: { ...process.env, HOME: front.home } };
   return chromium.launch({ executablePath: CHROMIUM_PATH, args: CHROMIUM_ARGUMENTS, ...env });
 }

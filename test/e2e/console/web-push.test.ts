@@ -1,7 +1,7 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
-import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { Visit, launchWholeChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { PushReceiver, checkWebPush } from '../../harness/notify/providers.ts';
 import { ProviderStandIn } from '../../harness/notify/stand-in.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -50,7 +50,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   beforeAll(async () => {
     service = await ProviderStandIn.start(checkWebPush, { status: 201 });
     world = await startConsoleWorld({ server: { SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000', SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true' } });
-    browser = await launchChromium();
+    browser = await launchWholeChromium();
   });
   afterAll(async () => {
     await browser?.close();

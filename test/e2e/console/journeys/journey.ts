@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { describe, it } from 'vitest';
 import { isChromiumMissing } from '../../../harness/chromium.ts';
-import { Visit, launchChromium, startConsoleWorld } from '../../../harness/console-browser.ts';
+import { Visit, launchWholeChromium, startConsoleWorld } from '../../../harness/console-browser.ts';
 import { TlsFront, isTlsFrontMissing } from '../../../harness/tls-front.ts';
 import type { World, WorldOptions } from '../../../harness/world.ts';
 
@@ -35,7 +35,7 @@ export function runJourneys(journeys: readonly Journey[], way: 'plain' | 'tls' =
     it.each(journeys)('$title', { timeout: LONGEST_MS }, async (journey) => {
       const front = way === 'tls' ? { front: await TlsFront.prepare() } : {};
       const world = await startConsoleWorld({ ...journey.world, ...front });
-      const browser = await launchChromium(world);
+      const browser = await launchWholeChromium(world);
       try {
         const visit = await Visit.start(browser, world);
         await journey.run({ world, browser, visit, page: visit.page });
