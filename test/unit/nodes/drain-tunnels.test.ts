@@ -17,6 +17,12 @@ async function pass(bench: TunnelBench, ms: number): Promise<void> {
   await settle();
 }
 
+/** A request that stays under way until the agent answers. */
+function ask(bench: TunnelBench) {
+  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
+  return bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+}
+
 test('agents are sent away 500 a second', async () => {
   const bench = new TunnelBench();
   const sockets = Array.from({ length: 120 }, () => bench.connect(bench.sessions.add().agentId));
@@ -38,8 +44,7 @@ test('agents are sent away 500 a second', async () => {
 test('an agent that was asked something stays until it has answered, and not for longer than 10 s', async () => {
   const bench = new TunnelBench();
   const socket = await bench.ready();
-  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
-  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const asked = ask(bench);
   const outcome = asked.catch((error: unknown) => error);
   const stop = new AbortController();
   const requests = recorder();
@@ -62,8 +67,7 @@ test('an agent that was asked something stays until it has answered, and not for
 test('what was under way is answered before the goaway', async () => {
   const bench = new TunnelBench();
   const socket = await bench.ready();
-  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
-  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const asked = ask(bench);
   const stop = new AbortController();
   const requests = recorder();
   const drained = bench.registry.drain(stop.signal, requests);
@@ -82,8 +86,7 @@ test('what was under way is answered before the goaway', async () => {
 test('whoever has not left when the drain is ended stays, and gets requests again', async () => {
   const bench = new TunnelBench();
   const socket = await bench.ready();
-  const params = { router: 'one', hardware_id: 'HW1', path: '/ip/address/print', words: [] };
-  const asked = bench.registry.request(bench.agentId, 'command', params, { timeoutMs: 60_000 });
+  const asked = ask(bench);
   const stop = new AbortController();
   const requests = recorder();
   const drained = bench.registry.drain(stop.signal, requests);
