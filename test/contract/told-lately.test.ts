@@ -44,7 +44,9 @@ describeEachDatabase('what a group was told lately', (open) => {
       told('of another kind', { kind: 'fault.wan_down' }),
     ]);
     const place = { site_id: 'madrid', router_id: null, agent_id: null };
-    expect(await read()).toEqual([{ group_id: groupId, key: 'alone', ...place, kind: KIND, told_at: NOW, openings: JSON.stringify([NOW]) }]);
+    expect(await read()).toEqual([
+      { group_id: groupId, key: 'alone', ...place, kind: KIND, told_at: NOW, openings: JSON.stringify([NOW]) },
+    ]);
   });
 
   test('is also what routers without a site report, behind their agent', async () => {
