@@ -6,7 +6,7 @@ import { useKeys } from '../parts/use-keys.ts';
 const Palette = lazyPart(() => import('../parts/floating/palette.tsx'));
 
 const KEYS: readonly [string, string][] = [
-  ['/', 'go to a router, agent, site, job or place (also Ctrl K)'],
+  ['/', 'go to a router, agent, site, job, saved view or place (also Ctrl K)'],
   ['?', 'these keys'],
   ['[  ]', 'the router before, the next one, in the filter'],
   ['↑  ↓', 'from row to row of the list of routers'],

@@ -146,7 +146,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
   it('goes to a record by a few letters, and by keyboard alone', async () => {
     await visit.signIn('viewer');
     await page.keyboard.press('/');
-    await page.getByPlaceholder('Go to a router, agent, site, job').fill('router-1');
+    await page.getByPlaceholder('Go to a router, agent, site, job, view').fill('router-1');
     await page
       .getByRole('button', { name: /router-1.*router/ })
       .first()
@@ -157,6 +157,19 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('dialog', { name: 'Keys' }).getByText('these keys').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  });
+
+  it('goes to a saved view by its name', async () => {
+    const query = { q: 'router -router-2 -"a & b"', sort: 'identity' };
+    await world.caller.call('POST', '/api/views', { list: 'routers', name: 'Harbour & docks', query, shared: true });
+    await visit.signIn('viewer');
+    await page.keyboard.press('/');
+    await page.getByPlaceholder('Go to a router').fill('harbour');
+    await page.getByRole('button', { name: /Harbour & docks.*view/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: /Harbour & docks/, current: 'page' }).waitFor();
+    await page.locator('[data-id]').filter({ hasText: 'router-1' }).waitFor();
+    await page.locator('[data-id]').filter({ hasText: 'router-2' }).waitFor({ state: 'detached' });
   });
 
   it('has no violation that axe finds, wide in light and dark, and on a phone', async () => {

@@ -1,4 +1,4 @@
-import type { Match } from '../../../../client/browser.ts';
+import type { Match, View } from '../../../../client/browser.ts';
 
 /** Where the application shows what a search has found. */
 export function hrefOfMatch({ kind, id, router_id: routerId }: Pick<Match, 'kind' | 'id' | 'router_id'>): string {
@@ -16,4 +16,10 @@ export function hrefOfMatch({ kind, id, router_id: routerId }: Pick<Match, 'kind
     case 'job':
       return `/jobs/${routerId ?? ''}/${id}`;
   }
+}
+
+/** The list of routers as the view has saved it. */
+export function hrefOfView({ query }: Pick<View, 'query'>): string {
+  const pairs = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+  return ['/routers', ...(pairs.length === 0 ? [] : [pairs.join('&')])].join('?');
 }

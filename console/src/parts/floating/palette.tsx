@@ -13,13 +13,17 @@ import { useRouter } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import type { Match } from '../../../../client/browser.ts';
 import { useFleet } from '../../data/use-fleet.ts';
+import { useViews } from '../../data/use-views.ts';
 import { PLACES } from '../../frame/places.ts';
 import { Lamp } from '../lamp.tsx';
-import { hrefOfMatch } from './palette-addresses.ts';
+import { hrefOfMatch, hrefOfView } from './palette-addresses.ts';
 
 const [store, palette] = createSpotlight();
 
-/** Goes to any record or place by a few letters. */
+/** Views shown at once: a few letters more find the others. */
+const MOST_VIEWS = 8;
+
+/** Goes to any record, saved view or place by a few letters. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const router = useRouter();
   const { api } = useFleet();
@@ -33,7 +37,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     enabled: asked !== '',
     placeholderData: (before) => (asked === '' ? [] : before),
   });
-  const places = PLACES.flat().filter(({ name }) => name.toLowerCase().includes(asked.toLowerCase()));
+  const hasLetters = ({ name }: { name: string }): boolean => name.toLowerCase().includes(asked.toLowerCase());
+  const places = PLACES.flat().filter(hasLetters);
+  const views = useViews().filter(hasLetters).slice(0, MOST_VIEWS);
   const found = asked === '' ? [] : matches;
   /**
    * Enter goes to the closest match unless an arrow has chosen another one. Caught before the palette's own handling: matches arrive after the
@@ -64,11 +70,19 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       maxHeight={420}
       scrollable
     >
-      <Spotlight.Search placeholder="Go to a router, agent, site, job" aria-label="Go to" onKeyDownCapture={press} />
+      <Spotlight.Search placeholder="Go to a router, agent, site, job, view" aria-label="Go to" onKeyDownCapture={press} />
       <Spotlight.ActionsList>
         {found.map((match) => (
           <Spotlight.Action key={`${match.kind} ${match.id}`} onClick={() => router.history.push(hrefOfMatch(match))}>
             <Found match={match} />
+          </Spotlight.Action>
+        ))}
+        {views.map((view) => (
+          <Spotlight.Action key={`view ${view.id}`} onClick={() => router.history.push(hrefOfView(view))}>
+            <span className="palette-line">
+              <b className="b">{view.name}</b> <span className="dim el">{view.query['q'] ?? 'all routers'}</span>{' '}
+              <span className="faint kind">view</span>
+            </span>
           </Spotlight.Action>
         ))}
         {asked === '' ? null : (
