@@ -31,6 +31,8 @@ export interface Cluster {
   members: Members;
   /** Whether the others may still count on it (platform/nodes/beat.ts). */
   isCounted: () => boolean;
+  /** Whether the database has answered within its last beat. */
+  databaseAnswers: () => boolean;
   /** The ids of others that have ended, or that do not count any more. An id may come twice. */
   gone: Pick<Listeners<string>, 'subscribe'>;
   /** Whether it gives its tunnels and its work to others. */

@@ -83,7 +83,8 @@ export async function createApi(deps: EdgeDeps & { features: Features }): Promis
   });
   healthRoutes(app, {
     version: SERVER_VERSION,
-    isReady: () => answers(services.storage),
+    // Load balancers ask every second: with several control planes the beat has asked the database just before.
+    isReady: async () => services.cluster?.databaseAnswers() || answers(services.storage),
     whyNotReady: () => whyNotReady(services.cluster),
   });
   await app.register(async (scope) => {

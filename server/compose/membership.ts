@@ -85,6 +85,7 @@ export async function joinCluster(
     looks,
     members,
     isCounted: () => beat.isCounted,
+    databaseAnswers: () => beat.hasFreshAnswer,
     gone: beat.gone,
     beatAgeMs: (id) => beat.beatAgeMs(id),
     isDraining: () => beat.isDraining,

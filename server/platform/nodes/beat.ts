@@ -25,6 +25,8 @@ export interface BeatDeps {
   onReplaced: (error: AppError) => void;
 }
 
+/** A beat that is so much later than the one before is late. */
+const FRESH_FOR_MS = BEAT_EVERY_MS + BEAT_LIMITS.answerMs;
 /** After this long without a beat in the database the others will soon take this control plane for dead: 3 s before they do. */
 const COUNTED_FOR_MS = 7000;
 /** No other one takes it for dead before {@link DEAD_AFTER_MS}. The rest is for a commit that is under way. */
@@ -68,6 +70,11 @@ export class Beat {
   /** False when this control plane has been frozen or cut off from the database for so long that others may act in its place. */
   get isCounted(): boolean {
     return !this.#isReplaced && performance.now() - this.#storedAtMs < COUNTED_FOR_MS;
+  }
+
+  /** The database has answered the last beat, and the next one is not late: nobody needs to ask it whether it answers. */
+  get hasFreshAnswer(): boolean {
+    return !this.#isReplaced && !this.#isFailing && performance.now() - this.#storedAtMs < FRESH_FOR_MS;
   }
 
   /** False when others may have settled already what was its own. */

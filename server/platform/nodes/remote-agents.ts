@@ -123,6 +123,11 @@ export class RemoteAgents implements AgentGateway {
     this.#deps.bus.publish(LEAVES, { agent_id: agentId, for_ms: forMs });
   }
 
+  /** Whether an agent that was sent away has no other tunnel yet, as far as this control plane was told. */
+  isOnItsWay(agentId: string): boolean {
+    return this.#moving.has(agentId);
+  }
+
   async request<M extends Request['method']>(
     agentId: string,
     method: M,

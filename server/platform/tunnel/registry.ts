@@ -25,8 +25,11 @@ export interface RegistryOptions {
 /** After a restart all agents reconnect: spread over this time, 10,000 of them are 1,000 a second. */
 const RECONNECT_SPREAD_MS = 10_000;
 
-/** While it drains: agents that are sent away together, and how often. 500 a second. */
-const SLICE = { agents: 50, everyMs: 100 };
+/**
+ * While it drains: agents that are sent away together, and how often: 500 a second. With so many on their way the others cannot take them as
+ * fast, and would answer requests late: then only a few more go, also because an agent may not come back at all.
+ */
+const SLICE = { agents: 50, everyMs: 100, mostOnTheirWay: 50, agentsWhileMany: 5 };
 /** Longest wait for what an agent was asked before it is sent away, milliseconds. */
 const DRAIN_PATIENCE_MS = 10_000;
 
@@ -46,6 +49,8 @@ const COMES_BACK_MS = 5000;
 export interface RequestHolder {
   /** Requests to this agent wait for its next tunnel from now on, at most so long. */
   leaves(agentId: string, forMs: number): void;
+  /** Whether requests to this agent wait for its next tunnel. */
+  isOnItsWay(agentId: string): boolean;
   /** The agent takes requests over its tunnel with this node. */
   announce(agentId: string, epoch: number): void;
 }
@@ -142,18 +147,23 @@ export class TunnelRegistry implements AgentGateway {
   }
 
   /**
-   * Sends the agents to other control planes, 500 a second. From then on an agent gets no more requests, and it goes when those under way are
-   * answered, or after 10 s. Resolves when all are gone or the signal aborts. Agents that come meanwhile are sent away too.
+   * Sends the agents to other control planes: 500 a second, or as fast as those take them. From then on an agent gets no more requests, and it
+   * goes when those under way are answered, or after 10 s. Resolves when all are gone or the signal aborts. Agents that come meanwhile are sent
+   * away too.
    */
   async drain(signal: AbortSignal, requests: RequestHolder): Promise<void> {
     const { clock } = this.#deps;
     /** Until when each may answer. */
     const leaving = new Map<TunnelSession, number>();
+    /** Those that were sent away and have no other tunnel yet. */
+    const onTheirWay = new Set<string>();
     while (this.#sessions.size > 0 && !signal.aborted) {
-      this.#chooseLeaving(leaving, requests);
+      for (const agentId of onTheirWay) if (!requests.isOnItsWay(agentId)) onTheirWay.delete(agentId);
+      this.#chooseLeaving(leaving, requests, onTheirWay.size < SLICE.mostOnTheirWay ? SLICE.agents : SLICE.agentsWhileMany);
       for (const [session, patientUntil] of leaving) {
         if (!session.canLeave(clock.monotonic() >= patientUntil)) continue;
         requests.leaves(session.identity.agentId, COMES_BACK_MS);
+        onTheirWay.add(session.identity.agentId);
         session.close('restart', { reconnectAfterMs: 0, endedBy: 'server_stopped' });
       }
       await new Promise<void>((resolve) => {
@@ -163,8 +173,8 @@ export class TunnelRegistry implements AgentGateway {
     for (const session of leaving.keys()) if (session.epoch !== undefined) requests.announce(session.identity.agentId, session.epoch);
   }
 
-  #chooseLeaving(leaving: Map<TunnelSession, number>, requests: RequestHolder): void {
-    let room = SLICE.agents;
+  #chooseLeaving(leaving: Map<TunnelSession, number>, requests: RequestHolder, most: number): void {
+    let room = most;
     for (const session of this.#sessions) {
       if (room === 0) return;
       if (leaving.has(session)) continue;

@@ -167,7 +167,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByPlaceholder('Go to a router').fill('harbour');
     await page.getByRole('button', { name: /Harbour & docks.*view/ }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: /Harbour & docks/, current: 'page' }).waitFor();
+    await page.locator('.views [aria-current=page]', { hasText: 'Harbour & docks' }).waitFor();
     await page.locator('[data-id]').filter({ hasText: 'router-1' }).waitFor();
     await page.locator('[data-id]').filter({ hasText: 'router-2' }).waitFor({ state: 'detached' });
   });

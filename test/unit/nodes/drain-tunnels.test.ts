@@ -3,9 +3,10 @@ import type { RequestHolder } from '../../../server/platform/tunnel/registry.ts'
 import { settle, TunnelBench } from '../../harness/tunnel-bench.ts';
 
 /** What holds requests back is told: for how long of which agent, and whose requests may go on. */
-function recorder(): RequestHolder & { said: unknown[] } {
+function recorder(isOnItsWay: RequestHolder['isOnItsWay'] = () => false): RequestHolder & { said: unknown[] } {
   const said: unknown[] = [];
-  return { said, leaves: (agentId, forMs) => void said.push([agentId, forMs]), announce: (agentId) => void said.push([agentId, 'stays']) };
+  const leaves: RequestHolder['leaves'] = (agentId, forMs) => void said.push([agentId, forMs]);
+  return { said, leaves, isOnItsWay, announce: (agentId) => void said.push([agentId, 'stays']) };
 }
 
 /** Lets `ms` pass in the steps of the drain. */
@@ -36,6 +37,28 @@ test('agents are sent away 500 a second', async () => {
   await pass(bench, 200);
   expect(gone()).toBe(120);
   expect(sockets[0]!.last('goaway')).toMatchObject({ reason: 'restart', reconnect_after_ms: 0 });
+  stop.abort();
+  await pass(bench, 100);
+  await drained;
+});
+
+test('while 50 have no other tunnel yet, 50 more a second are sent away', async () => {
+  const bench = new TunnelBench();
+  const sockets = Array.from({ length: 200 }, () => bench.connect(bench.sessions.add().agentId));
+  const stop = new AbortController();
+  let areWaitedFor = true;
+  const drained = bench.registry.drain(
+    stop.signal,
+    recorder(() => areWaitedFor),
+  );
+  const gone = (): number => sockets.filter((socket) => socket.last('goaway') !== undefined).length;
+  await settle();
+  expect(gone()).toBe(50);
+  await pass(bench, 1000);
+  expect(gone()).toBe(100);
+  areWaitedFor = false;
+  await pass(bench, 200);
+  expect(gone()).toBe(200);
   stop.abort();
   await pass(bench, 100);
   await drained;
