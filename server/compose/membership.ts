@@ -18,6 +18,7 @@ import type { WriteFence } from '../platform/nodes/write-fence.ts';
 import { openStorage } from '../platform/storage/open.ts';
 import { Drain } from './drain.ts';
 import type { Services } from './features.ts';
+import { Rebalance } from './rebalance.ts';
 
 type Closers = (() => Promise<void>)[];
 
@@ -97,17 +98,24 @@ interface PartOptions {
   config: Config;
   claimed: Claimed;
   cluster: Cluster;
+  clock: Clock;
   services: Pick<Services, 'tunnelRegistry' | 'remoteAgents' | 'events' | 'forwards' | 'terminals' | 'serverRuns'>;
 }
 
+/** Which agents this control plane has, and which the others. */
+interface Part {
+  drain: Drain;
+  rebalance: Rebalance;
+}
+
 /**
- * Tells the others how much this control plane has, and gives it to them when it drains.
+ * Tells the others how much this control plane has, and gives it to them when it drains, or some of it when they have less.
  * @returns undefined for one that serves its database alone
  */
 export function takePart(
   { id: nodeId, storage, log }: ClaimDeps,
-  { config, claimed: { beat }, cluster, services }: PartOptions,
-): Drain | undefined {
+  { config, claimed: { beat }, cluster, clock, services }: PartOptions,
+): Part | undefined {
   const { tunnelRegistry: tunnels, remoteAgents: requests, events, forwards, terminals, serverRuns } = services;
   beat.measure = () => ({
     tunnels: tunnels.size,
@@ -115,5 +123,18 @@ export function takePart(
     onBus: cluster.bus.isConnected,
     run: serverRuns.alive(),
   });
-  return requests && new Drain({ nodeId, storage, beat, tunnels, requests, balancerMs: config.cluster?.drainMs ?? 0, log });
+  if (!requests) return undefined;
+  const others = (): readonly number[] | undefined =>
+    beat.isDraining || !beat.isCounted || !cluster.bus.isConnected ? undefined : beat.tunnelsOfOthers;
+  return {
+    drain: new Drain({ nodeId, storage, beat, tunnels, requests, balancerMs: config.cluster?.drainMs ?? 0, log }),
+    rebalance: new Rebalance({
+      clock,
+      log: log.child({ component: 'nodes' }),
+      tunnels,
+      requests,
+      others,
+      changes: cluster.members.changes,
+    }),
+  };
 }

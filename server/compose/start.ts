@@ -144,9 +144,9 @@ async function startOnce(
     const { features, services } = buildFeatures({ ...platform, catalog, upstream, consoleFiles, agentRelease });
     clock.follow((stepMs, now) => onClockStep(services, stepMs, now), log);
     closers.push(() => clock.stop());
-    const drain = claimed && cluster && takePart(own, { config, claimed, cluster, services });
+    const part = claimed && cluster && takePart(own, { config, claimed, cluster, clock, services });
     await features.start(closers);
-    if (drain) closers.push(() => drain.stop());
+    if (part) closers.push(() => part.drain.stop());
     closers.push(sweepHourly(features, { cluster: platform.cluster, clock, log }));
     const admission = new Admission();
     const app = await createApi({
@@ -157,18 +157,22 @@ async function startOnce(
       log,
       features,
       services,
-      refusesTunnels: drain && (() => drain.refusesTunnels),
+      refusesTunnels: part && (() => part.drain.refusesTunnels),
     });
     closers.push(() => app.close());
     await startupServer?.close();
     const url = await listen(app, startupServer?.listen ?? config.listen, services.quietConnections);
+    if (part) {
+      closers.push(() => part.rebalance.stop());
+      part.rebalance.start();
+    }
     await services.identity.start(baseUrlOf(config, url));
     closers.push(() => services.identity.stop());
     const sandboxUrl = await startSandbox({ admission, config, tls, clock, log, services }, closers);
     for (const reason of configurationWarnings(config)) log.warn({ reason }, 'the configuration may be incomplete');
     log.info({ source: url }, 'control plane is listening');
     const reload = async (): Promise<void> => tls?.read();
-    return { url, sandboxUrl, services, reload, drain: async () => drain?.run(), close };
+    return { url, sandboxUrl, services, reload, drain: async () => part?.drain.run(), close };
   } catch (error) {
     await close();
     throw error;

@@ -51,6 +51,8 @@ export class Beat {
   #isDraining = false;
   /** The members that drain, as the last beat has read them. */
   #draining: readonly string[] = [];
+  /** How many agents each of the others has that take work, as the last beat has read them. */
+  #tunnelsOfOthers: readonly number[] = [];
   /** The last beat failed, and the log says so. */
   #isFailing = false;
 
@@ -91,6 +93,11 @@ export class Beat {
   beatAgeMs(id: string): number | undefined {
     const now = performance.now();
     return id === this.#deps.id ? now - this.#storedAtMs : this.#peers.beatAgeMs(id, now);
+  }
+
+  /** How many agents each of the others had at their beat before the last one. Those that drain are not among them. */
+  get tunnelsOfOthers(): readonly number[] {
+    return this.#tunnelsOfOthers;
   }
 
   start(): void {
@@ -160,6 +167,9 @@ export class Beat {
       gone.push(node.id);
     }
     this.#draining = nodes.filter(({ id, state }) => state === 'draining' || (this.#isStopping && id === ownId)).map(({ id }) => id);
+    this.#tunnelsOfOthers = nodes
+      .filter(({ id }) => id !== ownId && !gone.includes(id) && !this.#draining.includes(id))
+      .map(({ tunnels }) => tunnels);
     members.set(
       nodes.map(({ id }) => id).filter((id) => !gone.includes(id)),
       this.#draining,

@@ -162,15 +162,29 @@ export class TunnelRegistry implements AgentGateway {
       this.#chooseLeaving(leaving, requests, onTheirWay.size < SLICE.mostOnTheirWay ? SLICE.agents : SLICE.agentsWhileMany);
       for (const [session, patientUntil] of leaving) {
         if (!session.canLeave(clock.monotonic() >= patientUntil)) continue;
-        requests.leaves(session.identity.agentId, COMES_BACK_MS);
         onTheirWay.add(session.identity.agentId);
-        session.close('restart', { reconnectAfterMs: 0, endedBy: 'server_stopped' });
+        sendToOther(session, requests);
       }
       await new Promise<void>((resolve) => {
         clock.setTimeout(resolve, SLICE.everyMs);
       });
     }
     for (const session of leaving.keys()) if (session.epoch !== undefined) requests.announce(session.identity.agentId, session.epoch);
+  }
+
+  /**
+   * Sends some agents to other control planes, none of which has a request under way.
+   * @returns how many were sent: fewer when the others are busy
+   */
+  sendAway(most: number, requests: RequestHolder): number {
+    let sent = 0;
+    for (const [agentId, session] of this.#newest) {
+      if (sent === most) break;
+      if (session.epoch === undefined || requests.isOnItsWay(agentId) || !session.canLeave(false)) continue;
+      sendToOther(session, requests);
+      sent += 1;
+    }
+    return sent;
   }
 
   #chooseLeaving(leaving: Map<TunnelSession, number>, requests: RequestHolder, most: number): void {
@@ -232,4 +246,9 @@ export class TunnelRegistry implements AgentGateway {
     });
     this.#ending.set(agentId, ending);
   }
+}
+
+function sendToOther(session: TunnelSession, requests: RequestHolder): void {
+  requests.leaves(session.identity.agentId, COMES_BACK_MS);
+  session.close('restart', { reconnectAfterMs: 0, endedBy: 'server_stopped' });
 }

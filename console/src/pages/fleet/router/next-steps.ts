@@ -34,7 +34,7 @@ const AGENT_CAUSES: Record<string, string> = {
   protocol: 'The agent broke the protocol. Look at its log, and update it.',
   version: 'The agent is too old for this control plane, or too new. Install the version of the control plane.',
   handshake_timeout: 'The agent connects and does not introduce itself: a slow line, or something in between that holds the connection.',
-  server_stopped: 'The control plane was stopped, and this agent has not come back since.',
+  server_stopped: 'The control plane was stopped or gave this agent to another one, and it has not come back since.',
   unknown: 'The control plane ended without a word, and this agent has not come back since.',
 };
 
