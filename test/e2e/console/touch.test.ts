@@ -106,6 +106,23 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: 'router-11' }).waitFor();
   });
 
+  it('gives a device a name, by its card', async () => {
+    await visit.signIn('operator', '/devices');
+    const device = page.getByRole('table', { name: 'Devices' }).getByRole('button').first();
+    const { height } = (await device.boundingBox())!;
+    expect(height).toBeGreaterThanOrEqual(24);
+    await device.tap();
+    await page.getByRole('dialog').getByLabel('Name').fill('Weather station');
+    await page.getByRole('button', { name: 'Save' }).tap();
+    await page.getByRole('button', { name: /Weather station/ }).first().waitFor();
+  });
+
+  it('shows a viewer the devices without a button', async () => {
+    await visit.signIn('viewer', '/devices');
+    await page.locator('[data-id]').first().waitFor();
+    expect(await page.getByRole('table', { name: 'Devices' }).getByRole('button').count()).toBe(0);
+  });
+
   it('selects by taps, and takes the selection to a command', async () => {
     await visit.signIn('operator', '/routers?sort=identity');
     await page.getByRole('checkbox', { name: 'Select router-0' }).tap();

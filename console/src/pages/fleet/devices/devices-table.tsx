@@ -9,6 +9,7 @@ import { Outcome, TextField } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
+import { useIsPhone } from '../../../parts/use-is-phone.ts';
 import { useMay } from '../../../session/use-may.ts';
 
 interface Props {
@@ -24,8 +25,15 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
   const list = useList('devices', 'listDevices', { query: { limit: 100, ...query } });
   const [named, setNamed] = useState<Device>();
   const mayName = useMay('operator');
+  const isPhone = useIsPhone();
   const columns: readonly Column<Device>[] = [
-    { title: 'Device', width: 'minmax(150px, 1.4fr)', className: 'el', cell: (device) => <Name device={device} /> },
+    {
+      title: 'Device',
+      width: 'minmax(150px, 1.4fr)',
+      className: 'el',
+      // A card has no room for a column of actions.
+      cell: (device) => (isPhone && mayName ? <NameKey device={device} onName={setNamed} /> : <Name device={device} />),
+    },
     {
       title: 'Address',
       width: 'minmax(110px, .8fr)',
@@ -73,6 +81,15 @@ function naming(onName: (device: Device) => void): Column<Device> {
       </button>
     ),
   };
+}
+
+function NameKey({ device, onName }: { device: Device; onName: (device: Device) => void }) {
+  return (
+    <button type="button" className="as-text" onClick={() => onName(device)}>
+      <Name device={device} />
+      <span className="sr">, name {device.mac_address}</span>
+    </button>
+  );
 }
 
 function Name({ device: { alias, hostname, mac_address: mac } }: { device: Device }) {
