@@ -12,6 +12,8 @@ interface Asked<Id extends OperationId> {
   children: React.ReactNode;
   /** What the button says: the deed, not "OK". */
   action: string;
+  /** It takes nothing away: the button is not red. */
+  isHarmless?: boolean;
   /** For what cannot be taken back: the person types this first. */
   typed?: string;
   input: Input<Id>;
@@ -37,7 +39,7 @@ export function Confirm<Id extends OperationId>({ operation, stale, leaves = fal
  * input is sent with the same Idempotency-Key.
  */
 export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write: Write<Id> }) {
-  const { title, children, action, typed, input, write, onClose, onDone } = props;
+  const { title, children, action, isHarmless = false, typed, input, write, onClose, onDone } = props;
   const [said, setSaid] = useState('');
   async function answered(result: Promise<Answered<Id> | undefined>): Promise<void> {
     const done = await result;
@@ -60,7 +62,11 @@ export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write:
           <button type="button" className="btn" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="btn danger" disabled={write.state.kind === 'sending' || (typed !== undefined && said !== typed)}>
+          <button
+            type="submit"
+            className={isHarmless ? 'btn main-act' : 'btn danger'}
+            disabled={write.state.kind === 'sending' || (typed !== undefined && said !== typed)}
+          >
             {action}
           </button>
         </div>

@@ -8,6 +8,7 @@ export function TakeOver({ thread, onClose }: { thread: Pick<NotificationThread,
     <Confirm
       title="Take this over?"
       action="I take it over"
+      isHarmless
       operation="acknowledgeThread"
       input={{ path: { thread_id: thread.id }, body: {} }}
       stale={[THREADS, MESSAGES]}

@@ -30,12 +30,16 @@ export function ResumeNode({ node, onClose }: Props) {
     <Confirm
       title={`Let ${node.name} take work again?`}
       action="Take work again"
+      isHarmless
       operation="resumeNode"
       input={{ path: { node_id: node.id } }}
       stale={[NODES]}
       onClose={onClose}
     >
-      <p>The load balancer sends it new requests and agents again. Agents that have gone to the others stay there.</p>
+      <p>
+        The load balancer sends it new requests and agents again. Of the agents that have gone to the others it gets its share, over some
+        minutes.
+      </p>
     </Confirm>
   );
 }
