@@ -67,4 +67,5 @@ export const tunnels = feature({
     const gateway: AgentGateway = remoteAgents ?? tunnelRegistry;
     return { tunnelRegistry, remoteAgents, gateway, agentEvents };
   },
+  stop: ({ remoteAgents }) => remoteAgents?.stop(),
 });

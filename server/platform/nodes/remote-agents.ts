@@ -39,7 +39,8 @@ const noticeAnswer = z.object({ held: z.boolean() });
 const rowsItem = z.array(z.record(z.string(), z.string()));
 const answer = z.discriminatedUnion('held', [
   z.object({ held: z.literal(true), result: z.record(z.string(), z.unknown()) }),
-  z.object({ held: z.literal(false) }),
+  // It was sent away, and is waited for so long yet. Missing from programs that do not say so, and when it was not.
+  z.object({ held: z.literal(false), for_ms: z.number().nonnegative().optional() }),
 ]);
 const heldHint = z.object({ agent_id: z.string(), node_id: z.string(), epoch: z.number() });
 const leavesHint = z.object({ agent_id: z.string(), for_ms: z.number().nonnegative() });
@@ -108,6 +109,11 @@ export class RemoteAgents implements AgentGateway {
       const { agent_id: agentId, reason, ended_by: endedBy } = disconnectHint.parse(value);
       local.disconnect(agentId, reason, endedBy);
     });
+  }
+
+  /** After the callers are gone. */
+  stop(): void {
+    this.#moving.stop();
   }
 
   /** Tells the others that this control plane has the agent's newest tunnel now. */
@@ -268,7 +274,10 @@ export class RemoteAgents implements AgentGateway {
         { timeoutMs: endsAt - clock.monotonic(), signal: wait.signal, onItem: reply.onItem },
       );
       const read = answer.parse(said);
-      return read.held ? (read.result as RequestResult<M>) : undefined;
+      if (read.held) return read.result as RequestResult<M>;
+      // The hint was lost.
+      if (read.for_ms !== undefined && !this.#moving.has(agentId)) this.#moving.begin(agentId, read.for_ms);
+      return undefined;
     } catch (error) {
       if (error instanceof NobodyListensError) return undefined;
       throw error;
@@ -326,7 +335,9 @@ export class RemoteAgents implements AgentGateway {
     const { agent_id: agentId, method, params } = question.parse(value);
     // What was asked of a process that was frozen may be old, and its asker gone.
     if (!isCounted()) throw new AppError('unavailable', 'the control plane that has the agent does not reach the database', RETRY);
-    if (local.epoch(agentId) === undefined || this.#moving.has(agentId)) return { held: false };
+    const forMs = this.#moving.remainingMs(agentId);
+    if (forMs !== undefined) return { held: false, for_ms: forMs };
+    if (local.epoch(agentId) === undefined) return { held: false };
     // The agent checks the form of both.
     const result = await local.request(agentId, method as 'command', params as RequestParams<'command'>, {
       timeoutMs: remainingMs,

@@ -136,4 +136,30 @@ describe('a request to an agent that is sent to another control plane', () => {
     a.agents.announce(AGENT, 1);
     expect(await Promise.all([atA, atB])).toEqual(['a', 'a']);
   });
+
+  test('waits although the word that it is sent away was lost', async () => {
+    bus.isUp = false;
+    a.agents.leaves(AGENT, 5000);
+    bus.isUp = true;
+    a.held.delete(AGENT);
+    clock.advance(1000);
+    let outcome: string | undefined;
+    const asked = ask(b).then((value) => (outcome = value));
+    await settle();
+    clock.advance(3999);
+    await settle();
+    expect(outcome).toBeUndefined();
+    connect(b, 'b');
+    await asked;
+    expect(outcome).toBe('b');
+    expect(b.sent).toEqual([26_001]);
+  });
+
+  test('waits for nobody once the control plane stops', async () => {
+    a.agents.leaves(AGENT, 5000);
+    const asked = ask(a);
+    await settle();
+    a.agents.stop();
+    expect(await asked).toBe('a');
+  });
 });
