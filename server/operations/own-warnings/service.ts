@@ -13,8 +13,8 @@ export interface OwnWarningsDeps {
 }
 
 /**
- * Tells groups that follow `server.certificate` or `server.disk` when the control plane's own certificate or disk needs somebody, and when it
- * does not any more. What was told last is in the notices, so any process may look, after any restart.
+ * Tells groups that follow `server.certificate` or `server.disk` when a control plane's own certificate or disk needs somebody, and when none
+ * does any more. What was told last is in the notices, so any process may look, after any restart.
  */
 export class OwnWarnings {
   readonly #deps: OwnWarningsDeps;
@@ -29,25 +29,24 @@ export class OwnWarnings {
     const conditions = await read(clock.now());
     for (const teamId of await selectListeningTeams(storage.db))
       for (const name of ['certificate', 'disk'] as const)
-        await storage.writes.write((tx) => tellChange(tx, teamId, { name, problem: conditions[name] }, clock.now()));
+        await storage.writes.write((tx) => tellChange(tx, teamId, { name, causes: conditions[name] }, clock.now()));
   }
 }
 
 async function tellChange(
   tx: Tx,
   teamId: string,
-  { name, problem }: { name: keyof Conditions; problem: Cause | null },
+  { name, causes }: { name: keyof Conditions; causes: readonly Cause[] },
   now: number,
 ): Promise<void> {
   const kind = `server.${name}` as const;
   const last = await selectLastNotice(tx, teamId, kind);
   const isOpen = last?.phase === 'open';
-  if (isOpen === (problem !== null)) return;
-  const causes = problem === null ? [] : [problem];
+  if (isOpen === causes.length > 0) return;
   const notice = {
     teamId,
     kind,
-    phase: problem === null ? 'resolve' : 'open',
+    phase: causes.length === 0 ? 'resolve' : 'open',
     severity: 'warning',
     key: `server:${name}`,
     recordId: kind,

@@ -51,6 +51,10 @@ export async function setNodeState(tx: Tx, id: string, state: NodeRecord['state'
   return numUpdatedRows > 0n;
 }
 
+export async function setCertificateEnd(tx: Tx, id: string, endsAt: number | null): Promise<void> {
+  await tx.updateTable('nodes').set({ certificate_ends_at: endsAt }).where('id', '=', id).execute();
+}
+
 /** What a control plane says of itself with each beat. */
 export interface NodeLoad {
   /** Its agents. */

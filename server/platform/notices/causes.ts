@@ -47,11 +47,16 @@ export const CAUSES = {
   same_serial: ({ holder, others, more, id }: { holder: string; others: string; more: number; id: string }) =>
     `${holder} has this router; ${others}${more > 0 ? ` and ${more} more` : ''} reports the same hardware id ${id} and is not managed. ` +
     'Take one of them out of the configuration if both lead to one router; a cloned CHR needs a new id: /system/license/generate-new-id',
-  /** Milliseconds since 1970. */
-  certificate_ends: ({ at }: { at: number }) => `expires on ${dayOf(at)}`,
-  certificate_ended: ({ at }: { at: number }) => `expired on ${dayOf(at)}`,
+  /** Milliseconds since 1970. `node`: which of several control planes. */
+  certificate_ends: ({ at, node }: { at: number; node?: string }) => `${before(node)}expires on ${dayOf(at)}`,
+  certificate_ended: ({ at, node }: { at: number; node?: string }) => `${before(node)}expired on ${dayOf(at)}`,
   server_disk: ({ megabytes }: { megabytes: number }) => `${megabytes} MB free`,
 };
+
+/** A name before what is said of it, in any language. */
+export function before(name: string | undefined): string {
+  return name === undefined ? '' : `${name}: `;
+}
 
 export type CauseCode = keyof typeof CAUSES;
 type ValuesOf<Code extends CauseCode> = Parameters<(typeof CAUSES)[Code]> extends [infer Values] ? Values : object;

@@ -26,6 +26,8 @@ export interface NodesTable {
   program_schema: Fixed<number | null>;
   /** Ids of its secret keys, separated by spaces, the one that encrypts first. Null for one that serves the database alone. */
   keys: Fixed<string | null>;
+  /** When its own TLS certificate expires. Null for one that has none, and before it has looked. */
+  certificate_ends_at: Generated<Millis | null>;
 }
 
 /** A key with which control planes of this database encrypt or have encrypted; the newest one must be in the key file of each. */

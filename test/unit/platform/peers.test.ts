@@ -16,6 +16,7 @@ const node = (id: string, beat: number): NodeRecord => ({
   on_bus: 1,
   program_schema: null,
   keys: null,
+  certificate_ends_at: null,
 });
 
 /** Looks every 2 s. @returns the ids taken for dead, by the second */

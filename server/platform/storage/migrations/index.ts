@@ -71,6 +71,7 @@ import { keysOfNodes } from './0070-keys-of-nodes.ts';
 import { requestCounts } from './0071-request-counts.ts';
 import { homes } from './0072-homes.ts';
 import { installationAdmins } from './0073-installation-admins.ts';
+import { certificatesOfNodes } from './0074-certificates-of-nodes.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -148,4 +149,5 @@ export const migrations: readonly Migration[] = [
   requestCounts,
   homes,
   installationAdmins,
+  certificatesOfNodes,
 ];

@@ -1,4 +1,5 @@
 import type { RouterReason } from '../../../../../protocol/index.ts';
+import { before } from '../../../../platform/notices/causes.ts';
 import type { CauseWords } from '../../../../platform/notices/causes.ts';
 import { noAnswer, readingsIn } from './readings.ts';
 
@@ -51,7 +52,7 @@ export const causesInGerman: CauseWords = {
     `${holder} hat diesen Router; ${others}${more > 0 ? ` und ${decimal(more)} weitere` : ''} nennt dieselbe Hardware-ID ${id} ` +
     'und wird nicht verwaltet. Führen beide zu einem Router, entfernen Sie einen der Einträge; ' +
     'ein kopierter CHR braucht eine neue ID: /system/license/generate-new-id',
-  certificate_ends: ({ at }) => `läuft am ${day(at)} ab`,
-  certificate_ended: ({ at }) => `abgelaufen am ${day(at)}`,
+  certificate_ends: ({ at, node }) => `${before(node)}läuft am ${day(at)} ab`,
+  certificate_ended: ({ at, node }) => `${before(node)}abgelaufen am ${day(at)}`,
   server_disk: ({ megabytes }) => `noch ${decimal(megabytes)} MB frei`,
 };

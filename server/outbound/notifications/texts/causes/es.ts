@@ -1,4 +1,5 @@
 import type { RouterReason } from '../../../../../protocol/index.ts';
+import { before } from '../../../../platform/notices/causes.ts';
 import type { CauseWords } from '../../../../platform/notices/causes.ts';
 import { noAnswer, readingsIn } from './readings.ts';
 
@@ -51,7 +52,7 @@ export const causesInSpanish: CauseWords = {
     `${holder} tiene este router; ${others}${more > 0 ? ` y ${decimal(more)} más` : ''} comunica el mismo ID de hardware ${id} ` +
     'y no se gestiona. Si ambos llevan al mismo router, quite uno de la configuración; ' +
     'un CHR clonado necesita un ID nuevo: /system/license/generate-new-id',
-  certificate_ends: ({ at }) => `caduca el ${day(at)}`,
-  certificate_ended: ({ at }) => `caducó el ${day(at)}`,
+  certificate_ends: ({ at, node }) => `${before(node)}caduca el ${day(at)}`,
+  certificate_ended: ({ at, node }) => `${before(node)}caducó el ${day(at)}`,
   server_disk: ({ megabytes }) => `quedan ${decimal(megabytes)} MB libres`,
 };
