@@ -114,7 +114,10 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     await device.tap();
     await page.getByRole('dialog').getByLabel('Name').fill('Weather station');
     await page.getByRole('button', { name: 'Save' }).tap();
-    await page.getByRole('button', { name: /Weather station/ }).first().waitFor();
+    await page
+      .getByRole('button', { name: /Weather station/ })
+      .first()
+      .waitFor();
   });
 
   it('shows a viewer the devices without a button', async () => {
