@@ -6,7 +6,7 @@ import { childrenOf, commandLine } from '../harness/process-state.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const START_MS = 60_000;
+const START_MS = 300_000;
 
 interface DemoFile {
   base_url: string;

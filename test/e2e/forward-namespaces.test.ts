@@ -37,6 +37,7 @@ interface Forward {
   port: number;
   way: string;
   target_reachable: boolean;
+  authorized_at: string | null;
 }
 
 describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
@@ -73,7 +74,7 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
 
   async function open(port: number): Promise<Forward> {
     const body = { expire_after_minutes: MINUTES, dst_port: port, dst_address: lab.lanAddress, allow_from: '127.0.0.1' };
-    const forward = await installation.call<Forward>('POST', `/api/routers/${routerId}/transient-forwarding`, body);
+    const forward = await installation.forward<Forward>(routerId, body);
     expect(forward).toMatchObject({ way: 'api', target_reachable: true });
     return forward;
   }

@@ -37,7 +37,7 @@ beforeAll(async () => {
     SIGNALBOX_SECRET_KEY_FILE: path.join(packaged.folder, 'secret.key'),
   };
   router = await startSimulator({ identity: 'packed', users: [{ name: 'signalbox', password: "it's secret" }] });
-}, 200_000);
+}, 600_000);
 afterAll(async () => {
   await router?.close();
   await packaged?.close();

@@ -12,6 +12,7 @@ import { expect } from 'vitest';
 import { Installation } from './installation.ts';
 import { NetworkLab } from './network-lab.ts';
 import { ProcessWorld } from './process-world.ts';
+import type { ShownForward } from './process-world.ts';
 
 /** A network behind a router, with control plane and agent in processes of their own. */
 export interface ForwardSite {
@@ -101,8 +102,8 @@ export async function openNatSite(): Promise<ForwardSite> {
     },
     forward: async (port) => {
       const body = { expire_after_minutes: 30, dst_port: port, dst_address: lab.lanAddress, allow_from: '127.0.0.1' };
-      const made = await installation.call<{ port: number }>('POST', `/api/routers/${routerId}/transient-forwarding`, body);
-      expect(made).toMatchObject({ way: 'api', target_reachable: true });
+      const made = await installation.forward<ShownForward>(routerId, body);
+      expect(made, JSON.stringify(made)).toMatchObject({ way: 'api', target_reachable: true });
       return String(made.port);
     },
     close: async () => {

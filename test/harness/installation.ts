@@ -69,6 +69,16 @@ export class Installation {
     });
   }
 
+  /** Opens a forward. The answer to the request waits at most five seconds for the agent to open its side; this waits longer. */
+  async forward<T extends { id: string; authorized_at: string | null }>(routerId: string, body: object): Promise<T> {
+    const route = `/api/routers/${routerId}/transient-forwarding`;
+    const { id } = await this.call<T>('POST', route, body);
+    return waitUntil('the forward is open', async () => {
+      const now = await this.call<T>('GET', `${route}/${id}`);
+      return now.authorized_at === null ? undefined : now;
+    });
+  }
+
   async close(): Promise<void> {
     await this.agent.stop();
     await this.server.stop();

@@ -66,7 +66,8 @@ export interface ShownConnection {
 }
 
 const LOGIN = { username: 'signalbox', password: 'router-password' };
-const START_MS = 30_000;
+/** Only what hangs meets it: of a loaded machine each command through two SSH servers takes seconds. */
+const START_MS = 120_000;
 
 /**
  * Control plane and agent as processes of their own, to be measured, killed and started again; simulated routers and

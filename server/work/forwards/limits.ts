@@ -22,8 +22,10 @@ export interface ForwardLimits {
   preludeTimeoutMs: number;
   /** Longest wait of the creating request for the router's side. */
   createWaitMs: number;
-  /** Longest time for an agent to open a way; it may have to log in to the router first. */
+  /** Longest time for an agent to open a way, which takes a dozen commands, and it may have to log in to the router first. */
   openTimeoutMs: number;
+  /** Longest wait for an agent that is told to close a forward. */
+  closeTimeoutMs: number;
   /** Pause before the agent is asked again after a failure that may pass. */
   retryMs: number;
   /** Finished connections and refused attempts are stored this often. */
@@ -47,7 +49,8 @@ export const FORWARD_LIMITS: ForwardLimits = {
   pendingConnections: 2000,
   preludeTimeoutMs: 5_000,
   createWaitMs: 5_000,
-  openTimeoutMs: 30_000,
+  openTimeoutMs: 90_000,
+  closeTimeoutMs: 30_000,
   retryMs: 15_000,
   // Each flush writes to disk, which blocks other writes. A request for the connections flushes at once.
   flushMs: 5_000,

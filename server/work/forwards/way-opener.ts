@@ -118,7 +118,7 @@ export class WayOpener {
     const { gateway, shared } = this.#deps;
     if (agentId === '' || (!shared && gateway.epoch(agentId) === undefined)) return;
     try {
-      const options = { timeoutMs: this.#deps.limits.openTimeoutMs };
+      const options = { timeoutMs: this.#deps.limits.closeTimeoutMs };
       await gateway.request(agentId, 'forward.close', { forward_id: id }, options);
     } catch (error) {
       this.#deps.log.info({ forward_id: id, agent_id: agentId, err: error }, 'the agent could not be notified that a forward has ended');

@@ -9,16 +9,16 @@ import type { Storage } from '../../../server/platform/storage/db.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 import { silentLog } from '../../harness/silent-log.ts';
 
-/** An opener whose agent can be reached, and answers `forward.open` as `onOpen` says. */
-function setUp(onOpen: () => Promise<never>) {
+/** An opener whose agent can be reached, and answers `forward.open` as `onOpen` says, which may take `timeoutMs`. */
+function setUp(onOpen: (timeoutMs: number) => Promise<never>) {
   const clock = new ManualClock();
   const asked: string[] = [];
   const reopened: LiveForward[] = [];
   const gateway: Pick<AgentGateway, 'epoch' | 'request'> = {
     epoch: () => 7,
-    request: async (_agentId, method) => {
+    request: async (_agentId, method, _params, { timeoutMs }) => {
       asked.push(method);
-      return (method === 'forward.open' ? await onOpen() : {}) as never;
+      return (method === 'forward.open' ? await onOpen(timeoutMs) : {}) as never;
     },
   };
   const opener = new WayOpener({
@@ -60,6 +60,16 @@ test('two openings at once that fail are repeated once', async () => {
   await Promise.all([open(), open()]);
   clock.advance(FORWARD_LIMITS.retryMs);
   expect(reopened).toHaveLength(1);
+});
+
+test('a router that needs a minute for the commands of an opening is given it: an attempt that is cut short begins anew', async () => {
+  const { clock, reopened, open } = setUp(async (timeoutMs) => {
+    if (timeoutMs <= 60_000) throw new AppError('outcome_unknown', 'no answer in time');
+    return { way: 'ssh', way_reason: 'the router forwards over SSH', target_reachable: true } as never;
+  });
+  await open();
+  clock.advance(FORWARD_LIMITS.retryMs);
+  expect(reopened).toEqual([]);
 });
 
 test('a forward that is over is not asked for', async () => {
