@@ -21,6 +21,7 @@ const parts: Record<string, () => Promise<Part>> = {
   'jobs-server': async () => (await import('./parts/jobs-server.ts')).startJobsServerPart,
   fleet: async () => (await import('./parts/fleet.ts')).startFleetPart,
   'bare-server': async () => (await import('./parts/bare-server.ts')).startBareServer,
+  'bus-answerer': async () => (await import('./parts/bus-answerer.ts')).startBusAnswerer,
   agent: async () => (await import('./parts/agent.ts')).startAgentPart,
   'site-routers': async () => (await import('./parts/site-routers.ts')).startSiteRouters,
   'terminal-client': async () => (await import('./parts/terminal-client.ts')).startTerminalClientPart,

@@ -75,5 +75,5 @@ describeEachDatabase('an agent whose routers break and recover thousands of time
     expect(told.lastIndexOf(neighbour.teamId)).toBeLessThan(1000);
     expect(await selectFaults(storage.db, { teamId: hostile[0]!.teamId, status: 'open' }, { limit: 100, before: undefined })).toEqual([]);
     expect(faults.waiting.taken).toBe(0);
-  }, 120_000);
+  });
 });

@@ -279,7 +279,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     await flip();
     expect(requests()).toBe(1001);
     expect(await holder()).toBe(owner);
-  }, 120_000);
+  });
 
   test('is granted at once when the operator allows free moves', async () => {
     const { say, hostile, router } = await setting({ free: true, afterMs: 0 });
@@ -315,7 +315,7 @@ describeEachDatabase('the claim of another agent', (open) => {
     }
     expect((await pending()).length).toBe(500);
     expect(await say(owner, 'MANY500', 'router 500')).toBeDefined();
-  }, 120_000);
+  });
 });
 
 describe('a hostile agent in the team', () => {

@@ -272,7 +272,7 @@ describeEachDatabase('a team that makes more than it may', (open) => {
       await free(world, team);
       await make(world, team);
       expect(world.counters.get(name)).toBe(1);
-    }, 120_000);
+    });
   });
 
   test('a repeat of an earlier job is answered although the quota is full', async () => {
@@ -281,5 +281,5 @@ describeEachDatabase('a team that makes more than it may', (open) => {
     const fresh = new World(world.storage);
     await expect(wanted.make(fresh, team)).rejects.toMatchObject({ code: 'quota_exceeded' });
     expect(await fresh.jobs.createJob(team.teamId, team.routerId, job, asked('first'))).toMatchObject({ idempotency_key: 'first' });
-  }, 120_000);
+  });
 });

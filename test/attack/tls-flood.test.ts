@@ -80,7 +80,7 @@ beforeAll(async () => {
   world = await World.start({ routers: [], server: settings });
   yardstick = await startYardstick();
   atRest = process.memoryUsage().rss;
-}, 60_000);
+});
 afterAll(async () => {
   await world?.close();
   await yardstick?.close();

@@ -145,7 +145,7 @@ interface Ended {
 function run(program: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${process.env['PATH'] ?? ''}`;
   return new Promise((resolve) => {
-    execFile(program, args, { env: { PATH, ...env }, timeout: 30_000 }, (error, stdout, stderr) => {
+    execFile(program, args, { env: { PATH, ...env }, timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, stdout, stderr });
     });
   });

@@ -120,5 +120,5 @@ describeEachDatabase('faults and states', (open) => {
       }),
       { numRuns: 25 },
     );
-  }, 180_000);
+  });
 });

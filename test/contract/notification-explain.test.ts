@@ -249,7 +249,7 @@ describeEachDatabase('explain', (open) => {
         'quiet_hours',
       ].toSorted(inOrder),
     );
-  }, 180_000);
+  });
 
   test('names groups that do not hear of it, and why', async () => {
     const { routerId } = await seedRouter(storage, { teamId });

@@ -96,7 +96,7 @@ describeEachDatabase('the notifier of a quiet fleet', (open) => {
     expect(after.queries - before.queries).toBeLessThanOrEqual((looks - looksBefore + 1) * 14);
     await threads.stop();
     await messages.stop();
-  }, 120_000);
+  });
 });
 
 function never(): never {

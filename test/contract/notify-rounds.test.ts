@@ -52,7 +52,7 @@ describeEachDatabase('the rounds of the notifier', (open) => {
     await bench.facts(many('resolve', 1003));
     await bench.pass(4 * MINUTE);
     expect(bench.server.mails.map(({ kind }) => kind)).toEqual(['open', 'resolve']);
-  }, 60_000);
+  });
 
   test('a step of routing writes about as much for twenty groups as for one', async () => {
     for (let n = 1; n < 20; n += 1) await followKinds(storage, teamId, ['*']);
@@ -67,7 +67,7 @@ describeEachDatabase('the rounds of the notifier', (open) => {
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow();
     expect(count).toBe(20 * 60);
-  }, 60_000);
+  });
 
   /** What a service told, by team. The text is not written. */
   function serviceOf(told: string[], over: Partial<{ storage: Storage; failing: string; onMessages: () => void }> = {}): ThreadsService {

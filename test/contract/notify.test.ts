@@ -95,7 +95,7 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve', 'update']);
     await bench.pass(HOUR);
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve', 'update', 'resolve']);
-  }, 60_000);
+  });
 
   async function muteFrom13To14(): Promise<void> {
     const windows = [{ day: 'monday' as const, from: 13 * 60, to: 14 * 60 }];
@@ -192,7 +192,7 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(kinds.filter((kind) => kind === 'open')).toHaveLength(5);
     expect(kinds.filter((kind) => kind === 'was_away')).toHaveLength(15);
     expect(kinds).toHaveLength(20);
-  }, 60_000);
+  });
 
   test('a provider that says when is not asked before, and nothing is lost', async () => {
     let until = clock.now() + 5 * MINUTE;
@@ -400,5 +400,5 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(log.filter(({ state }) => state === 'pending')).toEqual([]);
     // At least once: what was sent before its record was lost carries the same id.
     expect(new Set(bench.server.mails.map(({ id }) => id)).size).toBe(8);
-  }, 60_000);
+  });
 });

@@ -28,7 +28,7 @@ test.skipIf(!hasSystemd()).each(['signalbox.service', 'signalbox-agent.service']
     const file = path.join(folder, unit);
     // Its program and its user are not on this machine.
     await writeFile(file, (await read(unit)).replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true').replace(/^User=.*$/m, 'User=daemon'));
-    const { stdout, stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', file], { timeout: 20_000 });
+    const { stdout, stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', file], { timeout: 120_000 });
     expect((stdout + stderr).split('\n').filter((line) => line.includes(unit))).toEqual([]);
   } finally {
     await rm(folder, { recursive: true });
@@ -55,7 +55,7 @@ test('systemd gives the control plane more time to stop than it ever takes', asy
 
 test.skipIf(!hasSystemd()).each(['signalbox.service', 'signalbox-agent.service'])('%s is exposed by less than 3 of 10', async (unit) => {
   const file = fileURLToPath(new URL(`../../systemd/${unit}`, import.meta.url));
-  const { stdout } = await promisify(execFile)('systemd-analyze', ['security', '--offline=true', '--no-pager', file], { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)('systemd-analyze', ['security', '--offline=true', '--no-pager', file], { timeout: 120_000 });
   const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(stdout)?.[1]);
   expect(exposure).toBeLessThan(3);
 });

@@ -21,14 +21,14 @@ let bundle: string;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-bundle-'));
   bundle = path.join(folder, 'signalbox-agent.cjs');
-  await promisify(execFile)(process.execPath, [BUILD, bundle], { timeout: 50_000 });
+  await promisify(execFile)(process.execPath, [BUILD, bundle], { timeout: 120_000 });
 });
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function run(node: string, ...args: string[]): Promise<{ code: number | string; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(node, [bundle, ...args], { cwd: folder, timeout: 20_000, env: {} }, (error, stdout, stderr) => {
+    execFile(node, [bundle, ...args], { cwd: folder, timeout: 120_000, env: {} }, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, stdout, stderr });
     });
   });
@@ -40,7 +40,7 @@ function oldNode(): { file: string; version: string } | undefined {
   const files = [...new Set([...folders, '/usr/local/bin', '/usr/bin'])].map((name) => path.join(name, 'node'));
   return files
     .filter((file) => existsSync(file))
-    .map((file) => ({ file, version: execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 10_000 }).trim() }))
+    .map((file) => ({ file, version: execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 120_000 }).trim() }))
     .find(({ version }) => Number.parseInt(version.slice(1), 10) < OLDEST);
 }
 
@@ -64,7 +64,7 @@ async function youngGeneration(file: string): Promise<number> {
   const report = path.join(folder, 'young');
   await writeFile(preload, REPORT);
   const env = { ...process.env, NODE_OPTIONS: `--import=${preload}`, REPORT: report };
-  await promisify(execFile)(process.execPath, [file, '--version'], { env, timeout: 30_000 });
+  await promisify(execFile)(process.execPath, [file, '--version'], { env, timeout: 120_000 });
   return Number(await readFile(report, 'utf8'));
 }
 

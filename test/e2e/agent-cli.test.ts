@@ -26,7 +26,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function run(...args: string[]): Promise<{ code: number | string; output: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { timeout: 20_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [MAIN, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: error?.code ?? 0, output: stdout + stderr });
     });
   });

@@ -72,4 +72,4 @@ test('routers that send endlessly are disconnected with few log lines and hardly
     // Why it went, why it cannot be read and why it went again, once each; the rest is for debugging.
     expect(beside.lines).toBeLessThanOrEqual(HOSTILE * 5 + 5);
   }
-}, 120_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   archive = path.join(folder, 'agent.tar');
   said = await buildImage(archive, '--arch', ARCHITECTURE, '--system-libraries');
   image = await unpackImage(archive, folder);
-}, 120_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -46,7 +46,7 @@ test('the build is reproducible', async () => {
   expect((await readFile(again)).equals(await readFile(archive))).toBe(true);
   const sum = /^sha256 \w{64}$/m;
   expect(sum.exec(saidAgain)?.[0]).toBe(sum.exec(said)?.[0]);
-}, 120_000);
+});
 
 test('every program in the image matches the processor and finds all its libraries', async () => {
   const programs = await inspectPrograms(image.root);
@@ -64,7 +64,7 @@ test('the folders of the image have the permissions for temporary files and secr
 test('an agent in the image checks its router, enrols, serves, and stops as process 1', async (context) => {
   if (!(await canRunContainers())) return context.skip('this user may not make namespaces');
   await serveFromContainer(image, {}, 30_000);
-}, 120_000);
+});
 
 test.each([
   [['--arch', 'arm'], '--arch must be amd64 or arm64'],

@@ -339,7 +339,7 @@ describe.each(databaseKinds())('kill -9 between the steps, on $name', ({ create 
     return program('agent/main.ts', ['run', '--config', config]);
   }
 
-  test('the started job is unknown, the pending one runs once, and the old agent stays refused', { timeout: 180_000 }, async () => {
+  test('the started job is unknown, the pending one runs once, and the old agent stays refused', async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const server = program('server/main.ts', ['serve'], {

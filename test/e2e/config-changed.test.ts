@@ -54,7 +54,7 @@ async function compared(router: number): Promise<Shown> {
 const set = (router: number, name: string) =>
   world.caller.call('POST', `/api/synchronous/${ids[router]!}`, { command: '/system/identity/set', parameters: `name=${name}` });
 
-test.each([0, 1])('router %i: only a change of the configuration is an event', { timeout: 90_000 }, async (router) => {
+test.each([0, 1])('router %i: only a change of the configuration is an event', async (router) => {
   const routerId = ids[router]!;
   const mine = (type: string) => events.filter(({ type: each, data }) => each === type && data['router_id'] === routerId);
   const first = await compared(router);

@@ -20,7 +20,7 @@ describe.skipIf(!hasFaultySmtp)('a mail server with faults', () => {
   let channels: EmailChannel[] = [];
   beforeAll(async () => {
     server = await startFaultySmtp();
-  }, 60_000);
+  });
   afterAll(() => server.close());
   afterEach(() => {
     for (const channel of channels) channel.close();

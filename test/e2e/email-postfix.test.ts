@@ -19,11 +19,11 @@ describe.skipIf(!hasPostfix)('Postfix', () => {
     postfix = await startPostfix({ mailboxes: ['ana', 'ben', 'storm', 'hostile'] });
     const smtp = { host: '127.0.0.1', port: postfix.port, implicitTls: false, user: null, passwordFile: null, from: FROM };
     channel = new EmailChannel({ smtp, now: Date.now });
-  }, 60_000);
+  });
   afterAll(async () => {
     channel.close();
     await postfix.close();
-  }, 60_000);
+  });
 
   const send = (message: Parameters<EmailChannel['send']>[0], to = 'ana@example.com'): Promise<SendResult> =>
     channel.send(message, { to }, never);

@@ -129,7 +129,7 @@ describe.skipIf(reason !== undefined)('a forward by dst-nat', () => {
     // It serves one client at a time, and the agent's look whether the target answers was one.
     await waitUntil('iperf3 listens again', isListening(2));
     const { stdout } = await run('iperf3', ['-c', '127.0.0.1', '-p', String(forward.port), '--bidir', '-t', '1', '-P', '4', '--json'], {
-      timeout: 20_000,
+      timeout: 120_000,
       maxBuffer: 10e6,
     });
     const { end } = JSON.parse(stdout) as { end: Record<'sum_received' | 'sum_received_bidir_reverse', { bytes: number }> };

@@ -208,7 +208,7 @@ function programs(open: () => Promise<ForwardSite>): void {
     const page = await browser.newPage();
     const arrived: number[] = [];
     page.on('response', (response) => arrived.push(response.status()));
-    await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: 'load', timeout: 30_000 });
+    await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: 'load', timeout: 120_000 });
     expect(await page.evaluate('window.parts')).toBe((59 * 60) / 2);
     // The page itself; what the browser asks for on its own (an icon) may come too.
     expect(arrived.filter((status) => status === 200).length).toBeGreaterThanOrEqual(61);

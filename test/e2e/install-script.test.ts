@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)(`install.sh as root${missing === undefine
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-install-'));
     const file = path.join(folder, 'signalbox-agent.cjs');
-    await promisify(execFile)(process.execPath, [BUILD, file], { timeout: 50_000 });
+    await promisify(execFile)(process.execPath, [BUILD, file], { timeout: 120_000 });
     bundle = await readFile(file);
     const sha256 = createHash('sha256').update(bundle).digest('hex');
     const agentRelease = { version: SERVER_VERSION, sha256, bytes: bundle.length, file: bundle };
@@ -39,7 +39,7 @@ describe.skipIf(missing !== undefined)(`install.sh as root${missing === undefine
     machine = await OwnMachine.start();
     await machine.write('/root/install.sh', await (await fetch(`${world.server.url}/agent/install.sh`)).text());
     await machine.write('/root/password', 'router-password\n', 0o600);
-  }, 120_000);
+  });
   afterAll(async () => {
     await machine?.close();
     await world?.close();

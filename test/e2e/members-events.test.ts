@@ -19,7 +19,7 @@ describe.skipIf(!postgres || !hasNats())('the event stream of several control pl
     for (const close of closers.toReversed()) await close();
   });
 
-  test('goes on wherever its reader goes: each event once, in order, without resync', { timeout: 120_000 }, async () => {
+  test('goes on wherever its reader goes: each event once, in order, without resync', async () => {
     const { world, nodes } = cluster;
     const { teamId, apiKey } = world.caller;
     const reader = new MovingReader(apiKey);

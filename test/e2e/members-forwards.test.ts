@@ -18,7 +18,7 @@ describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () =>
   beforeAll(async () => {
     members = await ForwardMembers.of(await startMembers(closers, { members: 2 }), closers);
     [first, second] = members.nodes as [RunningServer, RunningServer];
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const close of closers.toReversed()) await close();
   });

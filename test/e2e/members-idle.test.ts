@@ -42,7 +42,7 @@ describe.skipIf(!postgres || !hasNats())('members without agents and callers', (
     // The beat alone makes one in 2 s: with less nothing was counted.
     expect(all).toBeGreaterThan(0.4);
     expect(all, most.join('\n')).toBeLessThan(MOST_PER_SECOND);
-  }, 240_000);
+  });
 });
 
 /** All that connections from now on of this process send to PostgreSQL, by text. */

@@ -25,7 +25,7 @@ describe.skipIf(!postgres || !hasNats())('terminals of two control planes', () =
     [atFirst, atSecond] = [at(first), at(second)];
     [routerId = ''] = await cluster.world.routerIds();
     await waitUntil('both know each other', () => cluster.nodes.every(({ services }) => services.cluster!.members.ids.length === 2));
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const close of closers.toReversed()) await close();
   });

@@ -39,7 +39,7 @@ describe.skipIf(!hasPostfix)('people with a mailbox and a webhook', () => {
   beforeAll(async () => {
     const mailboxes = Array.from({ length: RUNS }, (_, n) => PEOPLE.map((name) => `${name}-${n + 1}`)).flat();
     postfix = await startPostfix({ mailboxes });
-  }, 60_000);
+  });
   afterAll(() => postfix.close(), 60_000);
 
   describeEachDatabase('of a group', (open) => {

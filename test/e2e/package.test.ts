@@ -104,7 +104,7 @@ test('one file serves everything, and hands out the agent that makes a router an
   expect(await agentEnded).toEqual([0, null]);
   server.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
-}, 180_000);
+});
 
 test('holds JavaScript only, no development package, and no package with an install script', async (context) => {
   if (!packaged) return context.skip('the npm registry cannot be reached, and npm has not kept the packages');

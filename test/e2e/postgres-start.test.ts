@@ -68,7 +68,7 @@ describe.skipIf(!postgres)('a start during which PostgreSQL goes down', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('starts again, each time that it happens', { timeout: 120_000 }, async () => {
+  test('starts again, each time that it happens', async () => {
     const tables = ['delete from "kept_events"', 'select * from "event_positions"'];
     const { url: direct } = await postgres!.create();
     const { pathname, searchParams } = new URL(direct.replace('postgres:///', 'postgres://host/'));

@@ -103,7 +103,7 @@ describe.each([
     const { stdout } = await run(
       'psql',
       ['-h', '127.0.0.1', '-p', port, '-U', 'signalbox', '-d', 'postgres', '-Atc', "select repeat('x', 100000) || 6 * 7"],
-      { timeout: 20_000, env: { PATH: process.env['PATH'] } },
+      { timeout: 120_000, env: { PATH: process.env['PATH'] } },
     );
     expect(stdout.trim()).toBe(`${'x'.repeat(100_000)}42`);
   });
@@ -130,7 +130,7 @@ describe.each([
     const { stdout } = await run(
       'ssh',
       [...options.flatMap((option) => ['-o', option]), '-p', port, 'signalbox@127.0.0.1', ':put [/system identity get name]'],
-      { timeout: 20_000, env: { PATH: process.env['PATH'], DISPLAY: 'none', SSH_ASKPASS: askPass, SSH_ASKPASS_REQUIRE: 'force' } },
+      { timeout: 120_000, env: { PATH: process.env['PATH'], DISPLAY: 'none', SSH_ASKPASS: askPass, SSH_ASKPASS_REQUIRE: 'force' } },
     );
     expect(stdout.trim()).toBe('router-0');
   });

@@ -47,7 +47,7 @@ describe.each(WAYS)('on RouterOS %s', (_name, options, parts) => {
   });
   afterAll(() => world.close());
 
-  it('a backup is pending, then stored, and its files are removed from the router', { timeout: 30_000 }, async () => {
+  it('a backup is pending, then stored, and its files are removed from the router', async () => {
     const { status, body } = await take(world, routerId);
     expect({ status, data: body.data }).toMatchObject({
       status: 200,
@@ -60,7 +60,7 @@ describe.each(WAYS)('on RouterOS %s', (_name, options, parts) => {
     await waitUntil('the router is clean', () => filesOf(world).length === (parts.includes('binary') ? 0 : 1));
   });
 
-  it('an export alone is the same text as in a file, and leaves no file', { timeout: 30_000 }, async () => {
+  it('an export alone is the same text as in a file, and leaves no file', async () => {
     const { body } = await take(world, routerId, { parts: ['export'] });
     const backup = await ended(world, routerId, body.data.id);
     expect(backup).toMatchObject({ state: 'stored', error: null, parts: [{ part: 'export' }] });
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  test('while one waits is a conflict; the one that waits is taken when the agent is back', { timeout: 60_000 }, async () => {
+  test('while one waits is a conflict; the one that waits is taken when the agent is back', async () => {
     await world.agent!.close();
     world.agent = undefined;
     const { body } = await take(world, routerId, { parts: ['export'] });
@@ -101,7 +101,7 @@ describe('a request', () => {
     expect((await take(world, routerId, { parts: ['export'] })).status).toBe(200);
   });
 
-  test('that survives a restart of the control plane is fetched', { timeout: 60_000 }, async () => {
+  test('that survives a restart of the control plane is fetched', async () => {
     await waitUntil('none waits', async () => (await list(world, routerId)).every(({ state }) => state !== 'pending'));
     await world.agent!.close();
     world.agent = undefined;
@@ -115,7 +115,7 @@ describe('a request', () => {
     expect((await take(world, routerId, body)).status).toBe(422);
   });
 
-  test('whose router refuses says why, and keeps what there is', { timeout: 60_000 }, async () => {
+  test('whose router refuses says why, and keeps what there is', async () => {
     world.simulators[0]!.faults.diskFull = true;
     const { body } = await take(world, routerId);
     const backup = await ended(world, routerId, body.data.id);

@@ -53,7 +53,7 @@ beforeAll(async () => {
     60_000,
   );
   ({ apiKey } = await createTeam(databaseUrl()));
-}, 180_000);
+});
 
 afterAll(async () => {
   if (reason !== undefined) return;

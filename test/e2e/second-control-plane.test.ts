@@ -114,7 +114,7 @@ describe.skipIf(!postgres)('a second control plane on a PostgreSQL database', ()
     expect(second.program.output).toContain('the control plane before this one was killed');
   });
 
-  test('takes over from one that has been frozen for 10 s, which ends when it goes on', { timeout: 60_000 }, async () => {
+  test('takes over from one that has been frozen for 10 s, which ends when it goes on', async () => {
     const frozen = await start();
     await untilReady(frozen);
     frozen.program.signal('SIGSTOP');

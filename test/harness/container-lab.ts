@@ -58,7 +58,7 @@ export class ContainerLab {
   /** @throws Error without an answer, or without JSON */
   async get<T>(url: string, key: string): Promise<T> {
     const words = ['netns', 'exec', this.routerNamespace, process.execPath, '-e', FETCH, url, key];
-    const { stdout } = await promisify(execFile)('ip', words, { timeout: 30_000 });
+    const { stdout } = await promisify(execFile)('ip', words, { timeout: 120_000 });
     return JSON.parse(stdout) as T;
   }
 

@@ -1,5 +1,5 @@
-/** A condition that holds after seconds on a quiet machine may take a minute beside busy ones. */
-const PATIENCE_MS = 60_000;
+/** A condition that holds after seconds on a quiet machine may take more than a minute beside busy ones. */
+const PATIENCE_MS = 120_000;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 25;
 
@@ -28,8 +28,8 @@ export async function waitUntil<T>(
 }
 
 /**
- * Resolves with the first result of `check` that is no error; tries every few milliseconds and rejects with the last error after a
- * minute. Vitest's own `vi.waitFor` gives up after a second.
+ * Resolves with the first result of `check` that is no error; tries every few milliseconds and rejects with the last error after two
+ * minutes. Vitest's own `vi.waitFor` gives up after a second.
  */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const startedAt = performance.now();

@@ -3,6 +3,7 @@ import { HttpLoad } from '../http-load.ts';
 import { milliseconds } from '../report.ts';
 import type { Row } from '../report.ts';
 import { interleave, median, quantile } from '../statistics.ts';
+import { bareQuestions } from './bare-bus.ts';
 import type { BenchMembers } from './members.ts';
 import { nodesFor } from './one-agent.ts';
 import type { OneAgent } from './one-agent.ts';
@@ -22,6 +23,7 @@ export async function remoteCommandRows(members: BenchMembers, agent: OneAgent):
   const measure = (http: HttpLoad) => (): Promise<number[]> => askedCommands(http, routerId, SAMPLE_MS);
   try {
     await interleave(WARM_UP_ROUNDS, [measure(local), measure(remote)]);
+    const bare = await bareQuestions(members.busUrl, SAMPLE_MS);
     const [near, far] = (await interleave(ROUNDS, [measure(local), measure(remote)])) as [number[][], number[][]];
     return (['p50', 'p99'] as const).map((name): Row => {
       const at = name === 'p50' ? 0.5 : 0.99;
@@ -30,7 +32,9 @@ export async function remoteCommandRows(members: BenchMembers, agent: OneAgent):
         name: `${name} added to a command to an agent on another node, in milliseconds`,
         ratio: other - own,
         bar: { at: 'most', value: ADDED_MS[name] },
-        detail: `own agent ${milliseconds(own)}, agent of another node ${milliseconds(other)}`,
+        detail:
+          `own agent ${milliseconds(own)}, agent of another node ${milliseconds(other)}; ` +
+          `a bare question and answer over the bus ${milliseconds(quantile(bare, at))}`,
       };
     });
   } finally {

@@ -71,6 +71,10 @@ export class BenchMembers {
     return this.#folder;
   }
 
+  get busUrl(): string {
+    return this.#nats.url;
+  }
+
   get databaseUrl(): string {
     return postgresUrl(this.#postgres.socketFolder, 'postgres');
   }

@@ -90,7 +90,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       closers = [];
       ({ world, nodes } = await startMembers(closers, { members: 3, routers: [{}], overrides: { consoleFiles: readConsole() } }));
       await addInstaller(world);
-    }, 120_000);
+    });
     afterAll(async () => {
       for (const close of closers.toReversed()) await close();
     });

@@ -55,7 +55,7 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
     const values = await fill(world);
     pages = consoleRoutes().map((route) => addressOf(route, values));
     browser = await launchChromium();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();

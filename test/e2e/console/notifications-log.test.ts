@@ -29,7 +29,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     });
     browser = await launchChromium();
     groupId = await makeGroup();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();

@@ -29,7 +29,7 @@ describe.skipIf(isChromiumMissing || whyNoOwnMachine() !== undefined)('with one 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-one-command-'));
     const built = path.join(folder, 'signalbox-agent.cjs');
-    await promisify(execFile)(process.execPath, [BUILD, built], { timeout: 50_000 });
+    await promisify(execFile)(process.execPath, [BUILD, built], { timeout: 120_000 });
     const file = await readFile(built);
     const sha256 = createHash('sha256').update(file).digest('hex');
     const agentRelease = { version: SERVER_VERSION, sha256, bytes: file.length, file };
@@ -48,7 +48,7 @@ describe.skipIf(isChromiumMissing || whyNoOwnMachine() !== undefined)('with one 
     machine = await OwnMachine.start();
     await machine.write('/usr/local/bin/sudo', '#!/bin/sh\nexec "$@"\n', 0o755);
     browser = await launchChromium();
-  }, 180_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await machine?.close();

@@ -71,7 +71,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
           await type(':put "and on"\n');
           return frame().locator('.xterm-rows').getByText('and on').count();
         },
-        { timeout: 20_000 },
+        { timeout: 120_000 },
       )
       .toBeGreaterThan(0);
     await endIt();

@@ -30,7 +30,7 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     world = await startConsoleWorld({ routers: Array.from({ length: ROUTERS }, () => ({})) });
     ids = await world.routerIds();
     browser = await launchChromium();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await world?.close();
