@@ -9,7 +9,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 
 const ROUTERS = 150;
 /** Two starts of the control plane, an export and an import, beside other programs. */
-const START_MS = 150_000;
+const START_MS = 600_000;
 const DAY = 86_400_000;
 
 let folder: string;

@@ -100,9 +100,9 @@ describe('without an answer', () => {
   test('an agent that is away is named with the end of its session', async () => {
     await world.agent!.close();
     world.agent = undefined;
-    const { status, body } = await waitUntil('the agent is away', async () => {
+    const { status, body } = await waitUntil('the agent is away, and the state of its router says so', async () => {
       const answer = await ping<Refusal>(1);
-      return answer.body.code === 'agent_offline' ? answer : undefined;
+      return answer.body.code === 'agent_offline' && answer.body.reason !== undefined ? answer : undefined;
     });
     expect({ status, reason: body.reason }).toEqual({ status: 503, reason: 'left' });
   });
