@@ -131,18 +131,27 @@ async function nothingLeft(forward: ShownForward): Promise<void> {
   await waitUntil('no target is connected', () => target.sockets.length === 0);
 }
 
-/** One whose time is over in twelve seconds. */
-async function openShortForward(place: Place): Promise<{ forward: ShownForward; expiresAt: number }> {
+/** One whose time is over in twelve seconds; later on a machine that needs as long to start control plane and agent. */
+async function openShortForward(place: Place, lifeMs = 12_000): Promise<{ forward: ShownForward; expiresAt: number }> {
   const made = await openForward(world, target.port, place);
   await world.agent.stop();
   await world.server.stop();
-  const expiresAt = await expireIn(made, 12_000);
+  const expiresAt = await expireIn(made, lifeMs);
   await world.startServer();
   world.agent.start();
-  const forward = await world.authorized(made);
+  // On a loaded machine both take longer to start.
+  if (!(await carriesUntil(made, expiresAt - lifeMs / 3))) return openShortForward(place, 3 * lifeMs);
+  const forward = await world.shown(made);
   expect(Date.parse(forward.expires_at)).toBe(expiresAt);
-  await isBack(forward);
   return { forward, expiresAt };
+}
+
+/** @returns false when it does not carry a connection by then */
+function carriesUntil({ port }: ShownForward, atMs: number): Promise<boolean> {
+  return waitUntil('it is back, or late', async () => {
+    if ((await ask(port, 'still here').catch(() => undefined)) === 'still here') return { isBack: true };
+    return Date.now() > atMs ? { isBack: false } : undefined;
+  }).then(({ isBack }) => isBack);
 }
 
 /** Ten minutes is the shortest time one can ask for, so the record is changed while the control plane is down. */
@@ -162,41 +171,33 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
   // What is behind a direct forward is the router itself.
   const possible = place.way === 'direct' ? faults : [...faults, reboot];
 
-  test.each(idle ? [...possible, silence] : possible)(
-    `while ${CONNECTIONS} connections run: $name`,
-    async (fault) => {
-      const forward = await openForward(world, target.port, place);
-      const rounds = await startRounds(forward);
-      if (fault.endedBy.includes('unknown')) await waitUntil('the open connections are written down', () => openRows() === CONNECTIONS);
-      await fault.happen();
-      const promptly = fault.toldWithinMs ?? PROMPTLY_MS;
-      await within(promptly, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
-      await waitUntil('the targets are told', () => target.sockets.length === 0, promptly);
-      await fault.recover();
-      await isBack(forward);
-      await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0);
-      const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
-      expect(log.map((entry) => entry.ended_by).filter((endedBy) => !fault.endedBy.includes(endedBy))).toEqual([]);
-      expect(log).toHaveLength(CONNECTIONS);
-      for (const round of rounds) expect(round.received).toBeGreaterThan(0);
-      await world.revoke(forward);
-      await nothingLeft(forward);
-    },
-    240_000,
-  );
+  test.each(idle ? [...possible, silence] : possible)(`while ${CONNECTIONS} connections run: $name`, async (fault) => {
+    const forward = await openForward(world, target.port, place);
+    const rounds = await startRounds(forward);
+    if (fault.endedBy.includes('unknown')) await waitUntil('the open connections are written down', () => openRows() === CONNECTIONS);
+    await fault.happen();
+    const promptly = fault.toldWithinMs ?? PROMPTLY_MS;
+    await within(promptly, 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
+    await waitUntil('the targets are told', () => target.sockets.length === 0, promptly);
+    await fault.recover();
+    await isBack(forward);
+    await waitUntil('none is open', async () => (await world.shown(forward)).open_connections === 0);
+    const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
+    expect(log.map((entry) => entry.ended_by).filter((endedBy) => !fault.endedBy.includes(endedBy))).toEqual([]);
+    expect(log).toHaveLength(CONNECTIONS);
+    for (const round of rounds) expect(round.received).toBeGreaterThan(0);
+    await world.revoke(forward);
+    await nothingLeft(forward);
+  });
 
-  test.runIf(idle).each(possible)(
-    'while nothing runs: $name',
-    async (fault) => {
-      const forward = await openForward(world, target.port, place);
-      await fault.happen();
-      await fault.recover();
-      await isBack(forward);
-      await world.revoke(forward);
-      await nothingLeft(forward);
-    },
-    90_000,
-  );
+  test.runIf(idle).each(possible)('while nothing runs: $name', async (fault) => {
+    const forward = await openForward(world, target.port, place);
+    await fault.happen();
+    await fault.recover();
+    await isBack(forward);
+    await world.revoke(forward);
+    await nothingLeft(forward);
+  });
 
   test('revocation during a transfer cuts both ends at once', async () => {
     const first = await openForward(world, target.port, place);
@@ -215,20 +216,16 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
     await waitUntil('the agent holds no more than before', () => processState(world.agent.pid).descriptors <= before);
   });
 
-  test.runIf(expiry)(
-    'the end of its time during a transfer cuts both ends at once',
-    async () => {
-      const { forward, expiresAt } = await openShortForward(place);
-      const rounds = await startRounds(forward);
-      await within(expiresAt + PROMPTLY_MS - Date.now(), 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
-      expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
-      await nothingLeft(forward);
-      expect(await world.shown(forward)).toMatchObject({ revoked_early: false, closed_at: expect.any(String) });
-      const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
-      expect(log.map((entry) => entry.ended_by)).toEqual(Array.from({ length: CONNECTIONS }, () => 'expired'));
-    },
-    60_000,
-  );
+  test.runIf(expiry)('the end of its time during a transfer cuts both ends at once', async () => {
+    const { forward, expiresAt } = await openShortForward(place);
+    const rounds = await startRounds(forward);
+    await within(expiresAt + PROMPTLY_MS - Date.now(), 'the clients are told', Promise.all(rounds.map(({ over }) => over)));
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt);
+    await nothingLeft(forward);
+    expect(await world.shown(forward)).toMatchObject({ revoked_early: false, closed_at: expect.any(String) });
+    const log = (await world.connectionsOf(forward)).filter((entry) => entry.bytes_in > 100_000);
+    expect(log.map((entry) => entry.ended_by)).toEqual(Array.from({ length: CONNECTIONS }, () => 'expired'));
+  });
 
   test.runIf(idle && place.way === 'api')(
     'a minute after the end of its time the router removes the rules itself, with agent and control plane both dead',
@@ -242,7 +239,6 @@ function testFaults(place: Place, { idle, expiry }: { idle: boolean; expiry: boo
       await nothingLeft(forward);
       expect(await world.shown(forward)).toMatchObject({ closed_at: expect.any(String), expired: true });
     },
-    240_000,
   );
 }
 
