@@ -48,7 +48,7 @@ export class MovingAgents {
   /** Nobody is waited for any longer. */
   stop(): void {
     this.#isStopped = true;
-    for (const agentId of [...this.#moves.keys()]) this.end(agentId);
+    for (const agentId of this.#moves.keys()) this.end(agentId);
   }
 
   /** Waits for the end of a move, but not longer than the caller does. */
