@@ -26,10 +26,10 @@ export interface RegistryOptions {
 const RECONNECT_SPREAD_MS = 10_000;
 
 /**
- * While it drains: agents that are sent away together, and how often: 500 a second. With so many on their way the others cannot take them as
- * fast, and would answer requests late: then only a few more go, also because an agent may not come back at all.
+ * While it drains: most agents that are sent away together, and how often: 500 a second. No more than so many are on their way: else the others
+ * have more to do than they can, and answer requests late. A few go all the same, because an agent may not come back at all.
  */
-const SLICE = { agents: 50, everyMs: 100, mostOnTheirWay: 50, agentsWhileMany: 5 };
+const SLICE = { agents: 50, everyMs: 100, least: 5 };
 /** Longest wait for what an agent was asked before it is sent away, milliseconds. */
 const DRAIN_PATIENCE_MS = 10_000;
 
@@ -159,7 +159,7 @@ export class TunnelRegistry implements AgentGateway {
     const onTheirWay = new Set<string>();
     while (this.#sessions.size > 0 && !signal.aborted) {
       for (const agentId of onTheirWay) if (!requests.isOnItsWay(agentId)) onTheirWay.delete(agentId);
-      this.#chooseLeaving(leaving, requests, onTheirWay.size < SLICE.mostOnTheirWay ? SLICE.agents : SLICE.agentsWhileMany);
+      this.#chooseLeaving(leaving, requests, Math.max(SLICE.least, SLICE.agents - onTheirWay.size));
       for (const [session, patientUntil] of leaving) {
         if (!session.canLeave(clock.monotonic() >= patientUntil)) continue;
         onTheirWay.add(session.identity.agentId);
