@@ -516,7 +516,7 @@ describeEachDatabase('a campaign', (open) => {
     ).rejects.toThrow();
   });
 
-  it('of 2,000 routers is through in reasonable time', async () => {
+  it('of 2,000 routers is through in reasonable time', { timeout: 120_000 }, async () => {
     const { fleet } = await start({ routers: 2000, agents: 20 });
     const id = await world!.create({ canaryCount: 5, mostAtOnce: 200 });
     const view = await waitUntil(

@@ -181,7 +181,11 @@ export class RemoteAgents implements AgentGateway {
     if (first) return first;
     // Its tunnel has moved. What was read just now is not read again, unless it was there and is gone.
     const next = isRead && holder === undefined ? undefined : await this.#read(agentId);
-    return next === holder ? undefined : this.#ask(next, agentId, method, params, options, endsAt);
+    if (next === holder) return undefined;
+    const moved = await this.#ask(next, agentId, method, params, options, endsAt);
+    // The former one may not know yet, and have said that it is on its way.
+    if (moved) this.#moving.end(agentId);
+    return moved;
   }
 
   /** To an agent of another control plane it is on its way when this returns true; whether it arrives is not known. */

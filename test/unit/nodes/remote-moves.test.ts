@@ -155,6 +155,17 @@ describe('a request to an agent that is sent to another control plane', () => {
     expect(b.sent).toEqual([26_001]);
   });
 
+  test('waits for nobody at a third one that has heard neither that it left nor that it has arrived', async () => {
+    const c = start('c');
+    expect(await ask(c)).toBe('a');
+    bus.isUp = false;
+    a.agents.leaves(AGENT, 5000);
+    connect(b, 'b');
+    bus.isUp = true;
+    expect(await ask(c)).toBe('b');
+    expect(await Promise.race([ask(c), settle().then(() => 'it waits')])).toBe('b');
+  });
+
   test('waits for nobody once the control plane stops', async () => {
     a.agents.leaves(AGENT, 5000);
     const asked = ask(a);
