@@ -151,6 +151,8 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
       .getByRole('button', { name: /router-1.*router/ })
       .first()
       .waitFor();
+    await page.locator('[data-selected]', { hasText: 'router-1' }).waitFor();
+    expect(await page.locator('[data-selected]').count()).toBe(1);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'router-1' }).waitFor();
     await page.keyboard.press('?');

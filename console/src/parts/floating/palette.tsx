@@ -37,6 +37,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     enabled: asked !== '',
     placeholderData: (before) => (asked === '' ? [] : before),
   });
+  // Matches arrive after the letters, above what the palette has selected as its first line by then: what Enter does shall be what is lit.
+  useEffect(() => {
+    const lines = document.getElementById(store.getState().listId)?.querySelectorAll('[data-action]') ?? [];
+    if (!hasChosen.current) for (const [place, line] of lines.entries()) line.toggleAttribute('data-selected', place === 0);
+  }, [matches]);
   const hasLetters = ({ name }: { name: string }): boolean => name.toLowerCase().includes(asked.toLowerCase());
   const places = PLACES.flat().filter(hasLetters);
   const views = useViews().filter(hasLetters).slice(0, MOST_VIEWS);
