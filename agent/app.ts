@@ -87,9 +87,10 @@ export async function startAgent(config: AgentConfig, deps: AgentDeps): Promise<
     log,
   });
   const collector = createCollector({ routers, send, clock, random, log, everyMs });
-  const host = linkHost({ routers, jobs, forwards, terminals, collector, send, clock, log });
+  const identify = (router: RouterAdapter): void => sendInventory(router, config.terminal, send);
+  const host = linkHost({ routers, jobs, forwards, terminals, collector, identify, clock, log });
   const link = new AgentLink({ dialer, host, clock, random, log });
-  const subscriptions = [...routers.values()].map((router) => reportChanges(router, link, clock));
+  const subscriptions = [...routers.values()].map((router) => reportChanges(router, { link, identify, clock }));
   forwards.start();
   collector.start();
   link.start();
@@ -116,18 +117,19 @@ interface Features {
   forwards: AgentForwards;
   terminals: AgentTerminals;
   collector: Collector;
-  send: AgentLink['send'];
+  /** Tells the control plane who a router is. */
+  identify: (router: RouterAdapter) => void;
   clock: Clock;
   log: Log;
 }
 
-function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, log }: Features): LinkHost {
+function linkHost({ routers, jobs, forwards, terminals, collector, identify, clock, log }: Features): LinkHost {
   return {
     hello: () => ({ agent_version: AGENT_VERSION, journal_id: jobs.journalId, last_epoch: jobs.lastEpoch, routers: [...routers.keys()] }),
     adopt: ({ epoch, reset }) => jobs.adopt(epoch, reset),
     onReady: () => {
       // Not for unreachable routers: their last known facts would look current.
-      for (const router of routers.values()) if (router.state().reachable) sendInventory(router, send);
+      for (const router of routers.values()) if (router.state().reachable) identify(router);
       collector.onReady();
     },
     onDown: () => collector.onDown(),
@@ -162,10 +164,13 @@ function linkHost({ routers, jobs, forwards, terminals, collector, send, clock, 
 }
 
 /** Reports changes of a router's reachability and identity to the control plane at once. */
-function reportChanges(router: RouterAdapter, link: AgentLink, clock: Clock): () => void {
+function reportChanges(
+  router: RouterAdapter,
+  { link, identify, clock }: Pick<Features, 'identify' | 'clock'> & { link: AgentLink },
+): () => void {
   let before: Pick<RouterState, 'reachable' | 'reasonCode'> | undefined;
   return router.onState((state) => {
-    if (state.reachable) sendInventory(router, (message) => link.send(message));
+    if (state.reachable) identify(router);
     // Why it does not answer may change while it does not.
     const isNews = state.reachable !== before?.reachable || (!state.reachable && state.reasonCode !== before.reasonCode);
     if (isNews) link.sendHeartbeat([toHeartbeat(router, clock.monotonic())]);
@@ -173,7 +178,7 @@ function reportChanges(router: RouterAdapter, link: AgentLink, clock: Clock): ()
   });
 }
 
-function sendInventory(router: RouterAdapter, send: AgentLink['send']): void {
+function sendInventory(router: RouterAdapter, terminal: AgentConfig['terminal'], send: AgentLink['send']): void {
   const { facts } = router.state();
-  if (facts) send(toInventory(router, facts));
+  if (facts) send(toInventory(router, facts, terminal));
 }

@@ -23,15 +23,20 @@ import { errorForLog } from './log-errors.ts';
 import type { CheckRow } from './routers/check/index.ts';
 import { AGENT_VERSION } from './version.ts';
 
+/** Where install.sh writes it. */
+const DEFAULT_CONFIG = '/etc/signalbox/agent.yaml';
+
 const USAGE = `signalbox-agent: runs on or beside MikroTik routers and dials the control plane
 
   signalbox-agent enrol --server URL --token T --credentials FILE [--name NAME] [--server-ca FILE]
       turns a one-use enrolment token into this agent's credentials
-  signalbox-agent check --config FILE
+  signalbox-agent check [--config FILE]
       tests the control plane, every router and every permission, and prints what works
-  signalbox-agent run --config FILE
+  signalbox-agent run [--config FILE]
       runs until SIGTERM or SIGINT; without credentials it enrols first, if the configuration names an enrol_token_file
   signalbox-agent --version
+
+  The configuration is ${DEFAULT_CONFIG} unless --config names another file.
 `;
 
 /** A wrong command line. The usage is printed with it. */
@@ -57,15 +62,15 @@ async function runEnrol(args: string[]): Promise<number> {
 }
 
 async function runCheck(args: string[]): Promise<number> {
-  const values = readOptions(args, ['config'], []);
-  const rows = await checkAgent(await loadConfig(values['config']!));
+  const values = readOptions(args, [], ['config']);
+  const rows = await checkAgent(await loadConfig(values['config'] ?? DEFAULT_CONFIG));
   process.stdout.write(formatTable(rows));
   return rows.every((row) => row.ok) ? 0 : 1;
 }
 
 async function runAgent(args: string[]): Promise<number> {
-  const values = readOptions(args, ['config'], []);
-  const config = await loadConfig(values['config']!);
+  const values = readOptions(args, [], ['config']);
+  const config = await loadConfig(values['config'] ?? DEFAULT_CONFIG);
   const log = pino({ level: config.log_level, serializers: { err: errorForLog } });
   disablePretenuring();
   collectBuffersWithObjects();

@@ -1,5 +1,6 @@
 import { cleanText } from '../routeros-text/router-text.ts';
-import type { Inventory, RouterHeartbeat } from '../protocol/index.ts';
+import type { Inventory, RouterHeartbeat, TerminalLevel } from '../protocol/index.ts';
+import { allowsTerminal } from './core/terminal-level.ts';
 import type { RouterAdapter, RouterFacts } from './routers/adapter.ts';
 
 /** A router's state for the heartbeat. @param now monotonic */
@@ -15,8 +16,15 @@ export function toHeartbeat(router: RouterAdapter, now: number): RouterHeartbeat
   };
 }
 
-/** A router's identity for the inventory. */
-export function toInventory({ name, host }: Pick<RouterAdapter, 'name' | 'host'>, facts: RouterFacts): Inventory {
+/**
+ * A router's identity for the inventory.
+ * @param highest `terminal` of the configuration
+ */
+export function toInventory(
+  { name, host, terminalLevels }: Pick<RouterAdapter, 'name' | 'host' | 'terminalLevels'>,
+  facts: RouterFacts,
+  highest: 'off' | TerminalLevel,
+): Inventory {
   return {
     type: 'inventory',
     router: name,
@@ -34,6 +42,7 @@ export function toInventory({ name, host }: Pick<RouterAdapter, 'name' | 'host'>
       time_zone: facts.timeZone,
       uptime: facts.uptime,
       uptime_seconds: facts.uptimeSeconds,
+      terminal_levels: terminalLevels.filter((level) => allowsTerminal(highest, level)),
     },
   };
 }

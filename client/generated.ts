@@ -232,6 +232,8 @@ export interface CallersAddress {
   address: string;
   /** Whether it belongs to the public internet. Only such an address can be `allow_from` of a forward, unless the server is set otherwise */
   is_public: boolean;
+  /** Whether this server takes it as `allow_from` of a forward */
+  can_be_source: boolean;
 }
 
 export interface Campaign {
@@ -637,7 +639,7 @@ export interface HistoryItem {
   until: string | null;
   /** state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; terminal: `open` or how it ended; backup: its state; action: the HTTP status of the answer; unknown: `unknown` */
   status: string;
-  /** Text; for an action its method and route, for a job its description, for a terminal its level and reason */
+  /** Text; for an action its method and route and, after a colon, what the audit log says of it, for a job its description, for a terminal its level and reason */
   title: string;
   /** Name of the API key or agent, or email address of the person that did it; null for callers who may not read the audit log */
   by: string | null;
@@ -1159,6 +1161,20 @@ export interface NewSite {
   longitude?: number | null;
 }
 
+export interface NewTelegramLink {
+  id: string;
+  /** `waiting`: nobody has opened it yet. `proved`: the chat is among your contacts. `ended`: it is too old, or another took its place */
+  state: 'waiting' | 'proved' | 'ended';
+  /** Why it cannot be noticed now that you have opened it. `bot_busy`: another program reads the messages to the bot. `bot_refused`: Telegram refuses its token. `rate_limited` and `unavailable` go by. All are tried again */
+  problem: 'bot_busy' | 'bot_refused' | 'rate_limited' | 'unavailable' | null;
+  /** The contact that it has proved */
+  contact_id: string | null;
+  /** Until when it can be opened, or when it ended */
+  expires_at: string;
+  /** A secret that is shown once: whoever opens it first proves their own chat for you */
+  url: string;
+}
+
 export interface NewTerminal {
   /** read needs the role operator, full the role admin */
   level: 'read' | 'full';
@@ -1229,8 +1245,8 @@ export interface Notification {
   attempts: {
     at: string;
     duration_ms: number;
-    /** `config`: the account of the operator is at fault */
-    outcome: 'sent' | 'retry' | 'never' | 'config' | 'stopped';
+    /** `config`: the account of the operator is at fault; `undelivered`: the provider took it, and said then that it did not arrive */
+    outcome: 'sent' | 'retry' | 'never' | 'config' | 'stopped' | 'undelivered';
     /** A stable word; null when it was sent */
     error: string | null;
     /** The provider's own words, without addresses and tokens */
@@ -1240,6 +1256,24 @@ export interface Notification {
   created_at: string;
   /** When it was sent or given up */
   settled_at: string | null;
+  /** When it was on the telephone; of text messages and WhatsApp, as far as their provider says */
+  delivered_at: string | null;
+  /** When the person read it; of WhatsApp only, and only where the person lets others see that */
+  read_at: string | null;
+}
+
+export interface NotificationChannel {
+  channel: 'email' | 'webhook' | 'slack' | 'teams' | 'telegram' | 'pagerduty' | 'ntfy' | 'gotify' | 'whatsapp' | 'sms' | 'web_push';
+  /** Whether this control plane can send by it. Web push also needs https, or a browser on the same machine */
+  configured: boolean;
+  /** What its operator sets for it (docs/settings.md); empty: it needs no account of the operator */
+  settings: string[];
+}
+
+export interface NotificationChannels {
+  channels: NotificationChannel[];
+  /** Whether webhooks, ntfy and Gotify may be in some private network, by http or https. The operator names the networks in `SIGNALBOX_NOTIFY_PRIVATE`. Everywhere else only https and public addresses are allowed */
+  private_networks: boolean;
 }
 
 export interface NotificationGroup {
@@ -1673,6 +1707,8 @@ export interface Router {
   /** `not_answering`: the word of the agent. `agent_away`: how its last session ended */
   state_reason: string | null;
   agent_name: string | null;
+  /** Which levels of terminals its agent opens on it (docs/terminal.md); empty: none; null: an older agent, which does not say */
+  terminal_levels: ('read' | 'full')[] | null;
 }
 
 export interface RouterAvailability {
@@ -1903,6 +1939,18 @@ export interface SiteChange {
   longitude?: number | null;
 }
 
+export interface TelegramLink {
+  id: string;
+  /** `waiting`: nobody has opened it yet. `proved`: the chat is among your contacts. `ended`: it is too old, or another took its place */
+  state: 'waiting' | 'proved' | 'ended';
+  /** Why it cannot be noticed now that you have opened it. `bot_busy`: another program reads the messages to the bot. `bot_refused`: Telegram refuses its token. `rate_limited` and `unavailable` go by. All are tried again */
+  problem: 'bot_busy' | 'bot_refused' | 'rate_limited' | 'unavailable' | null;
+  /** The contact that it has proved */
+  contact_id: string | null;
+  /** Until when it can be opened, or when it ended */
+  expires_at: string;
+}
+
 export interface Terminal {
   id: string;
   router_id: string;
@@ -2131,6 +2179,8 @@ export interface Operations {
   createSilence: { input: { body: NewSilence }; result: Success<Silence> };
   /** Create a site */
   createSite: { input: { body: NewSite }; result: Success<Site> };
+  /** Get a link that proves your chat with the Telegram bot */
+  createTelegramLink: { input: Nothing; result: Success<NewTelegramLink> };
   /** Get another ticket for an own open terminal, after a reload or a broken connection */
   createTerminalTicket: { input: { path: { terminal_id: string } }; result: Success<TerminalWithTicket> };
   /** Create a topic that groups can follow */
@@ -2155,6 +2205,8 @@ export interface Operations {
   deleteSilence: { input: { path: { silence_id: string } }; result: undefined };
   /** Delete a site and remove it from every notification group */
   deleteSite: { input: { path: { site_id: string } }; result: undefined };
+  /** End a link to the Telegram bot */
+  deleteTelegramLink: { input: { path: { link_id: string } }; result: undefined };
   /** Delete a topic and remove it from every group */
   deleteTopic: { input: { path: { topic_id: string } }; result: undefined };
   /** Get this from the team again */
@@ -2232,6 +2284,8 @@ export interface Operations {
   getSchedule: { input: { path: { schedule_id: string } }; result: Success<Schedule> };
   /** Read one site */
   getSite: { input: { path: { site_id: string } }; result: Success<Site> };
+  /** Read whether a link has proved your Telegram chat */
+  getTelegramLink: { input: { path: { link_id: string } }; result: Success<TelegramLink> };
   /** Read one terminal */
   getTerminal: { input: { path: { terminal_id: string } }; result: Success<Terminal> };
   /** Read the recording of a terminal as an asciicast v2 file */
@@ -2296,8 +2350,10 @@ export interface Operations {
   listMembers: { input: { query?: { limit?: number; cursor?: string } }; result: Success<Member[]> };
   /** List the control planes that serve the database; none on SQLite */
   listNodes: { input: Nothing; result: Success<ControlPlane[]> };
+  /** Read by which channels this control plane can send */
+  listNotificationChannels: { input: Nothing; result: Success<NotificationChannels> };
   /** List what was told to whom, and what was not and why, newest first */
-  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
+  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at' | 'delivered_at' | 'read_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
       status: 'success';
       data: Notification[];
       /** Records that match, with `total=true` */
@@ -2314,7 +2370,7 @@ export interface Operations {
   /** List moves of routers between agents that wait for a decision or were refused, newest first */
   listRouterMoves: { input: { query?: { limit?: number; cursor?: string } }; result: Success<RouterMove[]> };
   /** List the routers of the team, newest first unless asked otherwise */
-  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version' | 'state_since' | '-state_since'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name')[]; total?: 'true' | 'false'; state?: ('answering' | '!answering' | 'not_answering' | '!not_answering' | 'agent_away' | '!agent_away' | 'never_seen' | '!never_seen')[]; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
+  listRouters: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at' | 'identity' | '-identity' | 'model' | '-model' | 'version' | '-version' | 'state_since' | '-state_since'; fields?: ('id' | 'identity' | 'serial_number' | 'software_version' | 'software_id' | 'has_pulse' | 'uptime' | 'last_seen' | 'last_seen_from' | 'hardware_board' | 'model' | 'board_name' | 'last_seen_at' | 'created_at' | 'site_id' | 'agent_id' | 'removed_at' | 'state' | 'state_since' | 'state_reason' | 'agent_name' | 'terminal_levels')[]; total?: 'true' | 'false'; state?: ('answering' | '!answering' | 'not_answering' | '!not_answering' | 'agent_away' | '!agent_away' | 'never_seen' | '!never_seen')[]; removed?: 'true' | 'false'; site_id?: string[]; agent_id?: string[]; version?: string[]; model?: string[]; q?: string } }; result: {
       status: 'success';
       data: Router[];
       /** Records that match, with `total=true` */
@@ -2491,6 +2547,7 @@ export const ROUTES = {
   createSchedule: { method: 'POST', path: '/api/schedules' },
   createSilence: { method: 'POST', path: '/api/silences' },
   createSite: { method: 'POST', path: '/api/sites' },
+  createTelegramLink: { method: 'POST', path: '/api/me/telegram-links' },
   createTerminalTicket: { method: 'POST', path: '/api/terminals/{terminal_id}/tickets' },
   createTopic: { method: 'POST', path: '/api/topics' },
   createView: { method: 'POST', path: '/api/views' },
@@ -2503,6 +2560,7 @@ export const ROUTES = {
   deleteSchedule: { method: 'DELETE', path: '/api/schedules/{schedule_id}' },
   deleteSilence: { method: 'DELETE', path: '/api/silences/{silence_id}' },
   deleteSite: { method: 'DELETE', path: '/api/sites/{site_id}' },
+  deleteTelegramLink: { method: 'DELETE', path: '/api/me/telegram-links/{link_id}' },
   deleteTopic: { method: 'DELETE', path: '/api/topics/{topic_id}' },
   deleteUnsubscription: { method: 'DELETE', path: '/api/me/unsubscriptions/{unsubscription_id}' },
   deleteView: { method: 'DELETE', path: '/api/views/{view_id}' },
@@ -2535,6 +2593,7 @@ export const ROUTES = {
   getRouterOem: { method: 'GET', path: '/api/routers/{router_id}/oem' },
   getSchedule: { method: 'GET', path: '/api/schedules/{schedule_id}' },
   getSite: { method: 'GET', path: '/api/sites/{site_id}' },
+  getTelegramLink: { method: 'GET', path: '/api/me/telegram-links/{link_id}' },
   getTerminal: { method: 'GET', path: '/api/terminals/{terminal_id}' },
   getTerminalRecording: { method: 'GET', path: '/api/terminals/{terminal_id}/recording' },
   getThread: { method: 'GET', path: '/api/threads/{thread_id}' },
@@ -2567,6 +2626,7 @@ export const ROUTES = {
   listJobs: { method: 'GET', path: '/api/routers/{router_id}/jobs' },
   listMembers: { method: 'GET', path: '/api/members' },
   listNodes: { method: 'GET', path: '/api/nodes' },
+  listNotificationChannels: { method: 'GET', path: '/api/notification-channels' },
   listNotifications: { method: 'GET', path: '/api/notifications' },
   listNotificationTargets: { method: 'GET', path: '/api/notification-targets' },
   listRevocations: { method: 'GET', path: '/api/revocations' },

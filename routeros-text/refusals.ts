@@ -7,6 +7,11 @@ const REFUSAL =
 /** An error that ended a script names its position: `… (:error; line 3)`, `… (/ip/address/add; line 1)`. */
 const PLACE = /\((?:[:/][\w/.-]*); line \d+\)$/;
 
+/** The router refused because the user lacks a policy; it does not say which one. */
+export function lacksPolicies(message: string): boolean {
+  return /^not enough permissions/i.test(message);
+}
+
 /** The first line of a script's output that reports an error. */
 export function failureIn(text: string): string | undefined {
   return linesOf(text).find((line) => REFUSAL.test(line) || PLACE.test(line));

@@ -126,12 +126,14 @@ async function writeDemoFile(apiKey: string, internalToken: string, listed: List
 
 function printHelp(apiKey: string, listed: ListedRouter[]): void {
   const id = idOf(listed, routers[0]!.identity);
-  const curl = `curl -s -H 'Authorization: Bearer ${apiKey}'`;
+  const curl = `curl -s -H "Authorization: Bearer $KEY"`;
   const json = `-H 'Content-Type: application/json'`;
   say(`
 Signalbox is running. Open ${baseUrl}/ and sign in as ${admin.email} with the password ${admin.password}.
 The API is at ${baseUrl}/docs. Everything else is in ${path.relative(root, folder)}/demo.json.
 
+In a shell, first:
+   KEY=${apiKey}
 1. The routers:
    ${curl} ${baseUrl}/api/routers
 2. Ask a router now:
@@ -144,7 +146,7 @@ The API is at ${baseUrl}/docs. Everything else is in ${path.relative(root, folde
 5. Open a forward for an hour, here to the control plane itself, then use its port:
    ${curl} ${json} ${baseUrl}/api/routers/${id}/transient-forwarding -d '{"expire_after_minutes":60,"dst_port":${firstPort},"dst_address":"127.0.0.1","allow_from":"127.0.0.1/32"}'
 
-The group On call tells ${admin.email} of outages: ${mailsAre()}
+The group On call tells ${admin.email} of outages: ${mailsAre()} Its Slack channel #noc is invented, nobody has confirmed it, and it gets nothing.
    kill -STOP ${lastRouterPid}   # ${routers.at(-1)!.identity} does not answer any more: a mail comes after about 90 seconds
    kill -CONT ${lastRouterPid}   # and another one when it is over
 

@@ -23,8 +23,9 @@ import { takeMails } from './pictures/mails.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const DESK = { viewport: { width: 1440, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
-/** Of the demo with 500 routers on a busy machine. */
-const START_MS = 300_000;
+/** Of the demo on a busy machine, and more for each router. */
+const START_MS = 240_000;
+const START_MS_PER_ROUTER = 120;
 /** For everything that people do in it: a guarded script is undone after a minute. */
 const SCENES_MS = 240_000;
 const PAGE_MS = 30_000;
@@ -54,6 +55,7 @@ const { values } = parseArgs({
     mails: { type: 'boolean' },
   },
 });
+const startMs = START_MS + START_MS_PER_ROUTER * Number(values.routers);
 const { CHROMIUM: executablePath = '/usr/bin/chromium' } = process.env;
 
 if (values.mails) {
@@ -139,7 +141,7 @@ async function ready(child: ChildProcess): Promise<void> {
       if (output.includes('Ctrl-C ends the demo.')) resolve();
     });
     child.once('exit', () => reject(new Error(`the demo ended:\n${output}`)));
-    setTimeout(() => reject(new Error(`the demo did not start in time:\n${output}`)), START_MS).unref();
+    setTimeout(() => reject(new Error(`the demo did not start in time:\n${output}`)), startMs).unref();
   });
   await done;
 }

@@ -19,6 +19,8 @@ export const channelSettings = {
     .string()
     .regex(/^[a-z0-9_]{1,512}$/, 'must hold small letters, digits and _ only')
     .default('signalbox_notification'),
+  SIGNALBOX_WHATSAPP_APP_SECRET_FILE: z.string().optional(),
+  SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE: z.string().optional(),
   SIGNALBOX_WHATSAPP_URL: z.string().default(WHATSAPP_URL).transform(readAs(readUrl, 'an http or https address')),
   SIGNALBOX_SMS_ACCOUNT: z
     .string()
@@ -45,26 +47,38 @@ export interface ChannelsConfig {
     readonly phoneNumberId: string;
     readonly template: string;
     readonly tokenFile: string;
+    /** For what Meta says of messages later; null: nobody hears it. */
+    readonly callbacks: { readonly appSecretFile: string; readonly verifyTokenFile: string } | null;
   } | null;
   readonly sms: { readonly apiUrl: string; readonly accountId: string; readonly from: string; readonly tokenFile: string } | null;
 }
 
 /** Files, whose relative names start at the folder of the configuration file. */
-export const CHANNEL_FILES = ['SIGNALBOX_TELEGRAM_TOKEN_FILE', 'SIGNALBOX_WHATSAPP_TOKEN_FILE', 'SIGNALBOX_SMS_TOKEN_FILE'];
+export const CHANNEL_FILES = [
+  'SIGNALBOX_TELEGRAM_TOKEN_FILE',
+  'SIGNALBOX_WHATSAPP_TOKEN_FILE',
+  'SIGNALBOX_WHATSAPP_APP_SECRET_FILE',
+  'SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE',
+  'SIGNALBOX_SMS_TOKEN_FILE',
+];
 
-/** Set all of these or none. */
-const ACCOUNTS = [
-  ['SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID', 'SIGNALBOX_WHATSAPP_TOKEN_FILE'],
-  ['SIGNALBOX_SMS_ACCOUNT', 'SIGNALBOX_SMS_TOKEN_FILE', 'SIGNALBOX_SMS_FROM'],
+/** Whoever sets one of the former needs the latter. */
+const WHATSAPP = ['SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID', 'SIGNALBOX_WHATSAPP_TOKEN_FILE'];
+const WHATSAPP_CALLBACKS = ['SIGNALBOX_WHATSAPP_APP_SECRET_FILE', 'SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE'];
+const SMS = ['SIGNALBOX_SMS_ACCOUNT', 'SIGNALBOX_SMS_TOKEN_FILE', 'SIGNALBOX_SMS_FROM'];
+const NEEDS = [
+  { given: WHATSAPP, needed: WHATSAPP },
+  { given: WHATSAPP_CALLBACKS, needed: [...WHATSAPP_CALLBACKS, ...WHATSAPP] },
+  { given: SMS, needed: SMS },
 ];
 
 /** What is missing beside what is given. */
 export function channelMistakes(values: Readonly<Record<string, string>>): FieldErrors {
   const mistakes: FieldErrors = {};
-  for (const names of ACCOUNTS) {
-    const given = names.find((name) => values[name] !== undefined);
-    if (given === undefined) continue;
-    for (const name of names) if (values[name] === undefined) mistakes[name] = [`is needed with ${given}`];
+  for (const { given, needed } of NEEDS) {
+    const first = given.find((name) => values[name] !== undefined);
+    if (first === undefined) continue;
+    for (const name of needed) if (values[name] === undefined) mistakes[name] = [`is needed with ${first}`];
   }
   return mistakes;
 }
@@ -81,7 +95,9 @@ export function channelsOf(checked: CheckedChannels): ChannelsConfig {
 function whatsappOf(checked: CheckedChannels): ChannelsConfig['whatsapp'] {
   const { SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID: phoneNumberId, SIGNALBOX_WHATSAPP_TOKEN_FILE: tokenFile } = checked;
   if (phoneNumberId === undefined || tokenFile === undefined) return null;
-  return { apiUrl: checked.SIGNALBOX_WHATSAPP_URL, phoneNumberId, template: checked.SIGNALBOX_WHATSAPP_TEMPLATE, tokenFile };
+  const { SIGNALBOX_WHATSAPP_APP_SECRET_FILE: appSecretFile, SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE: verifyTokenFile } = checked;
+  const callbacks = appSecretFile === undefined || verifyTokenFile === undefined ? null : { appSecretFile, verifyTokenFile };
+  return { apiUrl: checked.SIGNALBOX_WHATSAPP_URL, phoneNumberId, template: checked.SIGNALBOX_WHATSAPP_TEMPLATE, tokenFile, callbacks };
 }
 
 function smsOf(checked: CheckedChannels): ChannelsConfig['sms'] {

@@ -91,6 +91,8 @@ export interface RouterAdapter {
   readonly hasSsh: boolean;
   /** The agent's user name for the API; absent without API. */
   readonly apiUser?: string | undefined;
+  /** The agent's user name for commands: of the API, or of SSH without API. */
+  readonly user?: string | undefined;
 
   state(): RouterState;
   /** Calls the listener after every change of reachability or facts. @returns a function that unsubscribes */

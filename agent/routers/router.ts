@@ -92,6 +92,7 @@ class Router implements RouterAdapter {
   readonly hasApi: boolean;
   readonly hasSsh: boolean;
   readonly apiUser: string | undefined;
+  readonly user: string | undefined;
   readonly terminalLevels: readonly TerminalLevel[];
   readonly #parts: RouterParts;
 
@@ -102,6 +103,7 @@ class Router implements RouterAdapter {
     this.hasApi = parts.api !== undefined;
     this.hasSsh = parts.ssh !== undefined;
     this.apiUser = config.api?.username;
+    this.user = (config.api ?? config.ssh)?.username;
     this.terminalLevels = terminalLevelsOf(config);
     this.#parts = parts;
     parts.presence.start();

@@ -70,6 +70,8 @@ export interface Command {
   /** `ROUTER` is required, `[SCRIPT]` is optional, `[PARAMETERS…]` takes all remaining words. */
   positionals: readonly string[];
   options: Readonly<Record<string, Option>>;
+  /** What the summary has no room for, in the help: lines of at most 80 characters. */
+  about?: string;
   /** Complete command lines without `signalbox`, for the help. A test parses each of them. */
   examples: readonly string[];
   run: (context: Context, input: Input) => Promise<Outcome>;

@@ -20,6 +20,9 @@ import { agentListCommands, teamCommands } from './team-commands.ts';
 export const loginCommand: Command = {
   name: 'login',
   summary: 'store a server and an API key in the profile',
+  about: `An administrator of the team makes the key with the role that you need: in the
+web application under Settings, API keys, or on the server with
+"signalbox key create". It is asked for, unless --key or SIGNALBOX_KEY gives it.`,
   positionals: [],
   options: {},
   examples: ['login --server https://signalbox.example.net'],

@@ -40,7 +40,7 @@ ${EXIT_CODES}`;
 
 /** @param family commands whose names begin with this one's */
 export function commandHelp(command: Command, family: readonly Command[] = []): string {
-  const { name, summary, positionals, options, examples } = command;
+  const { name, summary, about, positionals, options, examples } = command;
   const required = Object.entries(options).filter(([, option]) => option.required);
   const line = [name, ...positionals, ...required.map(([option, { value }]) => `--${option} ${value}`), '[OPTIONS]'].join(' ');
   const related = family.length === 0 ? '' : `\nCommands:\n${commandRows(family).join('')}`;
@@ -48,7 +48,7 @@ export function commandHelp(command: Command, family: readonly Command[] = []): 
   return `Usage: signalbox ${line}
 
 ${sentence(summary)}
-${related}${own}
+${about === undefined ? '' : `\n${about}\n`}${related}${own}
 Options of every command:
 ${optionRows(COMMON)}
 Examples:

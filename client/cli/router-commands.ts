@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { routerList } from './router-list-command.ts';
+import { splitWords } from './command-words.ts';
 import { printableLines, rowsText } from './text.ts';
 
 const run: Command = {
@@ -9,6 +10,7 @@ const run: Command = {
   options: { 'timeout-seconds': { value: 'N', help: 'longest wait for the router, up to 120; default: 30' } },
   examples: [
     'run edge-berlin /ip/address/print',
+    'run edge-berlin /ip address print',
     'run edge-berlin /interface/print where type=ether',
     'run edge-berlin /ip/address/add address=10.0.0.1/24 interface=ether2',
     'run edge-berlin /export terse',
@@ -16,11 +18,8 @@ const run: Command = {
   async run({ signalbox, surroundings: { signal, columns } }, input) {
     const seconds = input.number('timeout-seconds');
     const id = input.at(0);
-    const body = {
-      command: input.at(1),
-      parameters: joinParameters(input.from(2)),
-      ...(seconds === undefined ? {} : { timeout_seconds: seconds }),
-    };
+    const { command, parameters } = splitWords(input.from(1));
+    const body = { command, parameters: joinParameters(parameters), ...(seconds === undefined ? {} : { timeout_seconds: seconds }) };
     const { data } = await signalbox.call('runCommand', { path: { router_id: id }, body }, { signal });
     return { json: data, text: isText(data) ? printableLines(data.map(({ line }) => `${line}\n`).join('')) : rowsText(data, columns) };
   },

@@ -2,7 +2,7 @@ import type { Signalbox } from '../client.ts';
 import type { Operations, Router } from '../generated.ts';
 import type { Command, Input } from './command.ts';
 import { agentIds, ROUTERS_PAGE, siteIds } from './names.ts';
-import { ORDER_HELP, orderOf, STATE_HELP, statesOf } from './state-words.ts';
+import { ORDER_HELP, orderOf, reasonText, STATE_HELP, statesOf } from './state-words.ts';
 import type { Column } from './text.ts';
 import { table } from './text.ts';
 
@@ -14,7 +14,7 @@ const COLUMNS: readonly (readonly [fields: readonly Field[], column: Column<Rout
   [['identity'], ['IDENTITY', (router) => router.identity]],
   [['state'], ['STATE', (router) => router.state]],
   [['state_since'], ['SINCE', (router) => router.state_since]],
-  [['state_reason'], ['REASON', (router) => router.state_reason]],
+  [['state_reason'], ['REASON', (router) => reasonText(router.state_reason)]],
   [
     ['model', 'board_name'],
     ['MODEL', (router) => router.model ?? router.board_name, 3],

@@ -22,7 +22,7 @@ export async function login(options: ProfileOptions, surroundings: Surroundings)
 }
 
 async function readKey({ stderr, readInput }: Surroundings): Promise<string> {
-  stderr('API key, then Ctrl-D: ');
+  stderr('An administrator makes API keys in the web application: Settings, API keys.\nAPI key, then Ctrl-D: ');
   return (await readInput()).trim();
 }
 

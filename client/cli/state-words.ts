@@ -31,6 +31,14 @@ export function statesOf(text: string): (State | `!${State}`)[] {
   });
 }
 
+/**
+ * Why a router or an agent is away, for a column of a table: the server's word, except where it reads as something else. Beside a length of time,
+ * `left` would be time that remains.
+ */
+export function reasonText(reason: string | null): string | null {
+  return reason === 'left' ? 'agent stopped' : reason;
+}
+
 const ORDERS = ['created_at', 'identity', 'model', 'version', 'state_since'] as const;
 type Order = (typeof ORDERS)[number];
 const ORDER_ALIASES: Readonly<Record<string, Order>> = { since: 'state_since', name: 'identity', created: 'created_at' };

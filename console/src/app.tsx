@@ -7,8 +7,11 @@ import { FleetContext } from './data/use-fleet.ts';
 import { createAppRouter } from './routes.ts';
 import type { AppRouter } from './routes.ts';
 import type { Session } from './session/session.ts';
+import { denialOf } from './session/provider.ts';
+import { NotSignedIn } from './session/signed-out.tsx';
 import { SomebodyElse } from './session/somebody-else.tsx';
 import { SessionContext } from './session/use-session.ts';
+import { words } from './words.ts';
 
 type Opened = { fleet: Fleet; router: AppRouter };
 
@@ -21,11 +24,13 @@ export function App({ session }: { session: Session }) {
   }, [session]);
   const other = useSyncExternalStore(session.tokens.subscribe, () => session.tokens.other);
   if (other !== undefined) return <SomebodyElse who={other} />;
+  const denial = denialOf(failure);
+  if (denial !== undefined) return <NotSignedIn why={denial} />;
   if (failure !== undefined) return <Failed reason={failure} />;
   if (!opened)
     return (
       <p className="opening" role="status">
-        Signing in
+        {words.signingIn}
       </p>
     );
   return (
@@ -56,10 +61,10 @@ async function open(session: Session): Promise<Opened | undefined> {
 function Failed({ reason }: { reason: unknown }) {
   return (
     <main className="notice">
-      <h1>The control plane cannot be read</h1>
+      <h1>{words.failed}</h1>
       <p>{sentenceOf(reason)}</p>
       <button type="button" className="btn main-act" onClick={tryAgain}>
-        Try again
+        {words.tryAgain}
       </button>
     </main>
   );
@@ -72,7 +77,7 @@ function tryAgain(): void {
 }
 
 function sentenceOf(reason: unknown): string {
-  if (reason instanceof ProblemError) return `${reason.message} (request ${reason.requestId ?? 'unknown'}).`;
-  if (reason instanceof ConnectionError) return 'It does not answer. Your network, a proxy or the control plane itself may be down.';
+  if (reason instanceof ProblemError) return words.problem(reason.message, reason.requestId);
+  if (reason instanceof ConnectionError) return words.noAnswer;
   return reason instanceof Error ? reason.message : String(reason);
 }

@@ -3,6 +3,7 @@ import { MAX_OPEN_JOBS_PER_AGENT, MAX_ROUTERS_PER_AGENT } from '../limits.ts';
 import { timeZoneFact, uptimeFact } from '../../routeros-text/router-text.ts';
 import { hardwareId, routerList, routerName, routerText, text } from './common.ts';
 import { openJob } from './jobs.ts';
+import { TERMINAL_LEVELS } from './terminals.ts';
 
 /** Agent, first message: its protocol versions and its job journal. */
 export const hello = z.object({
@@ -60,6 +61,7 @@ const uptimeSeconds = z
 export const ROUTER_REASONS = [
   'starting',
   'refused',
+  'ssh_refused',
   'timeout',
   'no_route',
   'name_unknown',
@@ -90,6 +92,10 @@ export const routerHeartbeat = z.object({
 /** Agent: every `heartbeat_ms`, and at once when the reachability of a router changes (then with that router only). */
 export const heartbeat = z.object({ type: z.literal('heartbeat'), routers: routerList(routerHeartbeat, MAX_ROUTERS_PER_AGENT) });
 
+/** Limits of a list in which later agents may name further levels. */
+const MAX_LEVELS = 16;
+const MAX_LEVEL_CHARS = 32;
+
 export const routerFacts = z.object({
   hardware_id: routerText(128).pipe(hardwareId),
   serial_number: routerText(128).nullable(),
@@ -106,6 +112,12 @@ export const routerFacts = z.object({
     .transform((name) => (name === null ? null : (timeZoneFact(name) ?? null))),
   uptime: routerText(64),
   uptime_seconds: uptimeSeconds,
+  /** Levels of terminals that the agent's configuration allows on it. Absent: the agent is older. Levels may be added. */
+  terminal_levels: z
+    .array(z.string().max(MAX_LEVEL_CHARS))
+    .max(MAX_LEVELS)
+    .transform((levels) => TERMINAL_LEVELS.filter((level) => levels.includes(level)))
+    .optional(),
 });
 
 /** Agent, after `ready` and on every change: the identity of the router behind a name. */

@@ -12,7 +12,8 @@ const root = path.resolve(import.meta.dirname, '../..');
  * that any Node can run it.
  */
 const NODE_24 =
-  'if(parseInt(process.versions.node,10)<24){process.stderr.write("signalbox-agent needs Node 24 or later; this is "+process.version+"\\n");process.exit(1)}';
+  'if(parseInt(process.versions.node,10)<24){process.stderr.write("signalbox-agent needs Node 24 or later; this is "+process.version+' +
+  '". npm brings it: sudo npm install --global --prefix /usr/local node@24\\n");process.exit(1)}';
 
 /** Set before the heap has grown. `bin/signalbox-agent.mjs` gives the same flags to the agent that runs from source. */
 const SMALL_HEAP = `{const v8=require('node:v8');for(const flag of ${JSON.stringify(V8_FLAGS)})v8.setFlagsFromString(flag)}`;

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { newId } from '../../server/platform/core/ids.ts';
 import { between, pick, seeded } from '../fleet/random.ts';
 import type { Random } from '../fleet/random.ts';
+import { healthSteps, linkSteps } from './invent-measurements.ts';
 
 type Row = Record<string, string | number | null>;
 interface Line {
@@ -23,10 +24,20 @@ interface Span {
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** Steps of health for all routers together: a large fleet has a shorter past of it, which keeps the import short. */
+const MOST_HEALTH_STEPS = 120_000;
 /** How far back the demonstration's control plane pretends to have run. */
 const PAST_MS = 9 * DAY;
 /** Tables that are invented anew, and not copied. */
-const REPLACED = new Set(['server_runs', 'agent_sessions', 'router_state_changes', 'faults', 'kept_events']);
+const REPLACED = new Set([
+  'server_runs',
+  'agent_sessions',
+  'agent_link_steps',
+  'router_state_changes',
+  'router_health_steps',
+  'faults',
+  'kept_events',
+]);
 const AGENT_ENDS = ['silence', 'network', 'network', 'left'];
 const ROUTER_REASONS = ['timeout', 'timeout', 'timeout', 'refused', 'login_refused', 'closed'];
 
@@ -34,7 +45,7 @@ const ROUTER_REASONS = ['timeout', 'timeout', 'timeout', 'refused', 'login_refus
 export type AwayAgents = ReadonlyMap<string, number>;
 
 /**
- * Copies an export of a database and gives its fleet a past: sessions, states and faults of the last days, all of them invented. Only the
+ * Copies an export of a database and gives its fleet a past: sessions, states, measurements and faults of the last days, all of them invented. Only the
  * product's own export and import are used.
  * @param now end of the invented time
  */
@@ -46,9 +57,9 @@ export async function inventPast(
   const kept: Line[] = [];
   for await (const text of createInterface({ input: createReadStream(from, 'utf8'), crlfDelay: Infinity }))
     kept.push(JSON.parse(text) as Line);
-  const past = new Past(now, seeded(seed));
   const rowsOf = (table: string): Row[] => kept.filter((line) => line.table === table).map(({ row }) => row!);
   const [agents, routers] = [rowsOf('agents'), rowsOf('routers')];
+  const past = new Past(now, seeded(seed), routers.length);
   for (const agent of agents)
     past.addAgent(
       agent,
@@ -67,18 +78,25 @@ class Past {
   readonly #start: number;
   readonly #random: Random;
   readonly #rows: { table: string; row: Row }[] = [];
+  /** Health is known since then. */
+  readonly #healthSince: number;
 
-  constructor(now: number, random: Random) {
+  constructor(now: number, random: Random, routers: number) {
     this.#now = now;
     this.#start = now - PAST_MS;
     this.#random = random;
+    this.#healthSince = Math.max(this.#start, now - Math.floor(MOST_HEALTH_STEPS / routers) * HOUR);
     const row = { id: newId(this.#start), started_at: this.#start, alive_at: now, stopped_at: now };
     this.#rows.push({ table: 'server_runs', row });
   }
 
   /** In the order of their ids, as an export has them. */
   lines(): Line[] {
-    return this.#rows.toSorted((a, b) => a.table.localeCompare(b.table) || String(a.row['id']).localeCompare(String(b.row['id'])));
+    const keyOf = ({ table, row }: { table: string; row: Row }): string => `${table} ${row['id'] ?? ''}`;
+    return this.#rows
+      .map((line) => ({ line, key: keyOf(line) }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
+      .map(({ line }) => line);
   }
 
   /** @param awaySince how long it has been away, ms */
@@ -101,6 +119,8 @@ class Past {
     let opened = this.#start;
     let epoch = 1;
     const least = between(this.#random, 4000, 30_000);
+    const measured = linkSteps(String(agent['id']), { from: opened, to: this.#now }, outages, least / 1000, this.#random);
+    for (const row of measured) this.#rows.push({ table: 'agent_link_steps', row });
     for (const { from, to, reason } of [...outages, { from: this.#now, to: Infinity, reason: 'server_stopped' }]) {
       const length = from - opened;
       if (length > 0)
@@ -139,6 +159,8 @@ class Past {
       ...agentOutages.map((span) => ({ ...span, state: 'agent_away' })),
       ...own.filter(isApart).map((span) => ({ ...span, state: 'not_answering' })),
     ].toSorted((a, b) => a.from - b.from);
+    const measured = healthSteps(router, { from: this.#healthSince, to: this.#now }, gaps, this.#random);
+    for (const row of measured) this.#rows.push({ table: 'router_health_steps', row });
     let since = this.#start;
     const change = (state: string, reason: string | null, until: number | null): void => {
       if (until !== null && until <= since) return;

@@ -123,5 +123,5 @@ async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void>
 }
 
 async function allRouters(api: Administrator): Promise<ListedRouter[]> {
-  return (await api.call<{ data: ListedRouter[] }>('GET', '/api/routers')).data;
+  return (await api.call<{ data: ListedRouter[] }>('GET', '/api/routers?limit=5000')).data;
 }

@@ -97,6 +97,7 @@ export class LightRouter implements RouterView {
         time_zone: null,
         uptime: `${Math.floor(this.uptimeSeconds / 86_400)}d`,
         uptime_seconds: this.uptimeSeconds,
+        terminal_levels: [],
       },
     };
   }

@@ -53,7 +53,7 @@ async function recordsOf(api: Administrator): Promise<Values> {
   const [message] = await list<{ thread_id: string }>('/api/notifications');
   const stored = (await list<Backup>('/api/backups?limit=500')).filter(({ state }) => state === 'stored');
   const pair = pairOf(stored);
-  const routers = await list<{ id: string; agent_id: string; state: string }>('/api/routers?fields=id,agent_id,state');
+  const routers = await list<{ id: string; agent_id: string; state: string }>('/api/routers?limit=5000&fields=id,agent_id,state');
   // One that people have worked with shows most.
   const router = routers.find(({ id }) => id === (pair?.[0].router_id ?? job?.router_id)) ?? routers[0];
   return {

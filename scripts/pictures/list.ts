@@ -24,11 +24,10 @@ const first = <T>(rows: readonly T[], what: string, fits: (row: T) => boolean): 
 /** Pages of the demonstration with a large fleet, with the records that show most. @throws Error that names what the demo does not have */
 export async function pictureList(api: Administrator): Promise<Picture[]> {
   const list = async <T>(route: string): Promise<T[]> => (await api.call<{ data: T[] }>('GET', route)).data;
-  const routers = await list<{ id: string; state: string }>('/api/routers');
+  const routers = await list<Router>('/api/routers?limit=5000&state=answering&fields=id,agent_id');
+  const agents = await list<{ id: string; sessions_24h: number }>('/api/agents?limit=500');
   const faults = await list<{ rid: string }>('/api/faults?limit=500');
-  const answering = new Set(routers.filter(({ state }) => state === 'answering').map(({ id }) => id));
-  const often = mostOften(faults.map(({ rid }) => rid).filter((id) => answering.has(id)));
-  const story = first(routers, 'router with a past', ({ id }) => id === often);
+  const story = mostEventful(routers, new Map(agents.map(({ id, sessions_24h: count }) => [id, count])), faults);
   const jobs = await list<Job>('/api/jobs?limit=500');
   const guarded = first(jobs, 'job that was rolled back', ({ reason }) => reason === 'rolled_back');
   const campaigns = await list<{ id: string; state: string }>('/api/campaigns');
@@ -65,8 +64,18 @@ export async function pictureList(api: Administrator): Promise<Picture[]> {
   ];
 }
 
-function mostOften(values: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].toSorted((a, b) => b[1] - a[1])[0]?.[0];
+interface Router {
+  id: string;
+  agent_id: string;
+}
+
+/** The router whose agent came and went most often today, and of its routers the one with most faults. */
+function mostEventful(routers: readonly Router[], sessions: ReadonlyMap<string, number>, faults: readonly { rid: string }[]): Router {
+  const often = Map.groupBy(faults, ({ rid }) => rid);
+  const eventsOf = ({ id, agent_id: agentId }: Router): number => (sessions.get(agentId) ?? 0) * 1000 + (often.get(id)?.length ?? 0);
+  return first(
+    routers.toSorted((a, b) => eventsOf(b) - eventsOf(a)),
+    'router that answers',
+    () => true,
+  );
 }

@@ -1,4 +1,3 @@
-import { FIRST_TOPICS } from '../outbound/notifications/topics/first-topics.ts';
 import { TopicsService } from '../outbound/notifications/topics/service.ts';
 import { systemClock } from '../platform/core/clock.ts';
 import { exportDatabase, importDatabase } from '../platform/storage/portable.ts';
@@ -8,6 +7,7 @@ import { nodeCommands } from './node-commands.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';
 import { ONCE } from './password-file.ts';
 import { userCreate } from './user-create.ts';
+import { shellWord } from '../platform/core/shell-word.ts';
 import { readRouterSetup, ROUTEROS_OPTIONS, setupLines, undoLines } from './router-setup/index.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -21,9 +21,10 @@ const teamCreate: Command = {
   options: {},
   async run({ teams, storage }, input) {
     const { id, name } = await teams.createTeam(input.need('NAME'));
-    const topics = new TopicsService({ storage, clock: systemClock });
-    for (const topic of FIRST_TOPICS) await topics.create(id, topic);
-    return { json: { id, name }, lines: [`team ${name}: ${id}`] };
+    await new TopicsService({ storage, clock: systemClock }).createFirst(id);
+    const right = (await teams.hasAnyAccount()) ? '' : ' --installation-admin';
+    const next = `Next: signalbox user create you@example.net --team ${shellWord(name)} --role admin${right}`;
+    return { json: { id, name }, lines: [`team ${name}: ${id}`, next] };
   },
 };
 
@@ -34,7 +35,7 @@ const keyCreate: Command = {
   options: {
     team: TEAM,
     name: { value: 'N', help: 'name of the key', required: true },
-    role: role('role of the key; default: admin', false),
+    role: role('role of the key; default: admin (everything in the team)', false),
     'expires-in-days': { value: 'N', help: 'days until the key expires; default: never', numeric: true },
   },
   async run(administration, input) {
@@ -46,8 +47,9 @@ const keyCreate: Command = {
       createdBy: null,
       expiresAt: expiryOf(input),
     });
+    const unchosen = roleOf(input) === undefined ? ['It may do everything in the team: --role names a lower role.'] : [];
     const json = { id: key.id, team_id: teamId, name: key.name, role: key.role, api_key: apiKey };
-    return { json, lines: [`API key ${key.name}, ${key.role}: ${key.id}`, apiKey, ONCE] };
+    return { json, lines: [`API key ${key.name}, ${key.role}: ${key.id}`, apiKey, ONCE, ...unchosen] };
   },
 };
 

@@ -39,12 +39,30 @@ function rows(commands: readonly Pick<Command, 'name' | 'summary'>[]): string {
   return helpRows(commands.map(({ name, summary }) => [name, summary])).join('');
 }
 
+/** Those that a first start needs, with their defaults. A test compares them with docs/settings.md. */
+const SETTINGS: readonly (readonly [string, string])[] = [
+  ['SIGNALBOX_LISTEN', 'address:port of web application, API and agents; default: 127.0.0.1:8080, which only this machine reaches'],
+  ['SIGNALBOX_PUBLIC_URL', 'URL under which people and agents reach it, and the only one for signing in; default: from SIGNALBOX_LISTEN'],
+  ['SIGNALBOX_DATABASE_URL', 'sqlite:FILE or postgres://…; default: sqlite:./data/signalbox.db'],
+  ['SIGNALBOX_SECRET_KEY_FILE', 'key of what is encrypted in the database; default: ./data/secret.key'],
+  ['SIGNALBOX_TLS_CERT_FILE', 'certificate, with SIGNALBOX_TLS_KEY_FILE; default: none, which is plain HTTP'],
+  ['SIGNALBOX_SANDBOX_LISTEN', 'address:port of the plant demonstration, empty for none; default: 127.0.0.1:8081'],
+];
+
 /** `signalbox serve --help`. */
 export function serveHelp(): string {
   return `Usage: signalbox serve
 
 Run the control plane until SIGTERM or SIGINT, then finish running requests.
-The start creates the database or migrates it to this version.
+The start creates the database or migrates it to this version. On a terminal it
+says which address to open in a browser.
+
+It has no options: settings come from the environment, or from the YAML file in
+SIGNALBOX_CONFIG with the same names. The most important ones:
+
+${helpRows(SETTINGS).join('')}
+To serve at another port: SIGNALBOX_LISTEN=127.0.0.1:9000 signalbox serve
+signalbox doctor checks them. docs/settings.md has all of them.
 `;
 }
 

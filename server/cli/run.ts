@@ -20,6 +20,8 @@ import { serve } from './serve.ts';
 export interface Surroundings {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
+  /** A person reads `stdout` as it is written. */
+  isTerminal?: boolean;
   env?: Record<string, string | undefined>;
 }
 
@@ -96,7 +98,8 @@ function unknown(words: readonly string[], wantsHelp: boolean, surroundings: Sur
 async function serveCommand(words: readonly string[], wantsHelp: boolean, surroundings: Surroundings): Promise<number> {
   if (wantsHelp) return print(surroundings, serveHelp());
   if (words.length > 1) throw new UsageError(`unexpected argument: ${words[1]}\n\n${serveHelp()}`);
-  await serve(await loadConfig(surroundings.env), surroundings.stderr);
+  const { stdout, stderr, isTerminal } = surroundings;
+  await serve(await loadConfig(surroundings.env), { complain: stderr, announce: isTerminal === true ? stdout : undefined });
   return DONE;
 }
 

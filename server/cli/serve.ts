@@ -5,6 +5,8 @@ import { disablePretenuring } from '../../runtime/pretenuring.ts';
 import type { Config } from '../config.ts';
 import { within } from '../platform/core/within.ts';
 import type { RunningServer } from '../compose/start.ts';
+import { banner } from './banner.ts';
+import type { Started } from './banner.ts';
 
 /** Requests under way get 10 s and agents 5 s (compose/api.ts); then the state in memory is written. */
 const SHUTDOWN_DEADLINE_MS = 20_000;
@@ -20,11 +22,18 @@ export function longestStopMs(config: Config): number {
   return SHUTDOWN_DEADLINE_MS + longestDrainOf(config);
 }
 
+/** Where `serve` speaks, besides its log. */
+interface Voices {
+  complain: (text: string) => void;
+  /** To a person at a terminal; undefined when nobody reads along. */
+  announce?: ((text: string) => void) | undefined;
+}
+
 /**
  * Starts the control plane and leaves it running. From then on a signal ends the process with code 0, an unexpected error
  * with code 1. @throws AppError when it cannot be started
  */
-export async function serve(config: Config, complain: (text: string) => void): Promise<void> {
+export async function serve(config: Config, { complain, announce }: Voices): Promise<void> {
   disablePretenuring();
   // Imported here so that the administration commands load no web server.
   const { startServer } = await import('../compose/start.ts');
@@ -64,4 +73,20 @@ export async function serve(config: Config, complain: (text: string) => void): P
     grace.uninstall();
     throw error;
   }
+  if (server && announce) await greet(server, announce, complain);
+}
+
+/** It runs already: what fails here is said, and ends nothing. */
+async function greet(server: RunningServer, announce: (text: string) => void, complain: (text: string) => void): Promise<void> {
+  try {
+    announce(banner(await describeStart(server)));
+  } catch (error) {
+    complain(`signalbox: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function describeStart({ sandboxUrl, services }: RunningServer): Promise<Started> {
+  const { unbuiltParts } = await import('./unbuilt.ts');
+  const { identity } = services;
+  return { publicUrl: identity.baseUrl, sandboxUrl, setupLink: await identity.setupLink(), unbuilt: unbuiltParts() };
 }

@@ -53,6 +53,9 @@ async function create(administration: Administration, input: Input): Promise<Res
   const isAdmin = input.flag('installation-admin');
   const lines = [`user ${email}, ${member.role}${isAdmin ? ', administrator of the installation' : ''}: ${id}`];
   if (generatedPassword !== null) lines.push(`password: ${generatedPassword}`, ONCE);
+  const { publicUrl } = administration.config;
+  lines.push(`Sign in at ${publicUrl}`);
+  if (generatedPassword !== null) lines.push(`Then choose a password that nobody has seen: ${publicUrl}/me`);
   return {
     json: { id, email, role: member.role, team_id: teamId, password: generatedPassword, ...(isAdmin ? { installation_admin: true } : {}) },
     lines,

@@ -109,7 +109,7 @@ async function openStartupServer({ config, appOptions: options }: DatabaseWaitDe
   };
   try {
     const { port } = new URL(await listen(api, config.listen));
-    if (config.sandboxListen) await listen(sandbox, config.sandboxListen);
+    if (config.sandboxListen) await listen(sandbox, config.sandboxListen, { what: 'plant demonstration (SIGNALBOX_SANDBOX_LISTEN)' });
     return { listen: { host: config.listen.host, port: Number(port) }, close };
   } catch (error) {
     await close();

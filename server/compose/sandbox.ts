@@ -25,5 +25,5 @@ export async function startSandbox(deps: EdgeDeps, closers: (() => Promise<void>
     await plantRoutes(instance, { authenticate: services.publicCaller, rateLimit: services.rateLimit });
   });
   closers.push(() => app.close());
-  return listen(app, config.sandboxListen, services.quietConnections);
+  return listen(app, config.sandboxListen, { quiet: services.quietConnections, what: 'plant demonstration (SIGNALBOX_SANDBOX_LISTEN)' });
 }

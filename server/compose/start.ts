@@ -161,7 +161,7 @@ async function startOnce(
     });
     closers.push(() => app.close());
     await startupServer?.close();
-    const url = await listen(app, startupServer?.listen ?? config.listen, services.quietConnections);
+    const url = await listen(app, startupServer?.listen ?? config.listen, { quiet: services.quietConnections });
     if (part) {
       closers.push(() => part.rebalance.stop());
       part.rebalance.start();

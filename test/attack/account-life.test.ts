@@ -25,6 +25,8 @@ let world: World;
 let lives = 0;
 beforeAll(async () => {
   world = await World.start({ routers: [] });
+  // Without any account the sign-in asks for no password.
+  await addUser(world, 'somebody@example.org', 'viewer');
 });
 afterAll(async () => world.close());
 

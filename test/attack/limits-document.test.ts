@@ -1,5 +1,6 @@
 import { KEPT_ATTEMPTS } from '../../server/outbound/notifications/messages/types.ts';
 import { BUDGETS } from '../../server/outbound/notifications/messages/writing/budget.ts';
+import { LINK } from '../../server/outbound/notifications/telegram/types.ts';
 import { KEPT_OUTPUT_BYTES } from '../../server/work/jobs/retention/outputs.ts';
 import { MOST_TARGETS_A_DAY } from '../../server/work/campaigns/service.ts';
 import { readFile } from 'node:fs/promises';
@@ -72,6 +73,7 @@ const numbers: [string, string][] = [
   ['clients of one team', count(QUOTAS.clients_per_team.most)],
   ['bytes that jobs of one team have printed', `${KEPT_OUTPUT_BYTES / 1024 ** 3} GB`],
   ['bytes of backups of one team', `${DEFAULT_BACKUP_RULES.keepBytesPerTeam / 1024 ** 3} GB`],
+  ['links to the Telegram bot of one person in an hour; one of them waits', `${LINK.perHour}`],
   ['entries of the audit log', count(KEPT_PER_TEAM.audit_log)],
   ['faults that are resolved', count(KEPT_PER_TEAM.faults)],
   ['forwards that are closed', count(KEPT_PER_TEAM.forwards)],

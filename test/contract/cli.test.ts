@@ -147,8 +147,23 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     });
   });
 
+  test('people are told what comes next, and programs are not', async () => {
+    expect((await run('team', 'create', 'North East')).stdout).toMatch(
+      /\nNext: signalbox user create you@example[.]net --team 'North East' --role admin --installation-admin\n$/,
+    );
+    const made = await run('user', 'create', 'ada@example.org', '--team', 'North East', '--role', 'admin');
+    expect(made.stdout).toMatch(
+      /\nSign in at http:\/\/127[.]0[.]0[.]1:8080\/?\nThen choose a password that nobody has seen: http:\/\/127[.]0[.]0[.]1:8080\/me\n$/,
+    );
+    expect((await run('team', 'create', 'South')).stdout).toMatch(/ --team South --role admin\n$/);
+    expect(await json('user', 'create', 'bob@example.org', '--team', 'South', '--role', 'admin')).not.toHaveProperty('next');
+  });
+
   test('a fresh database: team, user, key, site and tokens, each as one JSON object', async () => {
     const team = await json('team', 'create', 'North');
+    const unchosen = await run('key', 'create', '--team', 'North', '--name', 'a');
+    expect(unchosen.stdout).toMatch(/^API key a, admin: [^]*\nIt may do everything in the team: --role names a lower role\.\n$/);
+    expect((await run('key', 'create', '--team', 'North', '--name', 'b', '--role', 'viewer')).stdout).not.toContain('--role');
     expect(team).toEqual({ id: expect.any(String) as string, name: 'North' });
     const passwordFile = path.join(folder, 'password');
     await writeFile(passwordFile, 'correct horse\n');

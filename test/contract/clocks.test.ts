@@ -40,6 +40,10 @@ import { stopBucket, takeFrom } from '../../server/outbound/notifications/messag
 import { selectDueMessages } from '../../server/outbound/notifications/messages/sending/store.ts';
 import { AddressProofs } from '../../server/outbound/notifications/proofs/service.ts';
 import { takeTry } from '../../server/outbound/notifications/proofs/store.ts';
+import { claimReader, settleReader } from '../../server/outbound/notifications/telegram/reading/store.ts';
+import type { ClaimedReader } from '../../server/outbound/notifications/telegram/reading/store.ts';
+import { insertLink, insertReader, selectLink } from '../../server/outbound/notifications/telegram/store.ts';
+import { LINK } from '../../server/outbound/notifications/telegram/types.ts';
 import { newThread } from '../../server/outbound/notifications/threads/new-thread.ts';
 import { selectDue as selectDueThreads } from '../../server/outbound/notifications/threads/telling/store.ts';
 import { claimEvents, selectDueEvents } from '../../server/outbound/webhooks/store.ts';
@@ -49,6 +53,7 @@ import { insertJob } from '../harness/jobs/insert-job.ts';
 import { acceptJob } from '../harness/jobs/transitions.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { followKinds } from '../harness/notifications.ts';
+import { seedPerson } from '../harness/notify-bench.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -231,6 +236,22 @@ const SERVER: Record<string, Scenario> = {
       const refusal = await issue().catch((error: unknown) => error);
       return !(refusal instanceof AppError && refusal.code === 'rate_limited');
     });
+  },
+  'link that proves a Telegram chat: its end': async (run) => {
+    const { owner, id } = await telegramLink(run);
+    return run.until(MINUTE, async () => (await selectLink(run.storage.db, owner, id, run.clock.now()))?.state === 'ended');
+  },
+  'messages to the Telegram bot: pause after an error, and claim of a process that died': async (run) => {
+    await telegramLink(run);
+    const { db } = run.storage;
+    const take = (): Promise<ClaimedReader | undefined> =>
+      claimReader(db, { claim: 'c', now: run.clock.now(), until: run.clock.now() + MINUTE });
+    // Runs before this one have left the only one there is.
+    await db.updateTable('telegram_readers').set({ due_at: run.clock.now(), claimed_until: null }).execute();
+    await take();
+    const claimMs = await run.until(10 * SECOND, async () => (await take()) !== undefined);
+    await settleReader(db, 'c', { dueAt: run.clock.now() + MINUTE, failures: 1, problem: 'unavailable' }, run.clock.now());
+    return claimMs + (await run.until(10 * SECOND, async () => (await take()) !== undefined));
   },
   'pause that a provider of messages asked for': async (run) => {
     const rate = { perSecond: 1, burst: 1 };
@@ -549,6 +570,15 @@ const AGENT: Record<string, Scenario> = {
     return run.until(30 * MINUTE, () => momentNow(run.machine, 500).at - momentOfMark(mark, run.machine).at >= 2 * DAY);
   },
 };
+
+/** A link that a person has just made. */
+async function telegramLink({ storage, clock, place: { teamId } }: Run) {
+  const owner = { teamId, userId: await seedPerson(storage, teamId, `${newId(0)}@example.org`) };
+  const [id, now] = [newId(0), clock.now()];
+  await insertLink(storage.db, { ...owner, id, tokenHash: id, createdAt: now, expiresAt: now + LINK.lifeMs });
+  await insertReader(storage.db, now);
+  return { owner, id };
+}
 
 function proofsOf({ storage, clock, place: { teamId, routerId } }: Run) {
   const proofs = new AddressProofs({ storage, clock, secrets: { fingerprints: (_purpose, text) => [text] } });

@@ -83,6 +83,46 @@ test.each(documents())('%s names no source file that is not there', (document) =
   expect(names.filter((name) => !places.some((place) => existsSync(path.join(ROOT, place, name))))).toEqual([]);
 });
 
+/** Lines of documents, units and images, with where they are. */
+function linesForPeople(): { at: string; line: string }[] {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md', 'systemd', 'docker', '*.yml'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return files
+    .split('\n')
+    .filter(Boolean)
+    .flatMap((file) => {
+      const lines = readFileSync(path.join(ROOT, file), 'utf8').split('\n');
+      return lines.map((line, index) => ({ at: `${file}:${index + 1}`, line }));
+    });
+}
+
+test('npm is given a file with ./ or a whole path: dist/x.tgz is a repository of GitHub to it', () => {
+  const wrong = linesForPeople().filter(({ line }) =>
+    [...line.matchAll(/npm install ([^`#&|\n]*)/g)].some(([, words]) =>
+      words!.split(/\s+/).some((word, index, all) => /\.tgz$|^FILE$/.test(word) && !/^\.?\//.test(word) && all[index - 1] !== '--prefix'),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test.each(documents())('%s says how to run each script that it has people fetch', (document) => {
+  const text = readFileSync(path.join(ROOT, document), 'utf8');
+  const blocks = [...text.matchAll(/^```console\n([^]*?)^```/gm)].map(([, lines]) => lines!);
+  const wrong = blocks.filter((lines) => /curl .*\/agent\/install\.sh/.test(lines) && !/^(?:sudo )?sh install\.sh --token/m.test(lines));
+  expect(wrong).toEqual([]);
+});
+
+test('nothing removes a folder in which npm has installed the control plane', () => {
+  const lines = linesForPeople();
+  const prefixes = new Set(lines.flatMap(({ line }) => [...line.matchAll(/--prefix (\/\S+)/g)].map(([, folder]) => folder!)));
+  expect([...prefixes]).toContain('/opt/signalbox');
+  const removing = lines.filter(({ line }) => /\brm -\w*r/.test(line));
+  const wrong = removing.filter(({ line }) => line.split(/\s+/).some((word) => prefixes.has(word.replace(/\/$/, ''))));
+  expect(wrong).toEqual([]);
+});
+
 /** Where docs/interface.md describes each record of the fixed interface. */
 const SECTION_OF: Record<RecordName, string> = {
   router: 'Router',

@@ -64,6 +64,16 @@ test('a control plane without a built agent says how to make it', async () => {
   }
 });
 
+test.each([
+  'docs/agent.md',
+  'server/operations/downloads/install-agent.sh',
+  'scripts/build-agent/build.ts',
+  'console/src/pages/settings/first/words.ts',
+])('%s says what brings the Node that the agent needs', async (file) => {
+  const text = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
+  expect(text).toContain('sudo npm install --global --prefix /usr/local node@24');
+});
+
 test('an agent of another version is not handed out', async () => {
   expect(readAgentRelease(folder)).toBeNull();
   await writeFile(path.join(folder, 'signalbox-agent.cjs'), FILE);
@@ -74,7 +84,7 @@ test('an agent of another version is not handed out', async () => {
 });
 
 describe('the script', () => {
-  /** Runs it below a folder of its own. The control plane's address is a folder, from which curl reads files. */
+  /** Runs it below a folder of its own; routers are tested in test/e2e/install-script.test.ts. The control plane's address is a folder, from which curl reads files. */
   async function install(name: string, sha256: string, ...args: string[]): Promise<Ended & { machine: string }> {
     const server = path.join(folder, `${name}-server`);
     const machine = path.join(folder, name);
@@ -88,14 +98,14 @@ describe('the script', () => {
     const passwordFile = path.join(folder, 'password.txt');
     await writeFile(passwordFile, 'a password');
     const router = ['--router', '192.168.88.1', '--user', 'signalbox', '--password-file', passwordFile];
-    const { code, stderr, machine } = await install('changed', '0'.repeat(64), '--token', 't', ...router);
+    const { code, stderr, machine } = await install('changed', '0'.repeat(64), '--token', 't', '--skip-router-test', ...router);
     expect([code, stderr]).toEqual([1, expect.stringContaining('another SHA-256')]);
     await expect(stat(path.join(machine, 'opt/signalbox/signalbox-agent.cjs'))).rejects.toThrow('ENOENT');
     await expect(stat(path.join(machine, 'opt/signalbox/signalbox-agent.cjs.part'))).rejects.toThrow('ENOENT');
   });
 
   test.each([
-    [['--speed', 'high'], 'unknown option --speed'],
+    [['--speed', 'high'], 'unknown option --speed; sh install.sh --help lists them'],
     [['--token'], '--token needs a value'],
     [['--router', '192.168.88.1'], '--router needs --user and --password-file'],
   ])('refuses %j', async (args, reason) => {
@@ -109,7 +119,7 @@ describe('the script', () => {
     const { code, stderr, machine } = await install(
       'depot',
       SHA256,
-      ...'--token t --router 10.0.0.1 --user'.split(' '),
+      ...'--token t --skip-router-test --router 10.0.0.1 --user'.split(' '),
       "o'neil",
       '--password-file',
       password,
@@ -125,7 +135,12 @@ describe('the script', () => {
   test('run again, it replaces the program and keeps the configuration', async () => {
     const password = path.join(folder, 'password');
     await writeFile(password, 'secret');
-    const { machine } = await install('twice', SHA256, ...'--token t --router 10.0.0.1 --user a --password-file'.split(' '), password);
+    const { machine } = await install(
+      'twice',
+      SHA256,
+      ...'--token t --skip-router-test --router 10.0.0.1 --user a --password-file'.split(' '),
+      password,
+    );
     await writeFile(path.join(machine, 'etc/signalbox/agent.yaml'), 'changed: by hand');
     await writeFile(path.join(machine, 'var/lib/signalbox-agent/credentials.json'), '{}');
     await writeFile(path.join(machine, 'opt/signalbox/signalbox-agent.cjs'), 'old');

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import { recordBackup } from '../../server/work/backups/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { insertProof } from '../../server/outbound/notifications/proofs/store.ts';
+import { insertLink, insertReader } from '../../server/outbound/notifications/telegram/store.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { capPlans } from '../../server/platform/storage/move-plans.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { insertJob } from '../harness/jobs/insert-job.ts';
+import { seedPerson } from '../harness/notify-bench.ts';
 import { seedRouter } from '../harness/seed.ts';
 
 const HOUR = 3_600_000;
@@ -82,5 +84,28 @@ describeEachDatabase('plans at the start', (open) => {
         [future, [NOW, 0]],
       ]),
     );
+  });
+
+  test('a link that proves a chat, made in the future, has ended, and what is read for it is read now', async () => {
+    const storage = await open();
+    const { db } = storage;
+    const { teamId } = await seedRouter(storage);
+    const owner = { teamId, userId: await seedPerson(storage, teamId, 'ada@example.org') };
+    const [past, future] = [newId(NOW), newId(NOW)];
+    await insertLink(db, { ...owner, id: past, tokenHash: 'p', createdAt: NOW - 1000, expiresAt: NOW + 1000 });
+    await insertLink(db, { ...owner, id: future, tokenHash: 'f', createdAt: NOW + 1000, expiresAt: NOW + HOUR });
+    await insertReader(db, NOW + 7 * HOUR);
+    await db
+      .updateTable('telegram_readers')
+      .set({ claimed_until: NOW + 7 * HOUR })
+      .execute();
+    await storage.writes.write((tx) => capPlans(tx, NOW, longestMs));
+    const links = await db.selectFrom('telegram_links').select(['id', 'expires_at']).orderBy('expires_at').execute();
+    expect(links).toEqual([
+      { id: future, expires_at: NOW },
+      { id: past, expires_at: NOW + 1000 },
+    ]);
+    const reader = await db.selectFrom('telegram_readers').select(['due_at', 'claimed_until']).executeTakeFirstOrThrow();
+    expect(reader).toEqual({ due_at: NOW, claimed_until: NOW });
   });
 });

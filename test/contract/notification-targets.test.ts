@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { offeredChannels } from '../../server/outbound/notifications/channels/offer.ts';
+import { channelRoutes } from '../../server/outbound/notifications/channels/routes.ts';
 import { WebhookChannel } from '../../server/outbound/notifications/channels/webhook.ts';
 import { groupRoutes } from '../../server/outbound/notifications/groups/routes.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
@@ -39,6 +41,7 @@ describeEachDatabase('notification targets', (open) => {
     const { targets, groupAddresses } = makeAddresses({ storage, clock, channels, rules });
     app = new TeamApp((scope) => {
       targetRoutes(scope, { targets });
+      channelRoutes(scope, { notificationChannels: { all: offeredChannels(channels), mayBePrivate: true } });
       groupRoutes(scope, { groups: new GroupsService({ storage, clock }), groupAddresses, now });
     });
     const teams = new TeamsService({ storage, clock });
@@ -68,6 +71,21 @@ describeEachDatabase('notification targets', (open) => {
     expect(data.is_test).toBe(true);
     return data.thread.subject.code;
   }
+
+  test('a channel without an account of the operator says so, and names the settings', async () => {
+    const { body } = await app.get(north, '/api/notification-channels');
+    const { channels, private_networks: mayBePrivate } = body['data'] as { channels: object[]; private_networks: boolean };
+    expect(mayBePrivate).toBe(true);
+    expect(channels).toContainEqual({ channel: 'webhook', configured: true, settings: [] });
+    expect(channels).toContainEqual({ channel: 'telegram', configured: false, settings: ['SIGNALBOX_TELEGRAM_TOKEN_FILE'] });
+    const id = await made({ name: 'Bot', channel: 'telegram', address: { chat_id: '42' } });
+    expect(await sendCode(id)).toMatchObject({
+      status: 409,
+      body: {
+        message: expect.stringContaining('cannot send by telegram; its operator has to configure it by SIGNALBOX_TELEGRAM_TOKEN_FILE'),
+      },
+    });
+  });
 
   test('an address is stored encrypted and never shown again', async () => {
     const answer = await post({ name: 'Ops', channel: 'slack', address: { url: SLACK } });

@@ -148,6 +148,24 @@ async function fillContact({ db }: Storage, teamId: string, userId: string): Pro
     .values({ id: newId(1), user_id: userId, channel: 'sms', address, address_key: 'k', shown: 's', ...states })
     .execute();
   await db
+    .insertInto('telegram_links')
+    .values({
+      id: newId(1),
+      team_id: teamId,
+      user_id: userId,
+      token_hash: 'h',
+      created_at: 1,
+      expires_at: 2,
+      proved_at: 1,
+      contact_id: 'c',
+    })
+    .execute();
+  const claim = { claim: 'c', claimed_until: 2, due_at: 1, failures: 1, problem: 'bot_busy' };
+  await db
+    .insertInto('telegram_readers')
+    .values({ id: 'telegram', bot_id: '1', next_update: 7, moved_at: 1, read_at: 1, ...claim })
+    .execute();
+  await db
     .insertInto('notification_optouts')
     .values({ id: newId(1), team_id: teamId, user_id: userId, scope: 'all', scope_id: '', at: 1 })
     .execute();

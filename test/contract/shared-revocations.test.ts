@@ -66,6 +66,32 @@ describeEachDatabase('revocations of two control planes', (open) => {
     await waitUntil('the other has ended the tunnel', has(one));
   });
 
+  test('end the connections of one that reads them after the other has carried them out', async () => {
+    bus.isUp = false;
+    await revoke();
+    await one.service.enforce(teamId);
+    await waitUntil('the first pass is stored', async () => {
+      const { passes } = await storage.db.selectFrom('revocations').select('passes').executeTakeFirstOrThrow();
+      return passes === 1;
+    });
+    expect(has(two)()).toBe(false);
+    bus.isUp = true;
+    await one.service.enforce(teamId);
+    await waitUntil('the other has ended the tunnel', has(two));
+  });
+
+  test('are all found, however many there are at once', async () => {
+    const MANY = 1203;
+    await storage.writes.write(async (tx) => {
+      for (let i = 0; i < MANY; i += 1)
+        await insertRevocation(tx, { teamId, kind: 'agent', subjectId: `agent ${i}`, now: one.clock.now() - (i % 3) });
+    });
+    await waitUntil('both have ended all tunnels', () => {
+      for (const { clock } of [one, two]) clock.advance(SECOND);
+      return [one, two].every(({ disconnected }) => new Set(disconnected).size === MANY);
+    });
+  });
+
   test('are found within five seconds by the one that was not told', async () => {
     await revoke();
     let seconds = 0;

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
  */
 const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
   'for all teams, by time: sweeps, and what is due': {
-    'server/access/revocations/store.ts': ['due', 'deleteRevocations'],
+    'server/access/revocations/store.ts': ['selectOpen', 'deleteRevocations'],
     'server/access/teams/invitations/store.ts': ['deleteOldInvitations'],
     'server/access/teams/password-links/store.ts': ['deleteExpiredPasswordLinks'],
     'server/fleet/devices/store.ts': ['deleteForgotten'],
@@ -17,6 +17,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/fleet/states/store.ts': ['deleteStates'],
     'server/outbound/notifications/messages/sending/store.ts': ['selectNextMessage', 'selectOldestDue'],
     'server/outbound/notifications/proofs/store.ts': ['deleteProofsBefore'],
+    'server/outbound/notifications/telegram/store.ts': ['deleteLinksBefore'],
     'server/outbound/notifications/silences/store.ts': ['deleteSilencesBefore'],
     'server/outbound/notifications/messages/digests/store.ts': ['selectNextDigest'],
     'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'silencedAhead', 'hasLongSilenced'],
@@ -67,6 +68,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
   'of a person, who may be a member of several teams': {
     'server/access/teams/password-links/store.ts': ['deletePasswordLink'],
     'server/outbound/notifications/contacts/store.ts': ['moveDigest'],
+    'server/outbound/notifications/telegram/store.ts': ['endLinks', 'selectMade'],
   },
   'of ids that the statement before found by the team, or among what is due': {
     'server/fleet/agents/store.ts': ['selectHolder'],
@@ -103,6 +105,9 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/work/forwards/cluster/store.ts': ['openForwards', 'selectTunnelEpoch'],
     'server/work/jobs/dispatch/store.ts': ['selectAgentsWithExpressJobs'],
     'server/work/terminals/cluster/store.ts': ['selectOpenAt'],
+  },
+  'of what a provider says of its own messages, whose signature has been checked: it knows no teams': {
+    'server/outbound/notifications/messages/receipts/store.ts': ['selectByRef'],
   },
   'of a terminal whose one-use ticket or whose agent has been checked': { 'server/work/terminals/cluster/store.ts': ['selectOpenOne'] },
   'inside a statement that names it': {

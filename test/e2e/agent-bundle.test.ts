@@ -81,6 +81,6 @@ test('tells an older Node which version it needs', async (context) => {
   expect(await run(node.file, 'run')).toEqual({
     code: 1,
     stdout: '',
-    stderr: `signalbox-agent needs Node 24 or later; this is ${node.version}\n`,
+    stderr: `signalbox-agent needs Node 24 or later; this is ${node.version}. npm brings it: sudo npm install --global --prefix /usr/local node@24\n`,
   });
 });

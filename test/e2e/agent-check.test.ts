@@ -64,6 +64,20 @@ describe('a router where', () => {
     expect(rows['policy reboot']?.ok).toBe(true);
   });
 
+  it.each([true, false])('the user may not reboot it names what grants it, with the API (%s) and with SSH', async (api) => {
+    const may = ['read', 'write', 'api', 'ssh', 'test', 'policy', 'sensitive', 'ftp', 'password'];
+    const simulator = await routers.simulate({
+      users: [{ name: 'agent', password: 'Łódź€ secret', group: 'narrow' }],
+      groups: { narrow: may },
+    });
+    const rows = await checkRouter(routers.config(simulator, { api, ssh: true }), { stateFolder: await routers.stateFolder() });
+    const reboot = rows.find(({ what }) => what === 'policy reboot');
+    expect(reboot).toMatchObject({ ok: true, warning: true, detail: expect.stringMatching(/^missing: .*no undo guard/) });
+    expect(new Set(/set narrow policy=(\S+)/.exec(reboot!.detail)![1]!.split(','))).toEqual(new Set([...may, 'reboot']));
+    // An entry that may do as much as a guard's is what the router refuses.
+    if (api) expect(rows.find(({ what }) => what === 'scheduler')).toMatchObject({ ok: false });
+  });
+
   it('device-mode forbids the scheduler lacks the undo guard', async () => {
     const rows = await check({ deviceMode: 'home' });
     expect(failed(rows)).toEqual(['scheduler']);
@@ -108,6 +122,29 @@ describe('the users of terminals', () => {
       { what: 'terminal read', ok: true, detail: 'a shell as looks; which may ssh, read, test (group looking)' },
       { what: 'terminal full', ok: true, detail: expect.stringMatching(/^a shell as changes; which may .*write.* \(group full\)$/) },
     ]);
+  });
+
+  it('are judged over SSH where the router has no API', async () => {
+    const simulator = await routers.simulate({ users, groups });
+    const config = { ...routers.config(simulator, { ssh: true }), terminal: { port: simulator.sshPort, read, full } };
+    const rows = await checkRouter(config, { stateFolder: await routers.stateFolder(), terminal: 'full' });
+    expect(rows.filter(({ what }) => what.startsWith('terminal'))).toMatchObject([
+      { what: 'terminal read', ok: true, detail: 'a shell as looks; which may ssh, read, test (group looking)' },
+      { what: 'terminal full', ok: true, detail: expect.stringMatching(/^a shell as changes; which may .*write/) },
+    ]);
+  });
+
+  it('whose rights nobody knows are a warning with the reason and what it means', async () => {
+    const simulator = await routers.simulate({ users, groups });
+    const { ssh, ...config } = routers.config(simulator, { ssh: true });
+    const terminal = { port: simulator.sshPort, read };
+    const refused = { ...config, ssh: { ...ssh!, password: 'wrong' }, terminal };
+    const rows = await checkRouter(refused, { stateFolder: await routers.stateFolder(), terminal: 'read' });
+    expect(rows.find(({ what }) => what === 'terminal read')).toMatchObject({
+      ok: true,
+      warning: true,
+      detail: expect.stringMatching(/^a shell as looks; .*the agent's own login failed; terminals open all the same/),
+    });
   });
 
   it('that may do more than look are a warning, and so is one who should change something and cannot', async () => {

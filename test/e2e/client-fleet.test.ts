@@ -194,6 +194,6 @@ test('when the agent leaves, status names it as what its routers have in common,
   await waitUntil('the routers are away', async () => (await names('--state', 'away')).length === 3);
   const { stdout } = await run('status');
   expect(stdout).toMatch(/^ {2}3 of 3 routers of agent test, the first since \d\d:\d\d:\d\d, \d+ \w+ ago$/m);
-  expect(stdout).toMatch(/^ {2}router-0 +agent_away .* left +test$/m);
-  expect((await run('sessions', 'test')).stdout).toMatch(/^\S+Z +\d+ \w+ +left +127/m);
+  expect(stdout).toMatch(/^ {2}router-0 +agent_away .* agent stopped +test$/m);
+  expect((await run('sessions', 'test')).stdout).toMatch(/^\S+Z +\d+ \w+ +agent stopped +127/m);
 });

@@ -104,6 +104,15 @@ test('notify explain says who would be told, and why the others would not', asyn
   expect(await run('notify', 'explain', 'fault.wan_down', 'nowhere')).toMatchObject({ code: 1 });
 });
 
+test('notify channels names what the operator sets for a channel that cannot be used', async () => {
+  const { code, stdout } = await run('notify', 'channels');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^CHANNEL +READY +TO SET\n/);
+  expect(stdout).toMatch(/^webhook +yes +-$/m);
+  expect(stdout).toMatch(/^sms +no +SIGNALBOX_SMS_ACCOUNT, SIGNALBOX_SMS_TOKEN_FILE, SIGNALBOX_SMS_FROM$/m);
+  expect(await json('notify', 'channels')).toMatchObject({ private_networks: expect.any(Boolean) });
+});
+
 test('notify silence, silences and unsilence', async () => {
   const made = await run('notify', 'silence', '--router', identity, '--minutes', '30', '--reason', 'New power supply');
   expect(made.stdout).toMatch(new RegExp(`^of +${identity}$`, 'm'));

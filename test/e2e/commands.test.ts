@@ -54,6 +54,15 @@ describe.each([
     expect((await run('/no/such/export')).status).toBe(422);
   });
 
+  test('the audit log names the command, but none of its values', async () => {
+    await run('ip address set', '.id=*99 comment=confidential');
+    const entry = async () => {
+      const { body } = await world.caller.call<{ data: { action: string; detail: string | null }[] }>('GET', '/api/audit?limit=20');
+      return body.data.find(({ detail }) => detail === '/ip/address/set');
+    };
+    expect(JSON.stringify(await waitUntil('the audit log has the command', entry))).not.toContain('confidential');
+  });
+
   test('an empty reply is an empty list', async () => {
     expect((await run('/ip/address/print', '?address=192.0.2.1/32')).body).toEqual({ status: 'success', data: [] });
   });

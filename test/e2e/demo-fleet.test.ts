@@ -5,9 +5,10 @@ import { copyDemo, demoFile, freeDemoPorts } from '../harness/demo-copy.ts';
 import { Program } from '../harness/program.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-/** `npm run demo -- --routers N`: small here, and everything else as in the large one. */
+/** `npm run demo -- --routers N`, with enough of them for more than one page of the list. */
 
-const ROUTERS = 150;
+/** More than a page of the list holds. */
+const ROUTERS = 1050;
 /** Two starts of the control plane, an export and an import, beside other programs. */
 const START_MS = 600_000;
 const DAY = 86_400_000;
@@ -46,7 +47,7 @@ interface Listed {
 
 test('the fleet has sites with places, and most of its routers answer', async () => {
   const routers = await waitUntil('most answer', async () => {
-    const all = await get<Listed[]>('/api/routers');
+    const all = await get<Listed[]>('/api/routers?limit=5000');
     return all.filter(({ state }) => state === 'answering').length > ROUTERS * 0.7 && all;
   });
   // The two that are simulated in full are there, too.
@@ -66,10 +67,19 @@ test('it has a past: sessions that ended, outages with reasons, faults that are 
   expect(new Set(sessions.flat().map(({ ended_by: by }) => by))).toContain('silence');
   const faults = await get<{ type: string; resolved_at: string | null }[]>('/api/faults');
   expect(faults.some(({ type, resolved_at: at }) => type === 'router_offline' && at !== null)).toBe(true);
-  const away = (await get<Listed[]>('/api/routers')).filter(({ state, state_since: since }) => {
+  const away = (await get<Listed[]>('/api/routers?limit=5000')).filter(({ state, state_since: since }) => {
     return state === 'agent_away' && Date.now() - Date.parse(since) > 3_600_000;
   });
   expect(away.length).toBeGreaterThan(5);
+});
+
+test('its past was measured: the lines of the agents and the health of the routers', async () => {
+  // Of the fleet, not one of the two that are simulated in full.
+  const [router] = await get<{ id: string; agent_id: string }[]>('/api/routers?state=answering&q=gw&limit=1');
+  for (const route of [`/api/agents/${router!.agent_id}/link`, `/api/routers/${router!.id}/health`]) {
+    const { steps } = await get<{ steps: { from: string }[] }>(route);
+    expect(Date.now() - Date.parse(steps[0]!.from), route).toBeGreaterThan(DAY / 2);
+  }
 });
 
 test(

@@ -47,7 +47,7 @@ async function enter(id: string, key: string): Promise<number> {
 test('a creation records the forward and its target', async () => {
   const id = await makeForward();
   const [made] = await entries('POST /api/routers/:router_id/transient-forwarding');
-  expect(made).toMatchObject({ result: 200, detail: `forward ${id} to 127.0.0.1:9 for 192.0.2.1/32` });
+  expect(made).toMatchObject({ result: 200, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
 });
 
 test('the log records each WebSocket connection with user, source and forward, and each refusal', async () => {

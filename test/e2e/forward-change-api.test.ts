@@ -84,5 +84,5 @@ test('the audit log has the new end and source', async () => {
   const { body } = await change(1, id, { expire_after_minutes: 60, allow_from: '203.0.113.7' });
   const route = encodeURIComponent('PATCH /api/routers/:router_id/transient-forwarding/:id');
   const { body: log } = await world.caller.call<{ data: { detail: string | null }[] }>('GET', `/api/audit?action=${route}`);
-  expect(log.data[0]?.detail).toBe(`forward ${id} until ${body.expires_at} for 203.0.113.7/32`);
+  expect(log.data[0]?.detail).toBe(`until ${body.expires_at} for 203.0.113.7/32 (forward ${id})`);
 });

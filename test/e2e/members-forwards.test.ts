@@ -1,22 +1,32 @@
 import { once } from 'node:events';
+import type net from 'node:net';
+import tls from 'node:tls';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { closeOf, ForwardMembers, isOpen, talk } from '../harness/cluster/forward-members.ts';
 import { startMembers } from '../harness/cluster/members.ts';
+import { freePort } from '../harness/installation.ts';
 import { hasNats } from '../harness/nats-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { createSelfSigned } from '../simulator/certificate.ts';
 import type { RunningServer } from '../../server/compose/start.ts';
+
+const DOMAIN = 'forward.example.net';
 
 describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () => {
   const closers: (() => Promise<void>)[] = [];
   let members: ForwardMembers;
+  /** Where each of them lets TLS clients in by name. */
+  let namePorts: number[];
   /** The agent has its tunnel with the first at the beginning of each test. */
   let first: RunningServer;
   let second: RunningServer;
 
   beforeAll(async () => {
-    members = await ForwardMembers.of(await startMembers(closers, { members: 2 }), closers);
+    namePorts = [await freePort(), await freePort()];
+    const perMember = namePorts.map((port) => ({ SIGNALBOX_FORWARD_DOMAIN: DOMAIN, SIGNALBOX_FORWARD_NAME_LISTEN: `127.0.0.1:${port}` }));
+    members = await ForwardMembers.of(await startMembers(closers, { members: 2, perMember }), closers);
     [first, second] = members.nodes as [RunningServer, RunningServer];
   });
   afterAll(async () => {
@@ -79,6 +89,28 @@ describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () =>
     expect(await members.revoke(first, forward.id)).toBe(204);
     expect((await cut).map(([code]) => code as number)).toEqual([4403, 4403]);
     await waitUntil('all three are in the record', async () => (await members.get(second, forward.id)).connection_count === 3);
+  });
+
+  test('let TLS clients in by name at each of them', async () => {
+    const certificate = await createSelfSigned('target');
+    const target = tls.createServer(certificate, (socket) => void socket.on('error', () => undefined).pipe(socket));
+    await once(target.listen(0, '127.0.0.1'), 'listening');
+    const forward = await members.create(first, { dst_port: (target.address() as net.AddressInfo).port });
+    const servername = `${forward.id}.${DOMAIN}`;
+    const clients: tls.TLSSocket[] = [];
+    for (const port of namePorts) {
+      const client = tls.connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false });
+      clients.push(client.on('error', () => undefined));
+      await once(client, 'secureConnect');
+      expect(client.getPeerCertificate().subject.CN).toBe('target');
+      client.write('by name');
+      expect(String((await once(client, 'data'))[0])).toBe('by name');
+    }
+    await waitUntil('both are in the record', async () => (await members.get(first, forward.id)).open_connections === clients.length);
+    const closed = Promise.all(clients.map(closeOf));
+    expect(await members.revoke(second, forward.id)).toBe(204);
+    await closed;
+    target.close();
   });
 
   test('end at their time also while the database does not answer, at the door of the other one too', async () => {

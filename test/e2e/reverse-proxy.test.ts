@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createSelfSigned } from '../simulator/certificate.ts';
 import { freePort } from '../harness/installation.ts';
+import { signAsTwilio } from '../harness/notify/callbacks.ts';
 import { ReverseProxy, TRUSTED, isProxyMissing } from '../harness/reverse-proxy.ts';
 import type { ProxyPlace } from '../harness/reverse-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -20,6 +21,8 @@ import { World } from '../harness/world.ts';
 
 /** Where the test's clients come from; the proxy itself connects from 127.0.0.1. */
 const CLIENT = '127.0.0.9';
+/** Of an account for text messages. */
+const SMS_TOKEN = 'the token of the account';
 
 describe.each(['nginx', 'caddy'] as const)('behind %s with the documented configuration', (program) => {
   const isMissing = isProxyMissing(program);
@@ -30,8 +33,20 @@ describe.each(['nginx', 'caddy'] as const)('behind %s with the documented config
 
   beforeAll(async () => {
     if (isMissing) return;
-    world = await World.start({ routers: [], server: { SIGNALBOX_TRUST_PROXY: TRUSTED } });
-    place = { folder: await mkdtemp(path.join(os.tmpdir(), 'signalbox-proxy-')), port: await freePort(), upstream: world.server.url };
+    const [folder, port] = [await mkdtemp(path.join(os.tmpdir(), 'signalbox-proxy-')), await freePort()];
+    const tokenFile = path.join(folder, 'token');
+    await writeFile(tokenFile, SMS_TOKEN);
+    world = await World.start({
+      routers: [],
+      server: {
+        SIGNALBOX_TRUST_PROXY: TRUSTED,
+        SIGNALBOX_PUBLIC_URL: `https://localhost:${port}`,
+        SIGNALBOX_SMS_ACCOUNT: 'AC0123456789',
+        SIGNALBOX_SMS_TOKEN_FILE: tokenFile,
+        SIGNALBOX_SMS_FROM: '+15550100123',
+      },
+    });
+    place = { folder, port, upstream: world.server.url };
     const { cert, key } = await createSelfSigned('localhost');
     await writeFile(path.join(place.folder, 'fullchain.pem'), cert);
     await writeFile(path.join(place.folder, 'privkey.pem'), key);
@@ -65,6 +80,32 @@ describe.each(['nginx', 'caddy'] as const)('behind %s with the documented config
     const [answer] = (await once(request, 'response')) as [IncomingMessage];
     return { status: answer.statusCode!, body: JSON.parse((await buffer(answer)).toString()) as Record<string, unknown> };
   }
+
+  test.skipIf(isMissing)('a provider of text messages is heard, which signs for the public address', async () => {
+    const said = { MessageSid: 'SM1', MessageStatus: 'delivered' };
+    const post = async (signedFor: string): Promise<number | undefined> => {
+      const request = https.request({
+        method: 'POST',
+        path: '/callbacks/sms',
+        host: '127.0.0.1',
+        port: place.port,
+        servername: 'localhost',
+        rejectUnauthorized: false,
+        agent: false,
+        headers: {
+          host: `localhost:${place.port}`,
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-twilio-signature': signAsTwilio(SMS_TOKEN, `${signedFor}/callbacks/sms`, said),
+        },
+      });
+      request.end(new URLSearchParams(said).toString());
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await post(`https://localhost:${place.port}`)).toBe(204);
+    expect(await post(place.upstream)).toBe(403);
+  });
 
   test.skipIf(isMissing)('the audit log has the client’s real address, not the claimed one', async () => {
     expect((await ask('POST', '/api/api-keys', { name: `through ${program}` })).status).toBe(200);

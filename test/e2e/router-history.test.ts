@@ -65,8 +65,8 @@ test('what was done with a router and what happened to it is on one axis, and th
   ]);
   expect(found('backup')).toHaveLength(1);
   expect(found('action').map(({ title, status, by }) => [title, status, by])).toEqual([
-    ['POST /api/synchronous/:router_id', '422', 'test'],
-    ['POST /api/synchronous/:router_id', '200', 'test'],
+    ['POST /api/synchronous/:router_id: /no/such/menu', '422', 'test'],
+    ['POST /api/synchronous/:router_id: /system/identity/print', '200', 'test'],
   ]);
   const { body: overview } = await caller.call<{ data: { open_terminals: number } }>('GET', '/api/overview');
   expect(overview.data.open_terminals).toBe(1);

@@ -54,7 +54,8 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     });
   const devices = async () => (await ask<{ data: { mac_address: string; site_id: string | null }[] }>('GET', '/arp/devices')).body.data;
   async function report(hardware: string): Promise<string> {
-    agent.send({ type: 'inventory', router: 'gw', facts: inventedFacts(hardware) });
+    const levels = hardware === 'NEW' ? (['read'] as const) : [];
+    agent.send({ type: 'inventory', router: 'gw', facts: { ...inventedFacts(hardware), terminal_levels: [...levels] } });
     return waitUntil(`${hardware} is listed`, async () => (await list()).find(({ serial_number: serial }) => serial === hardware)?.id);
   }
 
@@ -99,7 +100,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       jobs_unknown: 0,
       forwards_closed: 1,
     });
-    expect(await list()).toMatchObject([{ id: old, serial_number: 'NEW', site_id: site, has_pulse: true }]);
+    expect(await list()).toMatchObject([{ id: old, serial_number: 'NEW', site_id: site, has_pulse: true, terminal_levels: ['read'] }]);
     expect((await jobs(old)).map(({ id, phase, reason }) => [id, phase, reason])).toEqual([
       [own, 'queued', null],
       [before, 'canceled', 'router_replaced'],

@@ -81,7 +81,7 @@ describe('the whole team at once', () => {
   test('callers see their address as the server sees it', async () => {
     expect((await world.caller.call('GET', '/api/me/address')).body).toEqual({
       status: 'success',
-      data: { address: '127.0.0.1', is_public: false },
+      data: { address: '127.0.0.1', is_public: false, can_be_source: true },
     });
   });
 });

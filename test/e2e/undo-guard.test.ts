@@ -96,14 +96,15 @@ describe('an undo guard of a harmless script', () => {
 
 describe('a router that cannot be guarded', () => {
   const groups = { narrow: ['read', 'write', 'ftp', 'sensitive', 'api', 'ssh', 'test', 'policy', 'password'] };
+  const mayNotReboot = { groups, users: [{ name: 'signalbox', password: 'router-password', group: 'narrow' }] };
+  const remedy =
+    "the agent's user lacks the policy reboot; on the router: " +
+    '/user/group/set narrow policy=read,write,ftp,sensitive,api,ssh,test,policy,password,reboot (it said: not enough permissions (9)';
 
   it.each<[string, Partial<SimulatorOptions>, string]>([
     ['whose device-mode forbids the scheduler', { deviceMode: 'home' }, 'not allowed by device-mode'],
-    [
-      'whose user may not reboot it',
-      { groups, users: [{ name: 'signalbox', password: 'router-password', group: 'narrow' }] },
-      'not enough permissions',
-    ],
+    ['whose user may not reboot it', mayNotReboot, remedy],
+    ['whose user may not reboot it, reached by SSH alone,', { ...mayNotReboot, apiPort: null }, remedy],
   ])('%s refuses the job before anything runs', async (_what, options, error) => {
     await withWorld(options, async (world, routerId) => {
       const job = await finish(world, routerId, await submit(world, routerId, '/system identity set name=renamed'));

@@ -155,6 +155,13 @@ describe('redirects', () => {
 });
 
 describe('the sign-in page', () => {
+  test('has the address that the application expects, as text', async () => {
+    const flow = await beginFlow(world);
+    const { html } = await flow.browser.open(await flow.url({ login_hint: '"><script>x</script>@example.org' }));
+    expect(html).toContain('value="&quot;&gt;&lt;script&gt;x&lt;/script&gt;@example.org"');
+    expect((await flow.browser.open(await flow.url({ login_hint: 'x'.repeat(300) }))).html).toContain('required value=""');
+  });
+
   test('contains no script, loads nothing and cannot be framed', async () => {
     const { page } = await signInPage();
     expect(page.status).toBe(200);

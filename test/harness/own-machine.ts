@@ -17,6 +17,7 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root
 mount -t proc proc "$1/root/proc"
 mount --rbind /dev "$1/root/dev"
 mount -t tmpfs tmpfs "$1/root/run"
+mkdir -p "$1/root/run/systemd/system"
 mount -t tmpfs tmpfs "$1/root/tmp"
 echo ready
 exec sleep infinity`;
@@ -66,7 +67,7 @@ export class OwnMachine {
     this.#pid = pid;
   }
 
-  /** With Node in `/usr/local/bin`, and with a `systemctl` that records its calls and starts units. */
+  /** With Node in `/usr/local/bin`, with the sign of a running systemd (sd_booted(3)), and with a `systemctl` that records its calls and starts units. */
   static async start(): Promise<OwnMachine> {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-machine-'));
     const words = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', 'sh', '-c', MAKE, 'sh', folder];

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, NetConnectOpts } from 'node:net';
 
 /** A TCP proxy that can stop carrying bytes while both its connections stay open: a half-open line. */
 export class StallProxy {
@@ -9,12 +9,13 @@ export class StallProxy {
   readonly #stranded = new WeakSet<net.Socket>();
   #stalled = false;
 
-  private constructor(targetPort: number) {
-    this.#server = net.createServer((client) => this.#pair(client, targetPort));
+  private constructor(target: NetConnectOpts) {
+    this.#server = net.createServer((client) => this.#pair(client, target));
   }
 
-  static async start(targetPort: number): Promise<StallProxy> {
-    const proxy = new StallProxy(targetPort);
+  /** @param target a port of the loopback, or where else to connect to */
+  static async start(target: number | NetConnectOpts): Promise<StallProxy> {
+    const proxy = new StallProxy(typeof target === 'number' ? { port: target, host: '127.0.0.1', noDelay: true } : target);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -41,7 +42,11 @@ export class StallProxy {
 
   /** Resets every connection. */
   cut(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+    // A Unix socket has no address, and no reset.
+    for (const socket of this.#sockets) {
+      if (socket.remoteAddress === undefined) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   async close(): Promise<void> {
@@ -50,8 +55,8 @@ export class StallProxy {
     await once(this.#server, 'close');
   }
 
-  #pair(client: net.Socket, targetPort: number): void {
-    const server = net.connect({ port: targetPort, host: '127.0.0.1', noDelay: true });
+  #pair(client: net.Socket, target: NetConnectOpts): void {
+    const server = net.connect(target);
     client.setNoDelay(true);
     for (const [from, to] of [
       [client, server],

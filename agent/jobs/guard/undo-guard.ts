@@ -1,6 +1,7 @@
 import type { JobResult } from '../../../protocol/index.ts';
 import { type Clock, sleep } from '../../core/clock.ts';
 import { AgentError } from '../../core/errors.ts';
+import { GUARD_POLICIES } from '../../core/user-policies.ts';
 import { uptimeSpanIn } from '../../core/router-uptime.ts';
 import type { Deadline, RouterAdapter, RouterFacts } from '../../routers/adapter.ts';
 import { hasRebooted, momentNow, momentOfMark } from '../boot.ts';
@@ -11,6 +12,7 @@ import { readMarker, scriptNameOf, undoneMarker } from '../run-marker.ts';
 import { targetOf, waitForFile } from '../backup/take.ts';
 import type { BackupTimes } from '../backup/take.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';
+import { whyNotArmed } from './lacking.ts';
 import { reachesAll } from './reach.ts';
 import type { Reach } from './reach.ts';
 import { GuardRemoval } from './removal.ts';
@@ -44,8 +46,7 @@ const TICKS_WAITED = 4;
 /** Wait for the router after the script and the guard, in milliseconds: enough for a slow boot. */
 const GIVE_UP_MS = 15 * 60_000;
 const WAIT = { result: 'wait', isOver: false } as const;
-/** Policies that saving and loading a backup need, for the user and the entry. */
-const POLICY = 'ftp,reboot,read,write,policy,test,password,sensitive';
+const POLICY = GUARD_POLICIES.join(',');
 
 export interface GuardDeps extends Reach {
   router: RouterAdapter;
@@ -143,7 +144,8 @@ export class UndoGuard {
         throw new AgentError('rejected', `the restore point ${file} has gone`);
     } catch (error) {
       if (!(error instanceof AgentError) || error.code === 'router_unreachable' || error.code === 'outcome_unknown') throw error;
-      throw new AgentError('rejected', `the undo guard cannot be armed, nothing ran: ${error.message}`, { cause: error });
+      const reason = await whyNotArmed(this.#deps.router, error, this.#operation());
+      throw new AgentError('rejected', `the undo guard cannot be armed, nothing ran: ${reason}`, { cause: error });
     }
   }
 

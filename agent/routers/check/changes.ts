@@ -1,5 +1,6 @@
 import { toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
+import { GUARD_POLICIES } from '../../core/user-policies.ts';
 import { dateFor } from '../../../routeros-text/clock.ts';
 import type { Check, CheckContext, Finding } from './types.ts';
 
@@ -18,10 +19,14 @@ async function addAndRemove({ api, deadline }: CheckContext, menu: string, words
   return { ok: true, detail: 'added and removed again' };
 }
 
-/** Disabled and far in the future, so that it could not run even if it were left behind. The date has the version's format. */
+/**
+ * Disabled and far in the future, so that it could not run even if it were left behind. The date has the version's format. With the policies of
+ * an undo guard, because the router refuses an entry that may do more than the user who adds it.
+ */
 function schedulerWords({ nonce, facts }: CheckContext): string[] {
   const date = dateFor(facts?.softwareVersion ?? '', '2037-01-01');
-  return [`=name=${nonce}`, `=start-date=${date}`, '=start-time=00:00:00', '=on-event=:put 1', '=policy=read', '=disabled=yes'];
+  const policy = `=policy=${GUARD_POLICIES.join(',')}`;
+  return [`=name=${nonce}`, `=start-date=${date}`, '=start-time=00:00:00', '=on-event=:put 1', policy, '=disabled=yes'];
 }
 
 const withApi = ({ api }: CheckContext): boolean => api !== undefined;

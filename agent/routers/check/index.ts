@@ -7,7 +7,7 @@ import { openApi, openSsh, terminalLevelsOf, type RouterAccess } from '../open-s
 import { unknownCertificate } from './api-certificate.ts';
 import { changeChecks } from './changes.ts';
 import { HostKeyTrial } from './host-key.ts';
-import { policyChecks, readPolicies } from './policies.ts';
+import { policyChecks, readPolicies, runnerOf } from './policies.ts';
 import { readingChecks } from './readings.ts';
 import { findsNoUser, tryTerminal } from './terminals.ts';
 import type { Check, CheckContext, CheckRow, Finding } from './types.ts';
@@ -54,7 +54,7 @@ export async function checkRouter(
   const ssh = config.ssh
     ? await note('ssh login', 'no forwards by ssh, no files', () => openSsh(config, trial.stateFolder, deadline), loggedIn)
     : undefined;
-  const terminals = { config, api, allowed: terminal, stateFolder: trial.stateFolder, deadline };
+  const terminals = { config, run: runnerOf({ api, ssh }), allowed: terminal, stateFolder: trial.stateFolder, deadline };
   const shells: unknown[] = [];
   for (const level of terminalLevelsOf(config)) {
     shells.push(await note(`terminal ${level}`, `no terminals of the level ${level}`, () => tryTerminal(level, terminals), asFound));

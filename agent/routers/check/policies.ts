@@ -1,6 +1,10 @@
-import type { Deadline } from '../../core/deadline.ts';
-import type { RouterOsApi } from '../routeros-api/index.ts';
-import type { Check, CheckContext } from './types.ts';
+import { randomBytes } from 'node:crypto';
+import { grantLine, readPoliciesOf } from '../../core/user-policies.ts';
+import type { RunCommand, UserPolicies } from '../../core/user-policies.ts';
+import type { ApiCommand, CommandReply, Deadline } from '../adapter.ts';
+import { toConsole } from '../console-commands.ts';
+import type { SshSession } from '../ssh/index.ts';
+import type { Check, CheckContext, Finding } from './types.ts';
 
 /** Policies that the agent's user needs, and what does not work without them. */
 const NEEDED: Readonly<Record<string, string>> = {
@@ -12,12 +16,15 @@ const NEEDED: Readonly<Record<string, string>> = {
   sensitive: 'backups cannot be saved or read, exports have no secrets',
 };
 
-/** Optional policies, reported because they limit what a script may do. */
-const WELCOME: Readonly<Record<string, string>> = {
-  test: 'not needed by the agent; scripts that ping, trace or fetch will fail, and undo guards are refused',
-  policy: 'not needed by the agent; scripts that manage users will fail, and undo guards are refused',
-  password: 'not needed by the agent; undo guards are refused',
-  reboot: 'not needed by the agent; scripts that reboot the router will fail, and undo guards are refused',
+/**
+ * What else does not work without a policy that only undo guards need (`GUARD_POLICIES`). Scripts that touch an interface, an address, a route,
+ * a firewall or a user arm one by themselves, unless they say otherwise.
+ */
+const FOR_GUARDS: Readonly<Record<string, string>> = {
+  test: 'scripts that ping, trace or fetch fail',
+  policy: 'scripts that manage users fail',
+  password: '',
+  reboot: 'scripts that reboot the router fail',
 };
 
 const knowsPolicies = ({ policies }: CheckContext): boolean => policies !== undefined;
@@ -37,37 +44,46 @@ export const policyChecks: readonly Check[] = [
     costs,
     applies: applies(name),
     run: ({ policies }: CheckContext) =>
-      Promise.resolve(policies?.has(name) ? { ok: true, detail: 'granted' } : { ok: false, detail: 'missing' }),
+      Promise.resolve(isGranted(policies, name) ? GRANTED : { ok: false, detail: `missing: ${grantLine(policies!, [name])}` }),
   })),
-  ...Object.entries(WELCOME).map(([name, remark]) => ({
+  ...Object.entries(FOR_GUARDS).map(([name, costs]) => ({
     what: `policy ${name}`,
     costs: '',
     applies: knowsPolicies,
-    run: ({ policies }: CheckContext) => Promise.resolve({ ok: true, detail: policies?.has(name) ? 'granted' : remark }),
+    run: ({ policies }: CheckContext) => Promise.resolve(isGranted(policies, name) ? GRANTED : unguarded(policies!, name, costs)),
   })),
 ];
 
-/** `read,write,!ftp` as a set of what is granted. */
-export function parsePolicies(list: string): ReadonlySet<string> {
-  return new Set(list.split(',').filter((name) => name !== '' && !name.startsWith('!')));
+const GRANTED: Finding = { ok: true, detail: 'granted' };
+
+function isGranted(own: UserPolicies | undefined, name: string): boolean {
+  return own?.policies.has(name) ?? false;
 }
 
-/** Reads the policies of the agent's own user. @throws AgentError */
-export async function readPolicies({ config, api, deadline }: CheckContext): Promise<ReadonlySet<string> | undefined> {
-  if (!api || !config.api) return undefined;
-  return (await readPoliciesOf(api, config.api.username, deadline))?.policies;
+/** All that is missing for a guard in one line: it is what somebody pastes. */
+function unguarded(own: UserPolicies, name: string, costs: string): Finding {
+  const missing = Object.keys(FOR_GUARDS).filter((policy) => !own.policies.has(policy));
+  const without = ['no undo guard: scripts that may lock you out are refused', ...(costs === '' ? [] : [costs])].join('; ');
+  return { ok: true, warning: true, detail: `missing: ${grantLine(own, missing)} (${without})` };
 }
 
-/** Reads the group of a user and its policies. @returns undefined when the router does not list them @throws AgentError */
-export async function readPoliciesOf(
-  api: RouterOsApi,
-  username: string,
-  deadline: Deadline,
-): Promise<{ group: string; policies: ReadonlySet<string> } | undefined> {
-  const user = await api.command({ path: '/user/print', words: [`?name=${username}`, '=.proplist=group'] }, deadline);
-  const group = user.rows[0]?.['group'];
-  if (group === undefined) return undefined;
-  const { rows } = await api.command({ path: '/user/group/print', words: [`?name=${group}`, '=.proplist=policy'] }, deadline);
-  const policy = rows[0]?.['policy'];
-  return policy === undefined ? undefined : { group, policies: parsePolicies(policy) };
+/** Reads the policies of the agent's own user, over SSH where there is no API. @throws AgentError */
+export async function readPolicies(context: CheckContext): Promise<UserPolicies | undefined> {
+  const { config, api, deadline } = context;
+  const run = runnerOf(context);
+  return run && readPoliciesOf(run, (api ? config.api! : config.ssh!).username, deadline);
+}
+
+/** Runs commands in the session that there is; undefined without one. */
+export function runnerOf({ api, ssh }: Pick<CheckContext, 'api' | 'ssh'>): RunCommand | undefined {
+  if (api) return (command, deadline) => api.command(command, deadline);
+  return ssh && ((command, deadline) => commandBySsh(ssh, command, deadline));
+}
+
+/** The two small tables are a few hundred bytes for each user. */
+const TABLE_BYTES = 64 * 1024;
+
+async function commandBySsh(ssh: SshSession, command: ApiCommand, deadline: Deadline): Promise<CommandReply> {
+  const { line, read } = toConsole(command, `done-${randomBytes(8).toString('hex')}`);
+  return read((await ssh.exec(line, { ...deadline, maxBytes: TABLE_BYTES })).text);
 }

@@ -1,10 +1,10 @@
 import type { TerminalLevel } from '../../../protocol/index.ts';
-import type { Deadline } from '../../core/deadline.ts';
+import { type Deadline, toError } from '../../core/deadline.ts';
 import { allowsTerminal } from '../../core/terminal-level.ts';
+import { readPoliciesOf } from '../../core/user-policies.ts';
+import type { RunCommand, UserPolicies } from '../../core/user-policies.ts';
 import { openTerminalSsh, terminalLevelsOf } from '../open-sessions.ts';
 import type { RouterAccess } from '../open-sessions.ts';
-import type { RouterOsApi } from '../routeros-api/index.ts';
-import { readPoliciesOf } from './policies.ts';
 import type { Finding } from './types.ts';
 
 /** What the user of a terminal to look at things should not have, and what it then may do. */
@@ -21,8 +21,8 @@ const WINDOW = { cols: 80, rows: 24 };
 
 export interface TerminalCheck {
   config: RouterAccess;
-  /** Reads what the users may do; undefined without a session. */
-  api: RouterOsApi | undefined;
+  /** Reads what the users may do, as the agent's own user; undefined without a session. */
+  run: RunCommand | undefined;
   /** `terminal` of agent.yaml. */
   allowed: 'off' | TerminalLevel;
   /** Folder with the known host keys. */
@@ -41,7 +41,7 @@ export function findsNoUser({ config, allowed }: Pick<TerminalCheck, 'config' | 
 }
 
 /** Opens a shell as the user of a level and leaves it, then reads what this user may do. @throws AgentError */
-export async function tryTerminal(level: TerminalLevel, { config, api, allowed, stateFolder, deadline }: TerminalCheck): Promise<Finding> {
+export async function tryTerminal(level: TerminalLevel, { config, run, allowed, stateFolder, deadline }: TerminalCheck): Promise<Finding> {
   const session = await openTerminalSsh(config, level, stateFolder, deadline);
   try {
     (await session.openShell(WINDOW, deadline)).destroy();
@@ -49,16 +49,31 @@ export async function tryTerminal(level: TerminalLevel, { config, api, allowed, 
     await session.close();
   }
   const username = config.terminal?.[level]?.username ?? '';
-  // Reading needs rights of the agent's own user, which have rows of their own.
-  const may = api && (await readPoliciesOf(api, username, deadline).catch(() => undefined));
-  const rights = may ? judge(level, may.policies) : undefined;
+  const notOffered = allowsTerminal(allowed, level) ? [] : [`not offered: terminal is ${allowed} in agent.yaml`];
+  const may = await rightsOf(username, run, deadline);
+  if (typeof may === 'string') return { ok: true, warning: true, detail: [`a shell as ${username}`, may, ...notOffered].join('; ') };
+  const rights = judge(level, may.policies);
   const parts = [
     `a shell as ${username}`,
-    may ? `which may ${[...may.policies].join(', ')} (group ${may.group})` : 'what this user may do could not be read',
+    `which may ${[...may.policies].join(', ')} (group ${may.group})`,
     ...(rights === undefined ? [] : [rights]),
-    ...(allowsTerminal(allowed, level) ? [] : [`not offered: terminal is ${allowed} in agent.yaml`]),
+    ...notOffered,
   ];
-  return { ok: true, ...(rights === undefined && may ? {} : { warning: true }), detail: parts.join('; ') };
+  return { ok: true, ...(rights === undefined ? {} : { warning: true }), detail: parts.join('; ') };
+}
+
+/** What the user may do, or a text that says why nobody knows and what that means. Reading needs rights of the agent's own user. */
+async function rightsOf(username: string, run: RunCommand | undefined, deadline: Deadline): Promise<UserPolicies | string> {
+  const meaning = 'terminals open all the same, and nothing warns if this user may do more than its level says';
+  if (run === undefined) return `what it may do was not read, because the agent's own login failed; ${meaning}`;
+  try {
+    return (
+      (await readPoliciesOf(run, username, deadline)) ??
+      `the router does not list this user in /user to the agent, as with RADIUS, so what it may do is not known; ${meaning}`
+    );
+  } catch (error) {
+    return `what it may do could not be read as the agent's own user: ${toError(error).message}; ${meaning}`;
+  }
 }
 
 /** What is odd about these rights; undefined when nothing is. */

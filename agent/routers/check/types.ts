@@ -1,4 +1,5 @@
 import type { Deadline } from '../../core/deadline.ts';
+import type { UserPolicies } from '../../core/user-policies.ts';
 import type { RouterFacts } from '../adapter.ts';
 import type { RouterAccess } from '../open-sessions.ts';
 import type { RouterOsApi } from '../routeros-api/index.ts';
@@ -22,7 +23,7 @@ export interface CheckContext {
   ssh: SshSession | undefined;
   facts: RouterFacts | undefined;
   /** The policies of the configured user, if the router allowed to read them. */
-  policies: ReadonlySet<string> | undefined;
+  policies: UserPolicies | undefined;
   deadline: Deadline;
   /** Milliseconds since 1970. */
   now: () => number;

@@ -5,7 +5,8 @@ import { pooledReads, type Release } from '../../../runtime/pooled-reads.ts';
 import { type Deadline, onExpiry, remaining, settleBy, toError } from '../../core/deadline.ts';
 import { AgentError } from '../../core/errors.ts';
 import { cpuBudgets } from '../../core/cpu-budget.ts';
-import { describeNetworkError, reasonOfNetworkError } from '../network-errors.ts';
+import { describeNetworkError } from '../network-errors.ts';
+import { reasonOfSshError } from './errors.ts';
 import { checkHostKey, type HostKeyPolicy } from './host-key.ts';
 import { guardProtocol } from './library-guards.ts';
 import { SshConnection, type SshSession } from './session.ts';
@@ -74,7 +75,7 @@ async function connectTcp(target: { host: string; port: number }, deadline: Dead
   socket.pause();
   const connected = new Promise<void>((resolve, reject) => {
     socket.once('error', (error) => {
-      reject(unreachable(target, describeNetworkError(error), reasonOfNetworkError(error), error));
+      reject(unreachable(target, describeNetworkError(error), reasonOfSshError(error), error));
     });
     socket.setNoDelay(true);
     socket.connect(target.port, target.host, () => {

@@ -35,7 +35,9 @@ export function reasonOfSshError(error: Error): RouterReason {
   if (level === 'client-timeout') return 'timeout';
   // The connection was lost before the handshake was over, or what came was no SSH.
   if (level === 'protocol') return 'closed';
-  return reasonOfNetworkError(error);
+  const reason = reasonOfNetworkError(error);
+  // `refused` is of the API: another service is switched on again in another place.
+  return reason === 'refused' ? 'ssh_refused' : reason;
 }
 
 /** Why the connection ended, as text for people. ssh2's `level` names the part that failed. */

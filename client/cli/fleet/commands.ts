@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { agentId } from '../names.ts';
 import { bytesText, durationText } from '../quantities.ts';
+import { reasonText } from '../state-words.ts';
 import { table } from '../text.ts';
 import type { AgentSession } from '../../generated.ts';
 import { readFleet } from './fleet.ts';
@@ -54,7 +55,7 @@ const sessions: Command = {
       [
         ['OPENED', (session) => session.opened_at],
         ['LASTED', (session) => lastedText(session, at)],
-        ['ENDED BY', (session) => session.ended_by ?? '(open)'],
+        ['ENDED BY', (session) => reasonText(session.ended_by) ?? '(open)'],
         ['FROM', (session) => session.address],
         ['ROUND TRIP', roundTripText],
         ['LOST', (session) => session.pings_lost],

@@ -1,4 +1,5 @@
 import type { StreamEvent } from '../../events.ts';
+import { reasonText } from '../state-words.ts';
 import { textOf } from './model.ts';
 import type { FleetModel } from './model.ts';
 
@@ -19,7 +20,8 @@ export function feedParts({ type, data }: StreamEvent, names: Names): FeedParts 
   const word = (name: string): string => textOf(data[name]);
   const [router, agent] = [word('router_id'), word('agent_id')];
   const about = word('identity') || (router === '' ? word('name') || (agent === '' ? '' : names.agentNameOf(agent)) : names.nameOf(router));
-  const details = (DETAILS[type.split('.')[0]!] ?? []).map(word).filter((text) => text !== '');
+  const told = (name: string): string => (REASONS.has(name) ? (reasonText(word(name)) ?? '') : word(name));
+  const details = (DETAILS[type.split('.')[0]!] ?? []).map(told).filter((text) => text !== '');
   return { time: word('at').slice(11, 19), type, about, details: details.join('  ') };
 }
 
@@ -34,6 +36,9 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
   backup: ['state'],
   config: ['summary'],
 };
+
+/** Those that say why something is away. */
+const REASONS: ReadonlySet<string> = new Set(['state_reason', 'ended_by']);
 
 /** The same as one line. */
 export function feedLine(event: StreamEvent, names: Names): string {

@@ -3,6 +3,7 @@ import type { Campaign, Overview } from '../../generated.ts';
 import { cutToWidth, displayWidth } from '../display-width.ts';
 import { nameOf } from '../names.ts';
 import { durationText } from '../quantities.ts';
+import { reasonText } from '../state-words.ts';
 import type { Column } from '../text.ts';
 import { printable, table } from '../text.ts';
 import type { Fleet } from './fleet.ts';
@@ -37,7 +38,7 @@ export function statusText(fleet: Fleet, server: string, layout: Layout): string
         ['STATE', ({ state }) => state],
         ['SINCE', ({ state_since: since }) => momentText(since, at)],
         ['FOR', ({ state_since: since }) => ageText(since, at)],
-        ['REASON', ({ state_reason: reason }) => reason],
+        ['REASON', ({ state_reason: reason }) => reasonText(reason)],
         ...whenWide<Fleet['down'][0]>(['AGENT', ({ agent_name: agent }) => router(agent)]),
       ],
       { layout, more: 'signalbox routers --state down --sort -since' },

@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../events.ts';
 import { cutToWidth, displayWidth, padToWidth } from '../display-width.ts';
+import { reasonText } from '../state-words.ts';
 import { printable } from '../text.ts';
 import { feedParts } from './feed.ts';
 import type { FleetModel } from './model.ts';
@@ -64,7 +65,7 @@ function downRows(model: FleetModel, now: number, name: Name): string[][] {
     router.state ?? '-',
     momentText(router.state_since, now),
     ageText(router.state_since, now),
-    router.state_reason ?? '-',
+    reasonText(router.state_reason) ?? '-',
     name(router.agent_name ?? '-'),
   ]);
 }

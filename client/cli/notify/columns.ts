@@ -25,6 +25,29 @@ export function stateOf({ state, reason }: { state: string; reason: string | nul
   return reason === null ? state : `${state}: ${reason}`;
 }
 
+/** What became of a message: `delivered 08:31`, in UTC as all times here; with the day when it is another one. */
+export function deliveryOf(message: Delivery): string {
+  const { state, reason, created_at: created, delivered_at: delivered, read_at: read, attempts } = message;
+  if (read !== null) return `read ${timeAfter(created, read)}`;
+  if (delivered !== null) return `delivered ${timeAfter(created, delivered)}`;
+  if (state === 'failed' && attempts.at(-1)?.outcome === 'undelivered') return `not delivered: ${reason ?? 'undelivered'}`;
+  return stateOf({ state, reason });
+}
+
+interface Delivery {
+  state: string;
+  reason: string | null;
+  created_at: string;
+  delivered_at: string | null;
+  read_at: string | null;
+  attempts: readonly { outcome: string }[];
+}
+
+function timeAfter(from: string, at: string): string {
+  const [day, time] = [at.slice(0, 'yyyy-mm-dd'.length), at.slice('yyyy-mm-ddT'.length, 'yyyy-mm-ddThh:mm'.length)];
+  return from.startsWith(day) ? time : `${day} ${time}`;
+}
+
 /** The provider's last word. */
 export function answerOf({ attempts }: { attempts: readonly { error: string | null; detail: string | null }[] }): string | null {
   const last = attempts.at(-1);

@@ -3,6 +3,7 @@ import { EXIT } from '../exit-codes.ts';
 import { groupId } from '../names.ts';
 import { table } from '../text.ts';
 import { answerOf, stateOf, WHO } from './columns.ts';
+import { channelsCommand } from './channels-command.ts';
 import { explainCommand } from './explain-command.ts';
 import { logCommand } from './log-command.ts';
 import { silenceCommands } from './silence-commands.ts';
@@ -26,4 +27,11 @@ const test: Command = {
   },
 };
 
-export const notifyCommands: readonly Command[] = [test, logCommand, ...threadCommands, explainCommand, ...silenceCommands];
+export const notifyCommands: readonly Command[] = [
+  test,
+  channelsCommand,
+  logCommand,
+  ...threadCommands,
+  explainCommand,
+  ...silenceCommands,
+];

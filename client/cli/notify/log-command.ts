@@ -3,7 +3,7 @@ import type { Command } from '../command.ts';
 import { groupId, routerId } from '../names.ts';
 import { table } from '../text.ts';
 import type { Column } from '../text.ts';
-import { answerOf, LIMIT, moreText, pageOf, stateOf, WHO, wordsOf } from './columns.ts';
+import { answerOf, deliveryOf, LIMIT, moreText, pageOf, WHO, wordsOf } from './columns.ts';
 
 type Query = NonNullable<Operations['listNotifications']['input']['query']>;
 
@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Notification>[] = [
   ['GROUP', ({ group }) => group, 2],
   ...WHO,
   ['SAYS', ({ subject }) => subject],
-  ['STATE', stateOf],
+  ['STATE', deliveryOf],
   ['ANSWER', answerOf, 1],
 ];
 

@@ -2,18 +2,9 @@ import { Suspense, useEffect, useState } from 'react';
 import { Dialog } from '../parts/dialog.tsx';
 import { lazyPart } from '../parts/lazy-part.ts';
 import { useKeys } from '../parts/use-keys.ts';
+import { words } from './words.ts';
 
 const Palette = lazyPart(() => import('../parts/floating/palette.tsx'));
-
-const KEYS: readonly [string, string][] = [
-  ['/', 'go to a router, agent, site, job, saved view or place (also Ctrl K)'],
-  ['?', 'these keys'],
-  ['[  ]', 'the router before, the next one, in the filter'],
-  ['↑  ↓', 'from row to row of the list of routers'],
-  ['Enter', 'opens the row'],
-  ['Space', 'selects the row'],
-  ['Esc', 'closes what floats'],
-];
 
 /** The box at the top: any record by a few letters; and the sheet of keys. */
 export function GoTo() {
@@ -31,17 +22,17 @@ export function GoTo() {
   return (
     <>
       <button type="button" className="goto" onClick={() => setOpen('palette')}>
-        <span className="m-no">Go to a router, agent, site, job</span>
-        <span className="goto-short">Go to</span>
+        <span className="m-no">{words.goTo.long}</span>
+        <span className="goto-short">{words.goTo.short}</span>
         <kbd className="m-no" aria-hidden="true">
           /
         </kbd>
       </button>
       <Suspense>{open === 'palette' ? <Palette onClose={() => setOpen(undefined)} /> : null}</Suspense>
       {open === 'keys' ? (
-        <Dialog title="Keys" isForAll onClose={() => setOpen(undefined)}>
+        <Dialog title={words.keys.title} isForAll onClose={() => setOpen(undefined)}>
           <dl>
-            {KEYS.map(([key, what]) => (
+            {words.keys.list.map(([key, what]) => (
               <div className="line fact" key={key}>
                 <dt>
                   <kbd>{key}</kbd>

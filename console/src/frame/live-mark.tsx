@@ -1,6 +1,7 @@
 import { useLive } from '../data/use-fleet.ts';
 import { lengthOf } from '../parts/times.ts';
 import { useNow } from '../parts/use-now.ts';
+import { words } from './words.ts';
 
 /** The server sends something every 15 s. After this the stream counts as broken, milliseconds. */
 const BROKEN_AFTER_MS = 20_000;
@@ -9,11 +10,11 @@ const BROKEN_AFTER_MS = 20_000;
 export function LiveMark() {
   const live = useLive();
   const now = useNow(1000);
-  if (live.kind === 'refused') return <Says isLive={false}>not live, read every 30 s: {live.message}</Says>;
-  if (live.kind === 'connecting') return <Says isLive={false}>connecting</Says>;
+  if (live.kind === 'refused') return <Says isLive={false}>{words.live.refused(live.message)}</Says>;
+  if (live.kind === 'connecting') return <Says isLive={false}>{words.live.connecting}</Says>;
   const age = now - live.newsAt;
-  if (age > BROKEN_AFTER_MS) return <Says isLive={false}>last news {lengthOf(age)} ago, reconnecting</Says>;
-  return <Says isLive>live</Says>;
+  if (age > BROKEN_AFTER_MS) return <Says isLive={false}>{words.live.broken(lengthOf(age))}</Says>;
+  return <Says isLive>{words.live.live}</Says>;
 }
 
 function Says({ isLive, children }: { isLive: boolean; children: React.ReactNode }) {

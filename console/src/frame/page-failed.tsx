@@ -1,4 +1,5 @@
 import { UPDATED } from '../data/updated.ts';
+import { words } from './words.ts';
 
 /**
  * Stands in place of a page that could not be shown. Its code is loaded when it is opened; the router reloads once by itself when that fails,
@@ -11,11 +12,11 @@ export function PageFailed({ error }: { error: unknown }) {
   return (
     <div className="head">
       <div>
-        <h1>This page cannot be shown</h1>
-        <p>{isLoading ? `${UPDATED} If that does not help, a proxy on the way does not let its files through.` : reason}</p>
+        <h1>{words.failed.title}</h1>
+        <p>{isLoading ? `${UPDATED} ${words.failed.proxy}` : reason}</p>
         <p className="more-below">
           <button type="button" className="btn main-act" onClick={() => location.reload()}>
-            Reload
+            {words.reload}
           </button>
         </p>
       </div>

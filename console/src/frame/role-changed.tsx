@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { useFleet } from '../data/use-fleet.ts';
+import { words } from './words.ts';
 
 /** Says above the page that somebody has changed the person's role, because the page has just changed with it. */
 export function RoleChanged() {
@@ -9,9 +10,9 @@ export function RoleChanged() {
     <div role="status">
       {change === undefined ? null : (
         <p className="outcome">
-          <b>Your role is now {change.role}.</b> {change.isLower ? 'What it does not allow is gone from this page. ' : ''}
+          <b>{words.role.now(change.role)}</b> {change.isLower ? `${words.role.lower} ` : ''}
           <button type="button" className="btn quiet sm" onClick={() => who.noteChange()}>
-            Close
+            {words.role.close}
           </button>
         </p>
       )}

@@ -5,6 +5,7 @@ import { Lamp } from '../parts/lamp.tsx';
 import type { RouterState } from '../parts/lamp.tsx';
 import { numberWords } from '../parts/sizes.ts';
 import { wordOf } from '../parts/state-words.ts';
+import { words } from './words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
@@ -12,7 +13,7 @@ const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away
 export function Shelf() {
   const counts = useStateCounts();
   return (
-    <div className="shelf" role="group" aria-label="Routers by state">
+    <div className="shelf" role="group" aria-label={words.shelf}>
       {ORDER.map((state) => (
         <Link key={state} to="/routers" search={{ q: `state:${state}` }} className="lamp" title={`${counts[state]} ${wordOf(state)}`}>
           <Lamp state={state} />

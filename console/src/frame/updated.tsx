@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { UPDATED, onUpdate, wasUpdated } from '../data/updated.ts';
+import { words } from './words.ts';
 
 /** Says above the page that a newer build is there. The person chooses when to reload: something may be typed. */
 export function Updated() {
@@ -9,7 +10,7 @@ export function Updated() {
     <p className="outcome" role="alert">
       {UPDATED}{' '}
       <button type="button" className="btn sm" onClick={() => location.reload()}>
-        Reload
+        {words.reload}
       </button>
     </p>
   );

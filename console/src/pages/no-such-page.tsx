@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router';
+import { words } from './words.ts';
 
 export function NoSuchPage() {
   return (
     <div className="head">
       <div>
-        <h1>There is no such page</h1>
+        <h1>{words.noSuchPage}</h1>
         <p>
-          The address may be mistyped, or what it named was removed.{' '}
+          {words.why}{' '}
           <Link to="/routers" search={{}} className="hand under">
-            All routers
+            {words.allRouters}
           </Link>
         </p>
       </div>

@@ -4,6 +4,7 @@ import { useWrite } from '../data/use-write.ts';
 import type { Answered, Write } from '../data/use-write.ts';
 import { Dialog } from './dialog.tsx';
 import { Outcome, TextField } from './form.tsx';
+import { words } from './words.ts';
 
 interface Asked<Id extends OperationId> {
   /** The question, with the name or the count of what is meant. */
@@ -56,11 +57,11 @@ export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write:
         }}
       >
         <div className="prose">{children}</div>
-        {typed === undefined ? null : <TextField label={`Type ${typed} to confirm`} name="typed" value={said} onChange={setSaid} />}
+        {typed === undefined ? null : <TextField label={words.confirmTyped(typed)} name="typed" value={said} onChange={setSaid} />}
         <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.cancel}
           </button>
           <button
             type="submit"

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { words } from './words.ts';
 
 /** A line to be copied: a command, an address, a key. */
 export function CopyLine({ text, label }: { text: string; label: string }) {
@@ -20,20 +21,20 @@ interface CopyProps {
 }
 
 export function CopyButton({ text, label, isMain = false }: CopyProps) {
-  const [said, setSaid] = useState<'Copied' | 'Not copied'>();
+  const [said, setSaid] = useState<'copied' | 'failed'>();
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied');
+      setSaid('copied');
     } catch {
       // The browser may ask the person, who may refuse.
-      setSaid('Not copied');
+      setSaid('failed');
     }
   }
   return (
-    <button type="button" className={isMain ? 'btn main-act' : 'btn quiet sm'} onClick={() => void copy()}>
+    <button type="button" className={isMain ? 'btn main-act copy' : 'btn quiet sm copy'} onClick={() => void copy()}>
       {/* Not role=status: its text would be no part of the button's name. */}
-      <span aria-live="polite">{said ?? 'Copy'}</span>
+      <span aria-live="polite">{words.copy[said ?? 'copy']}</span>
       <span className="sr"> {label}</span>
     </button>
   );

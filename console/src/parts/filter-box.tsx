@@ -1,4 +1,5 @@
 import { useTyped } from './use-typed.ts';
+import { words } from './words.ts';
 
 interface Props {
   /** What the address has. */
@@ -23,7 +24,7 @@ export function FilterBox({ value, onChange, placeholder, hint, wrong, count, ch
     <>
       <div className="filter">
         <label className="fbox">
-          <span className="sr">Filter</span>
+          <span className="sr">{words.filter}</span>
           <input
             type="search"
             value={text}

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { WriteState } from '../data/use-write.ts';
+import { words } from './words.ts';
 
 interface FieldProps {
   label: string;
@@ -105,9 +106,9 @@ export function Outcome({ state, onLookAgain, fields = [] }: OutcomeProps) {
   if (state.kind === 'maybe_done') {
     return (
       <p className="outcome" role="alert">
-        <b>It may have been done.</b> The answer was lost on its way.{' '}
+        <b>{words.outcome.maybeDone}</b> {words.outcome.lost}{' '}
         <button type="button" className="btn quiet sm" onClick={onLookAgain}>
-          Look again
+          {words.outcome.lookAgain}
         </button>
       </p>
     );
@@ -118,7 +119,7 @@ export function Outcome({ state, onLookAgain, fields = [] }: OutcomeProps) {
   const isSaid = names.length > 0 && names.every((name) => fields.includes(name));
   return (
     <p className="outcome c-not" role="alert">
-      {isSaid ? 'Nothing was done. Look at the marked fields.' : state.message}
+      {isSaid ? words.outcome.marked : state.message}
     </p>
   );
 }

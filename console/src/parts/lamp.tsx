@@ -1,5 +1,6 @@
 import type { Router } from '../../../client/browser.ts';
 import { wordOf } from './state-words.ts';
+import { words } from './words.ts';
 
 export type RouterState = NonNullable<Router['state']>;
 
@@ -15,6 +16,16 @@ export function isRouterState(text: string): text is RouterState {
   return text in SHAPES;
 }
 
+/** In a box of 16 by 16. */
+export function shapeOf(state: RouterState): React.ReactNode {
+  return SHAPES[state].shape;
+}
+
+/** The class of its colour. */
+export function colourOf(state: RouterState): string {
+  return SHAPES[state].className;
+}
+
 /** The lamp alone; a word must stand beside it. */
 export function Lamp({ state, size = 11 }: { state: RouterState; size?: number }) {
   const { className, shape } = SHAPES[state];
@@ -27,7 +38,7 @@ export function Lamp({ state, size = 11 }: { state: RouterState; size?: number }
 
 /** Lamp, word, and the reason for it. */
 export function StateOf({ state, reason }: { state: RouterState | null; reason: string | null }) {
-  if (state === null) return <span className="dim">removed</span>;
+  if (state === null) return <span className="dim">{words.removed}</span>;
   const { className } = SHAPES[state];
   return (
     <span className="lamp">

@@ -1,6 +1,7 @@
 import { isGone } from '../data/gone.ts';
 import { AppLink } from './app-link.tsx';
 import { TryAgain, sentenceOf } from './reading.tsx';
+import { words } from './words.ts';
 
 interface Props {
   error: Error;
@@ -18,9 +19,9 @@ export function MissingRecord({ error, what, list }: Props) {
         <p className="crumb">
           <AppLink href={list.href}>{list.name}</AppLink>
         </p>
-        <h1>{isGone(error) ? `Your team has no such ${what}` : `The ${what} cannot be read`}</h1>
+        <h1>{isGone(error) ? words.missing.gone(what) : words.missing.unread(what)}</h1>
         {isGone(error) ? (
-          <p>It may have been removed, or the address is mistyped.</p>
+          <p>{words.missing.why}</p>
         ) : (
           <p role="alert">
             {sentenceOf(error)} <TryAgain />

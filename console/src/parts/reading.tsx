@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { ProblemError } from '../../../client/browser.ts';
+import { words } from './words.ts';
 
 /** Stands where records will be: hairlines, nothing that moves. */
 export function Reading() {
   return (
     <div className="reading" role="status">
-      <span className="sr">Reading</span>
+      <span className="sr">{words.reading.reading}</span>
     </div>
   );
 }
@@ -14,7 +15,7 @@ export function Reading() {
 export function ReadingFailed({ error, what }: { error: Error; what: string }) {
   return (
     <p className="empty" role="alert">
-      {what} cannot be read now. {sentenceOf(error)} <TryAgain />
+      {words.reading.failed(what)} {sentenceOf(error)} <TryAgain />
     </p>
   );
 }
@@ -25,12 +26,12 @@ export function TryAgain() {
   const readAgain = () => queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
   return (
     <button type="button" className="btn quiet sm" onClick={() => void readAgain()}>
-      Try again
+      {words.reading.tryAgain}
     </button>
   );
 }
 
 export function sentenceOf(error: Error): string {
-  if (!(error instanceof ProblemError)) return 'The control plane does not answer; this page tries again with the next change.';
-  return error.requestId === null ? `${error.message}.` : `${error.message} (request ${error.requestId}).`;
+  if (!(error instanceof ProblemError)) return words.reading.noAnswer;
+  return words.reading.problem(error.message, error.requestId);
 }

@@ -4,6 +4,7 @@ import type { RecordList } from '../data/use-list.ts';
 import { useStillRows } from './press.ts';
 import { Reading, ReadingFailed, sentenceOf } from './reading.tsx';
 import { useIsPhone } from './use-is-phone.ts';
+import { words } from './words.ts';
 
 export interface Column<T> {
   title: string;
@@ -33,7 +34,9 @@ const PHONE_ROW_PX = 52;
 const ROWS_AHEAD = 20;
 
 /** A list of the interface: only the rows in sight are in the page, and the next ones are read as the reader comes near them. */
-export function RecordTable<T>({ list: newest, label, columns, keyOf, empty }: Props<T>) {
+export function RecordTable<T>({ list: newest, label, columns: all, keyOf, empty }: Props<T>) {
+  const isPhone = useIsPhone();
+  const columns = isPhone ? all.filter(({ isWide }) => isWide !== true) : all;
   const list = useStillRows(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
@@ -62,22 +65,22 @@ function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'
     <>
       {isOld ? (
         <p className="outcome" role="status">
-          These rows are not the newest any more.{' '}
+          {words.rows.old}{' '}
           <button type="button" className="btn quiet sm" onClick={readAgain}>
-            Read them again
+            {words.rows.readAgain}
           </button>
         </p>
       ) : null}
       <div className="grid" role="table" aria-label={label} aria-rowcount={total}>
         <div className={isPhone ? 'sr' : 'grow ghead'} role="row" aria-rowindex={1} style={tracks}>
-          {columns.map(({ title, className, isWide }) => (
-            <span key={title} role="columnheader" className={classes(className, isWide)}>
+          {columns.map(({ title, className }) => (
+            <span key={title} role="columnheader" className={className}>
               {title}
             </span>
           ))}
         </div>
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
-        <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={`${label}, rows`}>
+        <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={words.rows.label(label)}>
           <div style={{ height: rows.getTotalSize() }}>
             {inSight.map(({ index, start }) => {
               const record = records[index]!;
@@ -90,8 +93,8 @@ function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'
                   aria-rowindex={index + 2}
                   style={{ ...tracks, transform: `translateY(${start}px)` }}
                 >
-                  {columns.map(({ title, className, isWide, cell }) => (
-                    <span key={title} role="cell" className={classes(className, isWide)}>
+                  {columns.map(({ title, className, cell }) => (
+                    <span key={title} role="cell" className={className}>
                       {cell(record)}
                     </span>
                   ))}
@@ -103,16 +106,12 @@ function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'
       </div>
       {hasMore && error !== null ? (
         <p className="outcome" role="alert">
-          The next rows cannot be read now. {sentenceOf(error)}{' '}
+          {words.rows.nextFailed} {sentenceOf(error)}{' '}
           <button type="button" className="btn quiet sm" onClick={readMore}>
-            Try again
+            {words.rows.tryAgain}
           </button>
         </p>
       ) : null}
     </>
   );
-}
-
-function classes(className = '', isWide = false): string {
-  return isWide ? `${className} m-no` : className;
 }

@@ -1,3 +1,5 @@
+import { words } from './words.ts';
+
 interface Props {
   script: string;
   /** Numbers of lines to look at twice, from 1. */
@@ -8,7 +10,7 @@ interface Props {
 export function ScriptView({ script, risky }: Props) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard
-    <div className="code" role="group" aria-label="Script" tabIndex={0}>
+    <div className="code" role="group" aria-label={words.script} tabIndex={0}>
       {script.split('\n').map((line, index) => {
         const number = index + 1;
         const isRisky = risky.has(number);

@@ -3,6 +3,7 @@ import type { RecordList } from '../data/use-list.ts';
 import { useStillRows } from './press.ts';
 import { Reading, ReadingFailed } from './reading.tsx';
 import type { Column } from './record-table.tsx';
+import { words } from './words.ts';
 
 interface Props<T> {
   /** What the table lists, for readers: `API keys`. */
@@ -44,7 +45,7 @@ export function ShortTable<T>({ list: newest, label, columns, keyOf, empty }: Pr
       {list.hasMore ? (
         <p className="more-below">
           <button type="button" className="btn" onClick={list.readMore}>
-            Show more
+            {words.showMore}
           </button>
         </p>
       ) : null}

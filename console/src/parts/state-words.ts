@@ -5,9 +5,11 @@ const WORDS: Record<string, string> = {
   never_seen: 'never seen',
   login_refused: 'login refused',
   no_route: 'no route',
+  left: 'agent stopped',
   host_key: 'host key changed',
   tls: 'TLS failed',
-  refused: 'API closed',
+  refused: 'API refused the connection',
+  ssh_refused: 'SSH refused the connection',
   server_stopped: 'control plane stopped',
   handshake_timeout: 'handshake timed out',
 };

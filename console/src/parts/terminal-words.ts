@@ -2,7 +2,7 @@ import type { Terminal } from '../../../client/browser.ts';
 
 const ENDS: Readonly<Record<string, string>> = {
   exited: 'the shell was left',
-  closed: 'ended by somebody',
+  closed: 'a person ended it',
   idle: 'nothing typed for ten minutes',
   expired: 'two hours are over',
   detached: 'nobody attached for five minutes',

@@ -78,6 +78,11 @@ export function shortTime(at: string | null, now = Date.now()): string {
   return age < 300 * DAY_MS ? formats.dayMonth.format(time) : formats.dayMonthYear.format(time);
 }
 
+/** With its day, however near: `Sun 01:39`. For an end in the days to come. */
+export function weekdayTime(at: string): string {
+  return formats.weekday.format(Date.parse(at));
+}
+
 /** The time of day alone, for an axis or a reason that stands at one: `03:12`. */
 export function clockTime(at: number): string {
   return formats.hourMinute.format(at);

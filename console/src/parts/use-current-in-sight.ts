@@ -10,6 +10,8 @@ export function useCurrentInSight(): React.RefObject<HTMLElement | null> {
     const show = (): void => {
       const line = links.current;
       const current = line?.querySelector('[aria-current=page]');
+      // There is more than fits: its end fades.
+      line?.toggleAttribute('data-overflows', line.scrollWidth > line.clientWidth);
       if (!line || !current) return;
       const [shown, link] = [line.getBoundingClientRect(), current.getBoundingClientRect()];
       line.scrollLeft += link.left + link.width / 2 - (shown.left + shown.width / 2);

@@ -1,6 +1,7 @@
 import type { Input, OperationId } from '../../../client/browser.ts';
 import type { Answered, Write } from '../data/use-write.ts';
 import { Outcome } from './form.tsx';
+import { words } from './words.ts';
 
 interface Props<Id extends OperationId> {
   write: Write<Id>;
@@ -38,7 +39,7 @@ export function WriteForm<Id extends OperationId>(props: Props<Id>) {
       <div className="form-acts">
         {onCancel === undefined ? null : (
           <button type="button" className="btn" onClick={onCancel}>
-            Cancel
+            {words.cancel}
           </button>
         )}
         <button type="submit" className={isMain ? 'btn main-act' : 'btn'} disabled={write.state.kind === 'sending' || !isReady}>

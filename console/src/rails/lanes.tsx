@@ -10,7 +10,8 @@ export interface Mark {
   until?: number | undefined;
   text: string;
   isBad?: boolean;
-  href: string;
+  /** Missing on the page to which it would lead. */
+  href?: string;
 }
 
 export interface Lane {
@@ -33,20 +34,25 @@ export function Lanes({ lanes, span, width }: { lanes: readonly Lane[]; span: Sp
               className={`${mark.until === undefined ? 'tick' : 'box'}${mark.isBad ? ' bad' : ''}`}
               style={mark.until === undefined ? { left } : { left, width: wide }}
             />
-            {text === undefined ? null : (
-              <AppLink
-                href={mark.href}
-                className={mark.isBad ? 'bad' : ''}
-                style={text.isLeft ? { right: width - left } : { left: text.x }}
-              >
-                {mark.text}
-              </AppLink>
-            )}
+            {text === undefined ? null : <Text mark={mark} place={text.isLeft ? { right: width - left } : { left: text.x }} />}
           </Fragment>
         ))}
       </div>
     </Fragment>
   ));
+}
+
+function Text({ mark: { text, href, isBad }, place }: { mark: Mark; place: React.CSSProperties }) {
+  const className = isBad ? 'text bad' : 'text';
+  return href === undefined ? (
+    <span className={className} style={place}>
+      {text}
+    </span>
+  ) : (
+    <AppLink href={href} className={className} style={place}>
+      {text}
+    </AppLink>
+  );
 }
 
 interface PlacedMark {

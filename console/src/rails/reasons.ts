@@ -13,13 +13,16 @@ export interface Reason {
   weak: string;
 }
 
-/** A job that ended so shortly before a break may be its cause, milliseconds. */
+/** A job that was made or ended so shortly before a break may be its cause, milliseconds. */
 const AFTERMATH_MS = 10 * 60_000;
 
+/** A job. */
 export interface Deed {
   title: string;
-  /** When it ended, milliseconds. */
-  ended: number;
+  /** Milliseconds. */
+  made: number;
+  /** When it ended, milliseconds; null: not yet. */
+  ended: number | null;
 }
 
 /** Why the agent was away, in the order of time. */
@@ -51,13 +54,12 @@ export function routerReasons({ router, to: now }: Rails, deeds: readonly Deed[]
     .filter(({ kind }) => kind === 'not')
     .map((piece): Reason => {
       const isOpen = piece.to >= now;
-      const after = deeds.find(({ ended }) => ended <= piece.from && ended > piece.from - AFTERMATH_MS);
       const length = lengthOf(piece.to - piece.from);
       return {
         ...piece,
         isOpen,
         strong: `${clockTime(piece.from)} ${wordOf(piece.reason ?? 'not_answering')}`,
-        weak: `${isOpen ? `still, ${length}` : length}${after ? `, after ${after.title}` : ''}`,
+        weak: `${isOpen ? `still, ${length}` : length}${suspectOf(piece.from, deeds)}`,
       };
     });
   const unasked = router.filter(({ kind }) => kind === 'unasked').sort((one, other) => other.to - other.from - (one.to - one.from))[0];
@@ -67,6 +69,15 @@ export function routerReasons({ router, to: now }: Rails, deeds: readonly Deed[]
     ...silent,
     { ...unasked, isOpen: unasked.to >= now, strong: 'not asked', weak: `agent away, ${clockTime(unasked.from)} to ${until}` },
   ];
+}
+
+/** A job that was under way is suspected before one that had ended: an undo guard breaks the line while its job waits for it. */
+function suspectOf(moment: number, deeds: readonly Deed[]): string {
+  const isRecent = (at: number): boolean => at <= moment && at > moment - AFTERMATH_MS;
+  const during = deeds.find(({ made, ended }) => isRecent(made) && (ended === null || ended > moment));
+  if (during) return `, while ${during.title} was under way`;
+  const after = deeds.find(({ ended }) => ended !== null && isRecent(ended));
+  return after ? `, after ${after.title}` : '';
 }
 
 /** The part of the known time in which it was heard, percent; null when nothing is known. Rounded down: 100 means that nothing was missing. */

@@ -1,7 +1,7 @@
 import './story-rails.css';
 import { useRef } from 'react';
-import { clockTime, dayName, exactTime, lengthOf } from '../parts/times.ts';
-import { ticksOf } from './geometry.ts';
+import { exactTime, lengthOf } from '../parts/times.ts';
+import { Axis } from './axis.tsx';
 import { place } from './labels.ts';
 import type { Placed } from './labels.ts';
 import { Lanes } from './lanes.tsx';
@@ -12,6 +12,7 @@ import { agentReasons, routerReasons, shareHeard } from './reasons.ts';
 import type { Deed, Reason } from './reasons.ts';
 import { STORY } from './shapes.ts';
 import { useWidth } from './use-width.ts';
+import { words } from './words.ts';
 
 /** Height of one level of reasons, pixels. */
 const LEVEL_PX = 34;
@@ -19,8 +20,6 @@ const LEVEL_PX = 34;
 const FOOT_PX = 8;
 /** A steel piece that is wider carries the fact that held, pixels. */
 const FACT_PX = 90;
-/** Between two hours of the axis, pixels. */
-const TICK_PX = 64;
 
 interface Props {
   rails: Rails;
@@ -38,44 +37,42 @@ export function StoryRails({ rails, deeds, lanes }: Props) {
   const agentAt = useReasonPlaces(agent, rails, width);
   const routerAt = useReasonPlaces(router, rails, width);
   return (
-    <figure className="story" aria-label={`Agent and router, from ${exactTime(new Date(rails.from).toISOString())} until now`}>
+    <figure className="story" aria-label={words.story(exactTime(new Date(rails.from).toISOString()))}>
       <span />
       <Reasons side="up" {...agentAt} />
-      <SideName name="Agent" share={shareHeard(rails.agent)} folded={agentAt.folded} word="connected" />
+      <SideName {...words.sides.agent} share={shareHeard(rails.agent)} folded={agentAt.folded} />
       <Rail side="agent" rails={rails} width={width} />
       <span style={{ height: 4 }} />
       <span />
-      <SideName name="Router" share={shareHeard(rails.router)} folded={routerAt.folded} word="answering" />
+      <SideName {...words.sides.router} share={shareHeard(rails.router)} folded={routerAt.folded} />
       <Rail side="router" rails={rails} width={width} />
       <span />
       <Reasons side="down" {...routerAt} />
       <span />
-      <div className="axis" ref={axis}>
-        {ticksOf(rails, Math.max(width, 1), TICK_PX)
-          .filter(({ x }) => x > 16 && x < width - 60)
-          .map(({ at, x, isDay }) => (
-            <span key={at} style={{ left: x }}>
-              {isDay ? dayName(at) : clockTime(at)}
-            </span>
-          ))}
-        <span className="now">{clockTime(rails.to)}</span>
-      </div>
+      <Axis ref={axis} span={rails} width={width} />
       <Lanes lanes={lanes} span={rails} width={width} />
       <BreaksTable reasons={[...agent, ...router]} />
     </figure>
   );
 }
 
-function SideName({ name, share, folded, word }: { name: string; share: number | null; folded: number; word: string }) {
-  const said = share === null ? 'nobody knew' : `${share} %`;
+interface SideNameProps {
+  name: string;
+  share: number | null;
+  folded: number;
+  heard: (share: string) => string;
+}
+
+function SideName({ name, share, folded, heard }: SideNameProps) {
+  const said = share === null ? words.nobodyKnew : words.share(share);
   return (
     <>
       <span className="side-name">
         {name}
-        <small>{folded === 0 ? said : `${folded} more ${folded === 1 ? 'break' : 'breaks'}`}</small>
+        <small>{folded === 0 ? said : words.moreBreaks(folded)}</small>
       </span>
       <span className="rail-head">
-        <b>{name}</b> <span>{share === null ? said : `${word} ${said}`}</span>
+        <b>{name}</b> <span>{share === null ? said : heard(said)}</span>
       </span>
     </>
   );
@@ -162,12 +159,12 @@ function BreaksTable({ reasons }: { reasons: readonly Reason[] }) {
     // A table takes the room that it needs, whatever its class says: it would make a phone's page wider.
     <div className="sr">
       <table>
-        <caption>Breaks of agent and router</caption>
+        <caption>{words.breaks.title}</caption>
         <thead>
           <tr>
-            <th>Began</th>
-            <th>Length</th>
-            <th>What</th>
+            <th>{words.breaks.began}</th>
+            <th>{words.breaks.length}</th>
+            <th>{words.breaks.what}</th>
           </tr>
         </thead>
         <tbody>

@@ -1,15 +1,13 @@
+import { fill } from '../parts/fill.tsx';
+import { words } from './words.ts';
+
 /** Browsers give the functions that signing in needs only to pages from https or from this machine. */
 export function NeedsHttps() {
   return (
     <main className="notice">
-      <h1>Open this page by https</h1>
-      <p>
-        Your browser does not let a page from <b>{location.origin}</b> sign you in, because the connection is not encrypted.
-      </p>
-      <p>
-        Give the control plane a certificate (<code>SIGNALBOX_TLS_CERT_FILE</code>) or put it behind a reverse proxy with one. On the
-        machine itself, <code>http://localhost</code> works, too. The command line and the API work from here.
-      </p>
+      <h1>{words.needsHttps.title}</h1>
+      <p>{fill(words.needsHttps.why, { origin: <b>{location.origin}</b> })}</p>
+      <p>{fill(words.needsHttps.remedy, { variable: <code>SIGNALBOX_TLS_CERT_FILE</code>, address: <code>http://localhost</code> })}</p>
     </main>
   );
 }

@@ -1,4 +1,4 @@
-import { InMemoryWebStorage, UserManager, WebStorageStateStore } from 'oidc-client-ts';
+import { ErrorResponse, InMemoryWebStorage, UserManager, WebStorageStateStore } from 'oidc-client-ts';
 import type { INavigator, IWindow, NavigateResponse } from 'oidc-client-ts';
 
 /** A renewal on the provider's own cookie follows redirects to this address, which is never shown. */
@@ -16,6 +16,11 @@ const byFetch: INavigator = {
   }),
   callback: async () => undefined,
 };
+
+/** Why the person was not signed in: they pressed Cancel, or are in no team any more. Undefined for any other failure. */
+export function denialOf(reason: unknown): string | undefined {
+  return reason instanceof ErrorResponse && reason.error === 'access_denied' ? (reason.error_description ?? '') : undefined;
+}
 
 /** The OpenID provider of this control plane. Tokens are kept in memory only; there is no refresh token. */
 export function createManager(): UserManager {

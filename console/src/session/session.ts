@@ -18,6 +18,8 @@ interface Return {
 /** The person's session with the provider, and an access token that is always fresh. */
 export class Session {
   readonly #manager: UserManager = createManager();
+  /** Of the person who is signed in. */
+  #email = '';
   readonly tokens = new Tokens({
     renew: () => this.#renewed(),
     whoIs: async (token) => (await new ApiClient({ server: location.origin, key: async () => token }).call('whoAmI', {})).data,
@@ -26,7 +28,8 @@ export class Session {
 
   /** @returns where to go on, or undefined when the browser leaves for the sign-in page */
   async open(): Promise<string | undefined> {
-    const here = location.pathname + location.search + location.hash;
+    const expected = expectedEmail(location.hash);
+    const here = location.pathname + location.search + (expected === null ? location.hash : '');
     if (location.pathname === '/callback') {
       const user = await this.#manager.signinCallback();
       this.tokens.begin(user ?? undefined);
@@ -37,7 +40,7 @@ export class Session {
       this.tokens.begin(user);
       return here;
     }
-    await this.signIn(here);
+    await this.signIn(here, expected ?? undefined);
     return undefined;
   }
 
@@ -45,6 +48,7 @@ export class Session {
   hold(me: Me): void {
     const holder = holderOf(me);
     this.tokens.hold(me);
+    this.#email = me.email ?? '';
     const channel = new BroadcastChannel(CHANNEL);
     channel.addEventListener('message', ({ data }: MessageEvent<string>) => {
       // Only a question: the control plane says who it is. Without its answer, the next renewal asks again.
@@ -58,13 +62,14 @@ export class Session {
     return this.tokens.get();
   }
 
-  async signIn(path = location.pathname + location.search): Promise<void> {
-    await this.#manager.signinRedirect({ state: { path } satisfies Return });
+  /** @param email of who is expected */
+  async signIn(path = location.pathname + location.search, email?: string): Promise<void> {
+    await this.#manager.signinRedirect({ ...(email === undefined ? {} : { login_hint: email }), state: { path } satisfies Return });
   }
 
   /** Asks for the password again, for what needs a recent sign-in. */
   async signInAgain(path = location.pathname + location.search): Promise<void> {
-    await this.#manager.signinRedirect({ prompt: 'login', state: { path } satisfies Return });
+    await this.#manager.signinRedirect({ prompt: 'login', login_hint: this.#email, state: { path } satisfies Return });
   }
 
   async signOut(): Promise<void> {
@@ -80,4 +85,9 @@ export class Session {
       throw error;
     }
   }
+}
+
+/** Whose first sign-in the page of a new account asks for (`#sign-in=`): a fragment is in nobody's log. */
+function expectedEmail(hash: string): string | null {
+  return new URLSearchParams(hash.slice(1)).get('sign-in');
 }

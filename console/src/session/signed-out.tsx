@@ -1,12 +1,28 @@
+import { words } from './words.ts';
+
+/** Where a sign-in ends that the person has cancelled, or that was refused. */
+export function NotSignedIn({ why }: { why: string }) {
+  return (
+    <main className="notice">
+      <title>{words.notSignedIn.tab}</title>
+      <h1>{words.notSignedIn.title}</h1>
+      <p>{words.notSignedIn.why(why)}</p>
+      <a href="/" className="btn main-act">
+        {words.notSignedIn.signIn}
+      </a>
+    </main>
+  );
+}
+
 /** Where signing out ends. Nothing is read here, so nobody is sent to sign in before they ask for it. */
 export function SignedOut() {
   return (
     <main className="notice">
-      <title>Signed out – Signalbox</title>
-      <h1>You are signed out</h1>
-      <p>This browser shows nothing of your team any more. Forwards, jobs and campaigns of yours go on.</p>
+      <title>{words.signedOut.tab}</title>
+      <h1>{words.signedOut.title}</h1>
+      <p>{words.signedOut.what}</p>
       <a href="/" className="btn main-act">
-        Sign in again
+        {words.signedOut.again}
       </a>
     </main>
   );

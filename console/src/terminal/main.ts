@@ -54,6 +54,10 @@ function hear(message: ToTerminal): void {
       screen.paste(message.text);
       screen.focus();
       return;
+    case 'keys':
+      screen.input(message.text);
+      screen.focus();
+      return;
     case 'focus':
       screen.focus();
       return;

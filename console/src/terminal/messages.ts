@@ -5,6 +5,8 @@ export type ToTerminal =
   | { kind: 'attach'; path: string; ticket: string }
   /** Lines that the person has seen and wants to paste. */
   | { kind: 'paste'; text: string }
+  /** Keys that the keyboard of a phone does not have. */
+  | { kind: 'keys'; text: string }
   | { kind: 'focus' }
   /** Show a part of a recording. */
   | { kind: 'show'; text: string }

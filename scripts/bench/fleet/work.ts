@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { RESTS_AFTER_MS } from '../../../server/work/forwards/channel-pool.ts';
+import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { HttpLoad } from '../http-load.ts';
 import type { Row } from '../report.ts';
 import type { Api } from './measure.ts';
@@ -14,8 +16,8 @@ const MOST_AT_ONCE = 500;
 const CAMPAIGN_WITHIN_MS = 600_000;
 const FORWARDS = 1000;
 const FORWARD_BYTES = 40_000;
-/** Ways of forwards open within this time. */
-const OPEN_WITHIN_MS = 30_000;
+/** A forward that nobody uses closes its spare channels by then, and V8 has given back what they and their opening took. */
+const RESTS_WITHIN_MS = RESTS_AFTER_MS + 2 * FORWARD_LIMITS.idlePeriodMs;
 /** Routers of one page of the list, its largest. */
 const PAGE = 500;
 
@@ -138,7 +140,7 @@ async function noJobs(api: Api): Promise<void> {
 
 async function forwardRow(served: Served, api: Api, title: string, routers: readonly string[]): Promise<Row[]> {
   // As idle as afterwards: what the work before has left behind would count for less than nothing.
-  await pause(OPEN_WITHIN_MS);
+  await pause(RESTS_WITHIN_MS);
   const before = await served.usage();
   const count = Math.min(FORWARDS, routers.length);
   for (const routerId of routers.slice(0, count))
@@ -148,7 +150,7 @@ async function forwardRow(served: Served, api: Api, title: string, routers: read
       dst_port: 22,
       allow_from: '127.0.0.1',
     });
-  await pause(OPEN_WITHIN_MS);
+  await pause(RESTS_WITHIN_MS);
   const after = await served.usage();
   const bytes = (after.residentBytes - before.residentBytes) / count;
   return [

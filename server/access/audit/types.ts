@@ -8,7 +8,8 @@ export interface AuditEntry {
   source: string;
   /**
    * Method and route pattern: `POST /api/synchronous/:router_id`; or `login`, `failed login`, `logout`,
-   * `accepted invitation`, `declined invitation`, `set password by link`, `took over by link` of a person, the last also of a target.
+   * `accepted invitation`, `declined invitation`, `set password by link`, `made the first account`, `proved chat by link`,
+   * `took over by link` of a person, the last also of a target.
    */
   action: string;
   /** Path of the request; for a sign-in, the client. */

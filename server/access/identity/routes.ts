@@ -8,7 +8,7 @@ import { INVITATION_STATE } from './links/invitation-visits.ts';
 import { PAGE_POLICY } from '../../platform/core/html-page.ts';
 import type { IdentityService } from './service.ts';
 import type { Exchange, Interactions, Outcome } from './sign-in/interactions.ts';
-import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
+import { INVITATION_PATH, PASSWORD_PATH, SETUP_PATH } from '../teams/types.ts';
 import { OIDC_PATH, UPSTREAM_CALLBACK_PATH } from './types.ts';
 
 /** A sign-in takes about ten requests, and a whole office may share one address. */
@@ -124,6 +124,17 @@ function linkRoutes(app: App, identity: IdentityService): void {
     `${invitation}/upstream`,
     { schema },
     page(async ({ invitations }, exchange, code) => invitations.redirectToUpstream(exchange, code)),
+  );
+  const setup = `${SETUP_PATH}/:code`;
+  app.get(
+    setup,
+    { schema },
+    page(async ({ setup: visits }, exchange, code) => visits.show(exchange, code)),
+  );
+  app.post(
+    setup,
+    { schema },
+    page(async ({ setup: visits }, exchange, code) => visits.create(exchange, code)),
   );
   const password = `${PASSWORD_PATH}/:code`;
   app.get(

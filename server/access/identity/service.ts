@@ -13,12 +13,14 @@ import type { Storage } from '../../platform/storage/db.ts';
 import type { Secrets } from '../../platform/storage/secrets.ts';
 import { asPasswordCaller, normalizeEmail } from '../teams/service.ts';
 import type { InvitationsService, PasswordLinksService, TeamsService } from '../teams/service.ts';
-import { INVITATION_PATH, PASSWORD_PATH } from '../teams/types.ts';
+import { INVITATION_PATH, linkTo, PASSWORD_PATH, SETUP_PATH } from '../teams/types.ts';
 import { AccessTokenVerifier, looksLikeJwt } from './access-tokens.ts';
 import type { AccessTokenClaims } from './access-tokens.ts';
 import { ClientsService } from './clients/service.ts';
+import { FirstAccount } from './links/first-account.ts';
 import { InvitationVisits } from './links/invitation-visits.ts';
 import { PasswordVisits } from './links/password-visits.ts';
+import { SetupVisits } from './links/setup-visits.ts';
 import { LinkVisits } from './links/visits.ts';
 import { ProviderKeyring } from './keys/service.ts';
 import type { ProviderKeys } from './keys/service.ts';
@@ -53,6 +55,8 @@ export interface IdentityDeps {
   invitations: InvitationsService;
   passwordLinks: PasswordLinksService;
   audit: AuditService;
+  /** Of notifications. */
+  topics: { createFirst: (teamId: string) => Promise<void> };
   /** The upstream identity provider, if one is configured. */
   upstream: UpstreamSettings | null;
   counters?: Counters | undefined;
@@ -72,6 +76,7 @@ interface ProviderInstance {
 interface Links {
   invitations: InvitationVisits;
   passwords: PasswordVisits;
+  setup: SetupVisits;
 }
 
 /**
@@ -81,6 +86,7 @@ interface Links {
 export class IdentityService {
   readonly clients: ClientsService;
   readonly #deps: IdentityDeps;
+  readonly #firstAccount: FirstAccount;
   readonly #keyring: ProviderKeyring;
   readonly #attempts: SignInAttempts;
   readonly #sharedAttempts: SharedAttempts | undefined;
@@ -99,6 +105,7 @@ export class IdentityService {
       run: () => this.#refresh(),
     });
     this.clients = new ClientsService(deps);
+    this.#firstAccount = new FirstAccount(deps.teams, (teamId) => deps.topics.createFirst(teamId));
     this.#keyring = new ProviderKeyring(deps);
     this.#sharedAttempts = deps.cluster ? new SharedAttempts(deps) : undefined;
     this.#attempts = new SignInAttempts(this.#sharedAttempts ?? new AttemptsInMemory(() => deps.clock.monotonic()));
@@ -128,6 +135,12 @@ export class IdentityService {
   /** @throws AppError `unavailable` during start-up */
   get interactions(): Interactions {
     return this.#started().interactions;
+  }
+
+  /** A link to the page that makes the first account, for whoever sees the terminal of this process; undefined once there is one. */
+  async setupLink(): Promise<string | undefined> {
+    const code = await this.#firstAccount.code();
+    return code === undefined ? undefined : linkTo(SETUP_PATH, this.#baseUrl, code);
   }
 
   /** A name for the browser with this `Cookie` header, if somebody has signed in there before. */
@@ -280,7 +293,8 @@ export class IdentityService {
     const shared = { baseUrl, teams, invitations, attempts: this.#attempts, audit, upstream: this.#upstream, log };
     return {
       invitations: new InvitationVisits({ ...shared, visits: visitsOf(INVITATION_PATH) }),
-      passwords: new PasswordVisits({ visits: visitsOf(PASSWORD_PATH), passwordLinks, audit }),
+      passwords: new PasswordVisits({ baseUrl, visits: visitsOf(PASSWORD_PATH), passwordLinks, audit }),
+      setup: new SetupVisits({ baseUrl, visits: visitsOf(SETUP_PATH), firstAccount: this.#firstAccount, audit }),
     };
   }
 

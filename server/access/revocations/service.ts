@@ -17,8 +17,8 @@ import type { Storage } from '../../platform/storage/db.ts';
 import {
   deleteRevocations,
   selectDue,
-  selectDueTeams,
   selectKeysMadeBy,
+  selectOpen,
   selectOpenCampaigns,
   selectOpenForwards,
   selectOpenJobs,
@@ -91,6 +91,11 @@ export class RevocationsService {
   readonly #cuts = new Map<string, Promise<string[]>>();
   /** The pass of each team that is queued behind the running one. */
   readonly #queuedPasses = new Map<string, Promise<void>>();
+  /**
+   * How many passes over each open revocation this control plane has cut its own connections for. Of several control planes the
+   * fastest carries a pass out, after which the others no longer find it due.
+   */
+  readonly #passesCut = new Map<string, number>();
   /** Times that another control plane was left to check. */
   #left = 0;
 
@@ -121,7 +126,7 @@ export class RevocationsService {
   async enforce(teamId: string): Promise<void> {
     this.#deps.cluster?.bus.publish(DUE, {});
     await within(
-      Promise.all([this.#cutDue(teamId), this.#queuePass(teamId)]).then(() => undefined),
+      Promise.all([this.#cutDue(teamId), this.#cutMissedNow(), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,
     );
   }
@@ -154,14 +159,26 @@ export class RevocationsService {
 
   /** Starts a pass over every team with due revocations, unless one is running. @throws a storage error */
   async #findDue({ tells = false } = {}): Promise<void> {
-    const { storage, clock, cluster } = this.#deps;
+    const { clock, cluster } = this.#deps;
     const now = clock.now();
-    const teams = await selectDueTeams(storage.db, now, now + Math.max(...LATER_PASSES_MS));
+    const open = await this.#readOpen();
+    const teams = new Set(open.filter(({ dueAt }) => dueAt! <= now || dueAt! > latestOf(now)).map(({ teamId }) => teamId));
     // Before its own pass: after that they are not due.
-    if (tells && teams.length > 0) cluster?.bus.publish(DUE, {});
+    if (tells && teams.size > 0) cluster?.bus.publish(DUE, {});
     for (const teamId of teams) {
       void this.#cutDue(teamId);
       if (!this.#passes.has(teamId)) void this.#queuePass(teamId);
+    }
+    void this.#cutMissed(open);
+  }
+
+  /** Revocations of all teams with passes to come. @throws a storage error */
+  async #readOpen(): Promise<Revocation[]> {
+    const open: Revocation[] = [];
+    for (;;) {
+      const page = await selectOpen(this.#deps.storage.db, open.at(-1), CHUNK);
+      open.push(...page);
+      if (page.length < CHUNK) return open;
     }
   }
 
@@ -188,11 +205,33 @@ export class RevocationsService {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      const due = await selectDue(storage.db, teamId, now, now + Math.max(...LATER_PASSES_MS), CUT_AT_ONCE);
+      const due = await selectDue(storage.db, teamId, now, latestOf(now), CUT_AT_ONCE);
       await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
     } catch (error) {
       log.warn({ err: error, team_id: teamId }, 'revocations could not be read; trying again');
     }
+  }
+
+  /** Closes this control plane's connections of revocations that another one has carried out before this one read them. Never rejects. */
+  async #cutMissed(open: readonly Revocation[]): Promise<void> {
+    this.#forgetEnded(new Set(open.map(({ id }) => id)));
+    const missed = open.filter(({ id, passes }) => (this.#passesCut.get(id) ?? 0) < passes);
+    await Promise.allSettled(missed.map((revocation) => this.#cutOwn(revocation, revocation.passes)));
+  }
+
+  /** The same, of one that was revoked just now. Never rejects: the next check finds what could not be read. */
+  async #cutMissedNow(): Promise<void> {
+    if (!this.#deps.cluster) return;
+    await this.#readOpen().then(
+      (open) => this.#cutMissed(open),
+      (error: unknown) => this.#deps.log.warn({ err: error }, 'revocations could not be read; trying again'),
+    );
+  }
+
+  /** @param open revocations with passes to come */
+  #forgetEnded(open: ReadonlySet<string>): void {
+    const cutting = new Set([...this.#cuts.keys()].map((key) => key.split(' ')[0]));
+    for (const id of this.#passesCut.keys()) if (!open.has(id) && !cutting.has(id)) this.#passesCut.delete(id);
   }
 
   /** Ends the connections of one revocation, once per pass. @returns the ids of the forwards that ended */
@@ -204,19 +243,23 @@ export class RevocationsService {
   }
 
   async #cutNow(revocation: Revocation): Promise<string[]> {
-    this.revoked.publish(revocation);
-    const { teamId, kind, subjectId } = revocation;
-    if (kind === 'agent') {
-      this.#deps.gateway.disconnect(subjectId, 'revoked');
-      // Neither waits for the other: each writes how its connections ended.
-      await Promise.all([this.#deps.terminals.dropAgent(teamId, subjectId), this.#deps.forwards.dropAgent(teamId, subjectId)]);
-      return [];
-    }
-    const [, forwards] = await Promise.all([
-      this.#deps.terminals.recheck(teamId),
-      this.#keepsRights(revocation).then((keeps) => (keeps ? [] : this.#endForwards(revocation))),
-    ]);
+    const [, forwards] = await Promise.all([this.#cutOwn(revocation, revocation.passes + 1), this.#endForwardsOfLost(revocation)]);
     return forwards;
+  }
+
+  /** Ends what this control plane holds for it. @param passes how many passes it has been cut for then */
+  async #cutOwn(revocation: Revocation, passes: number): Promise<void> {
+    const { id, teamId, kind, subjectId } = revocation;
+    this.#passesCut.set(id, passes);
+    this.revoked.publish(revocation);
+    if (kind !== 'agent') return this.#deps.terminals.recheck(teamId);
+    this.#deps.gateway.disconnect(subjectId, 'revoked');
+    // Neither waits for the other: each writes how its connections ended.
+    await Promise.all([this.#deps.terminals.dropAgent(teamId, subjectId), this.#deps.forwards.dropAgent(teamId, subjectId)]);
+  }
+
+  async #endForwardsOfLost(revocation: Revocation): Promise<string[]> {
+    return revocation.kind === 'agent' || (await this.#keepsRights(revocation)) ? [] : this.#endForwards(revocation);
   }
 
   /** After a new password the person keeps their role, but everything opened with the old password ends. */
@@ -229,7 +272,7 @@ export class RevocationsService {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      for (const revocation of await selectDue(storage.db, teamId, now, now + Math.max(...LATER_PASSES_MS), AT_ONCE)) {
+      for (const revocation of await selectDue(storage.db, teamId, now, latestOf(now), AT_ONCE)) {
         if (this.#poll.isStopped) return;
         await this.#carryOut(revocation).catch((error: unknown) => {
           log.warn({ err: error, team_id: revocation.teamId }, 'a revocation could not be completed; trying again');
@@ -315,6 +358,11 @@ export class RevocationsService {
     for (const id of made) await credentials.revokeApiKey(revocation.teamId, id, { revokeKeys: true });
     return { ended: made, goesOn: [] };
   }
+}
+
+/** When a pass can have been scheduled at the latest: a later one means that the clock was set back. */
+function latestOf(now: number): number {
+  return now + Math.max(...LATER_PASSES_MS);
 }
 
 function cutKey({ id, passes }: Revocation): string {

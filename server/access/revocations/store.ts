@@ -35,17 +35,18 @@ function toRevocation(row: Selectable<RevocationsTable>): Revocation {
   };
 }
 
-function due(db: DbOrTx, now: number, horizon: number) {
-  return db
+/** Revocations of all teams with passes to come, the next one due first. @param after the last one of the page before */
+export async function selectOpen(db: DbOrTx, after: Revocation | undefined, limit: number): Promise<Revocation[]> {
+  const rows = await db
     .selectFrom('revocations')
+    .selectAll()
     .where('due_at', 'is not', null)
-    .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]));
-}
-
-/** Teams with due revocations. @param horizon as in {@link selectDue} */
-export async function selectDueTeams(db: DbOrTx, now: number, horizon: number): Promise<string[]> {
-  const rows = await due(db, now, horizon).select('team_id').distinct().execute();
-  return rows.map((row) => row.team_id);
+    .$if(after !== undefined, (query) => query.where(sql<SqlBool>`(due_at, id) > (${after!.dueAt}, ${after!.id})`))
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toRevocation);
 }
 
 /**
@@ -53,7 +54,15 @@ export async function selectDueTeams(db: DbOrTx, now: number, horizon: number): 
  * @param horizon latest time that can have been scheduled; a later one means that the clock was set back
  */
 export async function selectDue(db: DbOrTx, teamId: string, now: number, horizon: number, limit: number): Promise<Revocation[]> {
-  const rows = await due(db, now, horizon).selectAll().where('team_id', '=', teamId).orderBy('due_at').limit(limit).execute();
+  const rows = await db
+    .selectFrom('revocations')
+    .selectAll()
+    .where('team_id', '=', teamId)
+    .where('due_at', 'is not', null)
+    .where((eb) => eb.or([eb('due_at', '<=', now), eb('due_at', '>', horizon)]))
+    .orderBy('due_at')
+    .limit(limit)
+    .execute();
   return rows.map(toRevocation);
 }
 

@@ -13,11 +13,16 @@ const LONGEST_PASSWORD = 256;
  * @throws AppError `invalid` for a password that is too short or too long; `unavailable` when too many wait
  */
 export async function hashPassword(password: string): Promise<string> {
+  checkPasswordLength(password);
+  return inPasswordTurn(() => hash(password, COST));
+}
+
+/** @throws AppError `invalid` */
+export function checkPasswordLength(password: string): void {
   if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
     const reason = `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`;
     throw new AppError('invalid', `password ${reason}`, { errors: { password: [reason] } });
   }
-  return inPasswordTurn(() => hash(password, COST));
 }
 
 /** No password has this hash. It is checked for an unknown person, so that the answer takes as long as for a known one. */

@@ -13,6 +13,7 @@ import {
   insertAccount,
   lockAccount,
   selectAccount,
+  selectHasAccounts,
   setEmailVerified,
   setInstallationAdmin,
   updatePassword,
@@ -23,7 +24,7 @@ import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
 import { deletePasswordLink } from './password-links/store.ts';
-import { hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
+import { checkPasswordLength, hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
   countMembers,
@@ -41,7 +42,7 @@ import {
   selectTeams,
   updateMember,
 } from './store.ts';
-import type { Member, MemberChange, MembershipChange, MembershipLoss, NewUser, PasswordCheck, Team } from './types.ts';
+import type { FirstUser, Member, MemberChange, MembershipChange, MembershipLoss, NewUser, PasswordCheck, Team } from './types.ts';
 
 // The part of this feature that the identity feature uses.
 export { normalizeEmail } from './checks.ts';
@@ -69,6 +70,8 @@ export class TeamsService {
   /** Covers this process only. */
   readonly changes = new Listeners<MembershipChange>();
   readonly #deps: TeamsDeps;
+  /** Nobody deletes the last one. */
+  #hasAnyAccount = false;
 
   constructor(deps: TeamsDeps) {
     this.#deps = deps;
@@ -122,6 +125,26 @@ export class TeamsService {
     const member = { userId, teamId: user.teamId, email, role: user.role, active: true, createdAt };
     this.changes.publish({ kind: 'joined', member });
     return { member, generatedPassword: user.password === undefined && userId === id ? password : null };
+  }
+
+  /** Whether anybody could sign in. */
+  async hasAnyAccount(): Promise<boolean> {
+    this.#hasAnyAccount ||= await selectHasAccounts(this.#deps.storage.db);
+    return this.#hasAnyAccount;
+  }
+
+  /**
+   * A team and its administrator, who also administers the installation, while there is no account. A team of that name without people, from
+   * the command line, is taken.
+   * @throws AppError `conflict` when there is an account, or another team of that name; `invalid`
+   */
+  async createFirstUser({ teamName, email, password, prepareTeam }: FirstUser): Promise<Member> {
+    if (await this.hasAnyAccount()) throw new AppError('conflict', 'there is an account already');
+    checkEmail(email);
+    checkPasswordLength(password);
+    const team = (await selectTeam(this.#deps.storage.db, checkName('team', teamName))) ?? (await this.createTeam(teamName));
+    await prepareTeam(team.id);
+    return (await this.createUser({ teamId: team.id, email, role: 'admin', password, isInstallationAdmin: true })).member;
   }
 
   async hasAccount(email: string): Promise<boolean> {

@@ -27,6 +27,15 @@ export interface NewUser {
   isInstallationAdmin?: boolean | undefined;
 }
 
+/** The first person of a control plane, with their team. */
+export interface FirstUser {
+  teamName: string;
+  email: string;
+  password: string;
+  /** Gives the team what every new one has, before it has anybody. May come again for the same team. */
+  prepareTeam: (teamId: string) => Promise<void>;
+}
+
 export interface MemberChange {
   role?: Role | undefined;
   active?: boolean | undefined;
@@ -37,8 +46,11 @@ export const INVITATION_PATH = '/invitation';
 /** Path of password links; the code follows. */
 export const PASSWORD_PATH = '/set-password';
 
+/** Path of the link to the page that makes the first account; the code follows. */
+export const SETUP_PATH = '/setup';
+
 /** @param baseUrl the public URL, without a slash at the end */
-export function linkTo(path: typeof INVITATION_PATH | typeof PASSWORD_PATH, baseUrl: string, code: string): string {
+export function linkTo(path: typeof INVITATION_PATH | typeof PASSWORD_PATH | typeof SETUP_PATH, baseUrl: string, code: string): string {
   return `${baseUrl}${path}/${code}`;
 }
 

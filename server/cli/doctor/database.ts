@@ -13,7 +13,6 @@ import { fail, ok, warn } from './types.ts';
 import type { Finding } from './types.ts';
 import { LITTLE_SPACE_BYTES } from '../../platform/core/warning-levels.ts';
 
-/** About one day of logs and history of a busy fleet. */
 /** More than the difference between two machines with NTP. */
 const CLOCK_TOLERANCE_MS = 5000;
 

@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import { systemClock } from '../../platform/core/clock.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { unbuiltParts } from '../unbuilt.ts';
 import { checkDatabase } from './database.ts';
 import { checkNetwork } from './network.ts';
 import { fail, ok, warn } from './types.ts';
@@ -22,6 +23,7 @@ export async function examine(env: Readonly<Record<string, string | undefined>> 
   }
   return [
     ...configurationFindings(config),
+    ...buildFindings(),
     ...(await checkDatabase(config, { clock: systemClock, log })),
     ...(await checkNetwork(config, systemClock.now())),
   ];
@@ -30,6 +32,11 @@ export async function examine(env: Readonly<Record<string, string | undefined>> 
 function configurationFindings(config: Config): Finding[] {
   const doubts = configurationWarnings(config);
   return doubts.length === 0 ? [ok('configuration', 'all settings are valid')] : doubts.map((doubt) => warn('configuration', doubt));
+}
+
+/** Only what is missing: a package has everything. */
+function buildFindings(): Finding[] {
+  return unbuiltParts().map(({ part, command }) => warn('build', `${part} is not built: ${command} in the clone, then start it again`));
 }
 
 /** The findings as a table. */

@@ -12,7 +12,7 @@ export interface RouterSetup {
 }
 
 /** The policies that the agent needs, and no others (SECURITY.md). */
-const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password';
+const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password,reboot';
 /** First minor version with `/file/add type=directory`. */
 const FIRST_MINOR = 15;
 /** From this minor version on, mounts are in lists; before, each mount has a name (command trees of 7.20.8 and 7.21.1). */

@@ -22,7 +22,11 @@ const itemSchema = z
         'state: the state; session: `open` or how it ended; fault: the severity; job: its status; forward: `open` or `closed`; ' +
           'terminal: `open` or how it ended; backup: its state; action: the HTTP status of the answer; unknown: `unknown`',
       ),
-    title: z.string().describe('Text; for an action its method and route, for a job its description, for a terminal its level and reason'),
+    title: z
+      .string()
+      .describe(
+        'Text; for an action its method and route and, after a colon, what the audit log says of it, for a job its description, for a terminal its level and reason',
+      ),
     by: z
       .string()
       .nullable()

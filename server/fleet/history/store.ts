@@ -150,19 +150,19 @@ export const SOURCES: Record<HistoryKind, Source<Ask>> = {
   action: async (db, ask) => {
     const rows = await db
       .selectFrom('audit_log')
-      .select(['id', 'at', 'action', 'result', 'actor_id'])
+      .select(['id', 'at', 'action', 'detail', 'result', 'actor_id'])
       .where('team_id', '=', ask.teamId)
       .where('router_id', '=', ask.routerId)
       .where(isNoRecordOfItsOwn)
       .$call(begunIn(ask, 'at'))
       .execute();
-    return rows.map(({ id, at, action: title, result, actor_id: byId }) => ({
+    return rows.map(({ id, at, action, detail, result, actor_id: byId }) => ({
       kind: 'action',
       id,
       at,
       until: null,
       status: String(result),
-      title,
+      title: detail === null ? action : `${action}: ${detail}`,
       byId,
       link: null,
     }));

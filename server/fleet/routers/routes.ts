@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { TERMINAL_LEVELS } from '../../../protocol/index.ts';
+import type { TerminalLevel } from '../../../protocol/index.ts';
 import { formatDuration } from '../../../routeros-text/durations.ts';
 import type { App } from '../../platform/http/app.ts';
 import { principalOf } from '../../platform/http/authentication.ts';
@@ -39,6 +41,12 @@ export const routerSchema = z
     state_since: dateTime.nullable().describe('After a silent cut, the time of the last byte'),
     state_reason: z.string().nullable().describe('`not_answering`: the word of the agent. `agent_away`: how its last session ended'),
     agent_name: z.string().nullable(),
+    terminal_levels: z
+      .array(z.enum(TERMINAL_LEVELS))
+      .nullable()
+      .describe(
+        'Which levels of terminals its agent opens on it (docs/terminal.md); empty: none; null: an older agent, which does not say',
+      ),
   })
   .meta({
     id: 'Router',
@@ -65,6 +73,7 @@ export const routerSchema = z
         state_since: '2031-05-01T08:30:00.000Z',
         state_reason: null,
         agent_name: 'gw-depot',
+        terminal_levels: ['read'],
       },
     ],
   });
@@ -153,5 +162,10 @@ export function presentRouter(
     state_since: toDateTimeOrNull(state?.since ?? null),
     state_reason: state?.reason ?? null,
     agent_name: agentNames.get(record.agent_id) ?? null,
+    terminal_levels: levelsOf(record),
   };
+}
+
+function levelsOf({ terminal_levels: levels }: RouterRecord): TerminalLevel[] | null {
+  return levels === null ? null : TERMINAL_LEVELS.filter((level) => levels.split(',').includes(level));
 }

@@ -203,6 +203,7 @@ function columnsOf(facts: RouterFactsMessage) {
     hardware_board: facts.hardware_board ? (1 as const) : (0 as const),
     architecture: facts.architecture,
     time_zone: facts.time_zone,
+    terminal_levels: facts.terminal_levels?.join(',') ?? null,
   };
 }
 

@@ -2,17 +2,26 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../platform/core/errors.ts';
+import { PAGE_POLICY } from '../../platform/core/html-page.ts';
 import type { App } from '../../platform/http/app.ts';
 import { ASSET_POLICY, pageOf, TERMINAL_POLICY } from './service.ts';
 import type { ConsoleFiles } from './types.ts';
+import { unbuiltPage } from './unbuilt-page.ts';
 
 /** Paths of the interface. A wrong address below them is told so as JSON, also to a browser. */
-const RESERVED = /^\/(?:api|arp|oidc|docs|openapi\.json|agent|internal|healthz|readyz|assets)(?:[/?]|$)/;
+const RESERVED = /^\/(?:api|arp|oidc|docs|openapi\.json|agent|callbacks|internal|healthz|readyz|assets)(?:[/?]|$)/;
 
 /** The built files. Their names hold a hash of their content, so browsers keep them for ever. */
 export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: ConsoleFiles | null }): Promise<void> {
   if (!consoleFiles) {
-    app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'));
+    app.get('/', { schema: { hide: true } }, async ({ headers }, reply) => {
+      if (!wantsPage(headers)) return reply.redirect('/docs');
+      return reply
+        .header('content-security-policy', PAGE_POLICY)
+        .header('cache-control', 'no-store')
+        .type('text/html; charset=utf-8')
+        .send(unbuiltPage());
+    });
     return;
   }
   // The page renews its token by a request that the provider sends here; it reads the address of the answer only.
@@ -55,6 +64,11 @@ export async function consoleRoutes(app: App, { consoleFiles }: { consoleFiles: 
   );
 }
 
+/** A browser that opens an address, unlike its scripts and other programs. */
+function wantsPage({ accept = '' }: FastifyRequest['headers']): boolean {
+  return accept.includes('text/html');
+}
+
 /** A file of another build, which no cache may remember as missing: a page from before an upgrade asks for it. */
 async function refuseMissing({ method, url }: FastifyRequest, reply: FastifyReply): Promise<never> {
   const file = url.split('?')[0];
@@ -69,7 +83,7 @@ async function refuseMissing({ method, url }: FastifyRequest, reply: FastifyRepl
  * @returns undefined for other requests
  */
 export function consolePage(consoleFiles: ConsoleFiles | null, request: FastifyRequest, reply: FastifyReply): string | undefined {
-  const isPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html') && !RESERVED.test(request.url);
+  const isPage = request.method === 'GET' && wantsPage(request.headers) && !RESERVED.test(request.url);
   if (!isPage || !consoleFiles) return undefined;
   const { html, policy } = pageOf(consoleFiles);
   reply.header('content-security-policy', policy).header('cache-control', 'no-store').type('text/html; charset=utf-8');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BUILT } from '../../built.ts';
+import { shellWord } from '../../platform/core/shell-word.ts';
 import type { AgentRelease } from './types.ts';
 
 const TEMPLATE = readFileSync(new URL('install-agent.sh', import.meta.url), 'utf8');
@@ -22,8 +23,4 @@ export function installScript({ release, publicUrl }: { release: Pick<AgentRelea
     __UNIT__: unit.trimEnd(),
   };
   return TEMPLATE.replaceAll(/__[A-Z0-9]+__/g, (name) => values[name] ?? name);
-}
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

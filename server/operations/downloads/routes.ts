@@ -35,5 +35,8 @@ export function downloadRoutes(app: App, { agentRelease: release, publicUrl }: D
 
 function known(release: AgentRelease | null): AgentRelease {
   if (release) return release;
-  throw new AppError('not_found', 'this control plane runs from a checkout without a built agent: npm run build:agent makes it');
+  throw new AppError(
+    'not_found',
+    'this control plane runs from a checkout without a built agent: npm run build:agent makes it; then start it again',
+  );
 }

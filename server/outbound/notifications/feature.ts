@@ -1,10 +1,18 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
+import type { App } from '../../platform/http/app.ts';
 import { nameServerResolver } from '../../platform/outgoing/lookup.ts';
 import { Poster } from '../../platform/outgoing/poster.ts';
 import { campaignOfKey } from '../../work/campaigns/service.ts';
 import type { WebhooksService } from '../webhooks/service.ts';
+import { smsCallbackUrl } from './callbacks/address.ts';
+import { callbackRoutes } from './callbacks/routes.ts';
+import type { CallbackDeps } from './callbacks/routes.ts';
+import { ProviderCallbacks } from './callbacks/service.ts';
 import { createChannels } from './channels/create.ts';
+import { offeredChannels } from './channels/offer.ts';
+import { channelRoutes } from './channels/routes.ts';
+import type { ChannelRoutesDeps } from './channels/routes.ts';
 import { GroupAddresses } from './contacts/addresses.ts';
 import { contactRoutes } from './contacts/routes.ts';
 import type { ContactRoutesDeps } from './contacts/routes.ts';
@@ -21,6 +29,7 @@ import { AcknowledgeVisits } from './leaving/acknowledging.ts';
 import type { AuditLine } from './leaving/acknowledging.ts';
 import { MessageLinks } from './leaving/links.ts';
 import { messageLinkRoutes } from './leaving/routes.ts';
+import type { MessageLinkDeps } from './leaving/routes.ts';
 import { MessageVisits } from './leaving/service.ts';
 import { EmailChannel } from './channels/email/channel.ts';
 import type { SmtpSettings } from './channels/email/channel.ts';
@@ -49,6 +58,9 @@ import type { AcknowledgeRoutesDeps } from './threads/acknowledging/routes.ts';
 import { testRoutes } from './test-messages/routes.ts';
 import type { TestRoutesDeps } from './test-messages/routes.ts';
 import { TestMessages } from './test-messages/service.ts';
+import { createTelegram } from './telegram/create.ts';
+import { telegramRoutes } from './telegram/routes.ts';
+import type { TelegramRoutesDeps } from './telegram/routes.ts';
 import { ThreadsService } from './threads/service.ts';
 import { topicRoutes } from './topics/routes.ts';
 import type { TopicRoutesDeps } from './topics/routes.ts';
@@ -82,18 +94,20 @@ export const notifications = feature({
     const pushPoster = new Poster({ rules: { ...rules, privateNetworks: [] }, resolve: nameServerResolver(), deadlineMs: SEND_WITHIN_MS });
     const pushKeys = new VapidKeyring({ storage, clock, secrets });
     const webPush = { poster: pushPoster, vapid: () => pushKeys.load(), subject: subjectOf(publicUrl, config.smtp) };
-    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp, webPush });
+    const smsCallback = smsCallbackUrl(publicUrl, { allowLoopback: config.allowLoopbackWebhooks });
+    const channels = createChannels({ poster, now: () => clock.now(), accounts: config.channels, smtp: config.smtp, smsCallback, webPush });
     const proofs = new AddressProofs({ storage, clock, secrets });
     const signing = (teamId: string) => webhooks.signingSecrets(teamId);
     const targets = new TargetsService({ storage, clock, secrets, proofs, channels, rules, signing, publicUrl });
     const contacts = new ContactsService({ storage, clock, secrets, proofs, channels, rules, publicUrl });
     const messageLinks = new MessageLinks({ secrets, publicUrl });
     const groupAddresses = new GroupAddresses({ storage, contacts, targets });
+    const own = { storage, clock, log: log.child({ component: 'notifications' }) };
+    const telegram = createTelegram({ ...own, secrets, contacts, rules, poster, account: config.channels.telegram, audit });
     const close = async (): Promise<void> => {
       if (channels.email instanceof EmailChannel) channels.email.close();
       await Promise.all([poster.close(), pushPoster.close()]);
     };
-    const own = { storage, clock, log: log.child({ component: 'notifications' }) };
     const messages = new MessagesService({
       ...own,
       addresses: new ProvedAddresses(groupAddresses, messageLinks),
@@ -118,12 +132,16 @@ export const notifications = feature({
       schedules: new SchedulesService({ storage, clock }),
       targets,
       contacts,
+      notificationChannels: { all: offeredChannels(channels), mayBePrivate: rules.allowLoopback || rules.privateNetworks.length > 0 },
       pushKeys,
       groupAddresses,
       messageLinks,
       messageVisits: new MessageVisits({ contacts, links: messageLinks }),
       acknowledgeVisits: new AcknowledgeVisits({ clock, links: messageLinks, contacts, targets, threads, messages, audit }),
+      providerCallbacks: new ProviderCallbacks({ accounts: config.channels, messages, publicUrl }),
       addressProofs: proofs,
+      telegram,
+      telegramLinks: telegram.links,
       deliveryLog,
       explainer: new Explainer({ storage, clock, messages }),
       testMessages: new TestMessages({ storage, clock, groups, messages, log: deliveryLog }),
@@ -140,13 +158,15 @@ export const notifications = feature({
   },
   start: (own) => {
     own.notifier.start();
+    own.telegram.reader?.wake();
     own.heartbeat?.start();
   },
   stop: async (own) => {
     await own.heartbeat?.stop();
+    await own.telegram.stop();
     await own.notifier.stop();
   },
-  measures: ({ notifier: { messages } }) => ({
+  measures: ({ notifier: { messages }, telegram: { reader } }) => ({
     shares: { notification_attempts: messages.attempts },
     gauges: [
       {
@@ -162,11 +182,22 @@ export const notifications = feature({
         labels: ['channel', 'outcome'],
         read: () => messages.outcomes.read(),
       },
+      ...(reader
+        ? [
+            {
+              name: 'signalbox_telegram_reads_total',
+              help: 'Requests for what people write to the Telegram bot, made while somebody proves a chat, by how they ended',
+              labels: ['outcome'],
+              read: () => reader.outcomes.read(),
+            },
+          ]
+        : []),
     ],
   }),
   sweep: async (own, signal) => {
     await own.notificationRetention.sweep(signal);
     await own.addressProofs.sweep(signal);
+    await own.telegramLinks.sweep(signal);
     await own.silences.sweep(signal);
   },
   routes: (
@@ -176,6 +207,8 @@ export const notifications = feature({
       ScheduleRoutesDeps &
       TargetRoutesDeps &
       ContactRoutesDeps &
+      ChannelRoutesDeps &
+      TelegramRoutesDeps &
       SilenceRoutesDeps &
       LogRoutesDeps &
       TestRoutesDeps &
@@ -187,7 +220,9 @@ export const notifications = feature({
     scheduleRoutes(scope, services);
     targetRoutes(scope, services);
     contactRoutes(scope, services);
+    channelRoutes(scope, services);
     settingsRoutes(scope, services);
+    telegramRoutes(scope, services);
     silenceRoutes(scope, services);
     threadRoutes(scope, services);
     logRoutes(scope, services);
@@ -195,5 +230,9 @@ export const notifications = feature({
     explainRoutes(scope, services);
     acknowledgeRoutes(scope, services);
   },
-  openRoutes: messageLinkRoutes,
+  openRoutes: async (app, services: MessageLinkDeps & CallbackDeps) => {
+    // Each with its own limits and its own readers of bodies.
+    await app.register(async (scope) => messageLinkRoutes(scope as App, services));
+    await app.register(async (scope) => callbackRoutes(scope as App, services));
+  },
 });

@@ -2,25 +2,30 @@ import { createHash } from 'node:crypto';
 
 /** Pages for people outside of the web application: no script, no external content. */
 
+/** The colours of the web application (console/src/look/tokens.css), and its font where the machine has it. */
 const STYLE = `
-:root{color-scheme:light dark;--ink:#1b2430;--soft:#5a6775;--paper:#f3f5f7;--card:#fff;--line:#ccd3da;--accent:#0b5cad;--bad:#a3231b}
-@media (prefers-color-scheme:dark){:root{--ink:#e8edf2;--soft:#a3afbb;--paper:#11161c;--card:#1a2129;--line:#3a4652;--accent:#6cb2f5;--bad:#ff8f86}}
+:root{color-scheme:light dark;--ink:#16191c;--soft:#51575d;--paper:#fbfbf9;--field:#fff;--hair:#e6e6e0;--edge:#85898c;--accent:#1a5acb;--on:#fff;--link:#1a5acb;--bad:#c1271c}
+@media (prefers-color-scheme:dark){:root{--ink:#e8eaec;--soft:#a3acb4;--paper:#0e1113;--field:#1a1f23;--hair:#20262a;--edge:#69737b;--accent:#2f68d2;--on:#fff;--link:#7fb3ff;--bad:#ff7b6e}}
 *{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-main{width:min(24rem,calc(100vw - 2rem));margin:1rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:.5rem}
-.brand{margin:0 0 1rem;color:var(--soft);font-weight:600}
-h1{margin:0 0 .5rem;font-size:1.35rem}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--paper);color:var(--ink);font:15px/1.5 InterVariable,Inter,system-ui,sans-serif}
+main{width:min(24rem,calc(100vw - 2rem));margin:1rem;padding:1rem 0 2rem}
+main.wide{width:min(38rem,calc(100vw - 2rem))}
+.brand{display:flex;align-items:center;gap:.5rem;margin:0 0 1.5rem;padding-bottom:.75rem;border-bottom:1px solid var(--hair);color:var(--ink);font-weight:650}
+h1{margin:0 0 .5rem;font-size:1.35rem;font-weight:600;letter-spacing:-.013em}
+a{color:var(--link)}
+pre{margin:.75rem 0;padding:.75rem;white-space:pre;overflow-x:auto;color:var(--ink);background:var(--field);border:1px solid var(--hair);border-radius:.3rem;font:13px/1.5 ui-monospace,monospace}
 p{margin:.5rem 0;color:var(--soft)}
 ul{margin:.5rem 0;padding-left:1.25rem;color:var(--soft)}
 label{display:block;margin-top:1rem;font-weight:600}
-input{width:100%;margin-top:.25rem;padding:.6rem;font:inherit;font-weight:400;color:inherit;background:var(--paper);border:1px solid var(--line);border-radius:.3rem}
+input{width:100%;margin-top:.25rem;padding:.5rem .6rem;font:inherit;font-weight:400;color:inherit;background:var(--field);border:1px solid var(--edge);border-radius:.3rem}
 input[readonly]{color:var(--soft);border-style:dashed}
 .hint{margin:.25rem 0 0;font-size:.875rem}
 h1,strong,li{overflow-wrap:anywhere}
 strong{color:var(--ink)}
-button{width:100%;margin-top:1rem;padding:.7rem;font:inherit;font-weight:600;color:var(--card);background:var(--accent);border:0;border-radius:.3rem;cursor:pointer}
-button.quiet{color:var(--ink);background:transparent;border:1px solid var(--line)}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+summary{margin-top:1rem;color:var(--link);cursor:pointer}
+button,.act{display:block;width:100%;margin-top:1rem;padding:.6rem;font:inherit;font-weight:600;text-align:center;text-decoration:none;color:var(--on);background:var(--accent);border:1px solid var(--accent);border-radius:.3rem;cursor:pointer}
+button.quiet{color:var(--ink);background:transparent;border-color:var(--edge)}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 [role=alert]{color:var(--bad);font-weight:600}
 `;
 
@@ -36,8 +41,12 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
 }
 
-/** A complete page. @param title as text @param content as HTML */
-export function page(title: string, content: string): string {
+/** Two tracks and a signal, as in the web application. */
+const MARK =
+  '<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true"><path d="M1 4h18v5H1z" fill="currentColor"/><path d="M1 11h7v5H1zM14 11h5v5h-5z" fill="currentColor"/><path d="M9.4 13.6h3.2V16H9.4z" fill="#d23b2e"/></svg>';
+
+/** A complete page. @param title as text @param content as HTML @param width `wide` for one with lines to copy */
+export function page(title: string, content: string, width: 'narrow' | 'wide' = 'narrow'): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -48,8 +57,8 @@ export function page(title: string, content: string): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<main>
-<p class="brand">Signalbox</p>
+<main${width === 'wide' ? ' class="wide"' : ''}>
+<p class="brand">${MARK}Signalbox</p>
 <h1>${escapeHtml(title)}</h1>
 ${content}
 </main>

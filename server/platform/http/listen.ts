@@ -11,6 +11,7 @@ import type { QuietConnections } from './quiet-connections.ts';
 const BACKLOG = 4096;
 
 /**
+ * @param what listens, for the log
  * @param quiet counts the connections of this application; those of all servers of the process together
  * @returns the address with the port that the system chose, if it was to choose
  * @throws Error when the port cannot be had
@@ -18,11 +19,16 @@ const BACKLOG = 4096;
 export async function listen(
   app: App,
   address: { readonly host: string; readonly port: number },
-  quiet?: QuietConnections,
+  { quiet, what = 'control plane' }: { quiet?: QuietConnections | undefined; what?: string } = {},
 ): Promise<string> {
   quiet?.watch(app.server);
   boundPipelining(app.server);
-  await app.listen({ host: await oneAddress(address.host), port: address.port, backlog: BACKLOG });
+  await app.listen({
+    host: await oneAddress(address.host),
+    port: address.port,
+    backlog: BACKLOG,
+    listenTextResolver: (at) => `${what} listens at ${at}`,
+  });
   const { port } = app.server.address() as AddressInfo;
   const scheme = app.initialConfig.https ? 'https' : 'http';
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;

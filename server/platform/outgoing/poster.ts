@@ -28,6 +28,8 @@ export interface PosterOptions {
   resolve: ResolveName;
   /** A whole attempt, in milliseconds. */
   deadlineMs: number;
+  /** The longest answer, for one receiver that is known to have long ones; 16 KiB otherwise. */
+  maxAnswerBytes?: number;
 }
 
 /** Aborted because this process is stopping; the attempt does not count. */
@@ -76,7 +78,7 @@ export class Poster {
    */
   readonly #privateNames = new LRUCache<string, true>({ max: MOST_PRIVATE_NAMES });
 
-  constructor({ rules, resolve, deadlineMs }: PosterOptions) {
+  constructor({ rules, resolve, deadlineMs, maxAnswerBytes = MAX_ANSWER_BYTES }: PosterOptions) {
     this.#deadlineMs = deadlineMs;
     this.#rules = rules;
     const make = (rules: AddressRules): { agent: Agent; dispatcher: Dispatcher } => {
@@ -86,7 +88,7 @@ export class Poster {
         headersTimeout: deadlineMs,
         bodyTimeout: deadlineMs,
         maxHeaderSize: MAX_HEADER_BYTES,
-        maxResponseSize: MAX_ANSWER_BYTES,
+        maxResponseSize: maxAnswerBytes,
       });
       // A socket looks up only names; an address in the URL is checked before the connection.
       const dispatcher = agent.compose((dispatch) => (options, handler) => {
@@ -113,7 +115,7 @@ export class Poster {
   /**
    * Sends the message and reads the answer. Never rejects.
    * @param stop ends the attempt early
-   * @param readBytes how much of the answer's body is read, at most 16 KiB; the rest is dropped
+   * @param readBytes how much of the answer's body is read, at most the longest answer; the rest is dropped
    */
   async ask(message: Message, stop: AbortSignal, readBytes: number): Promise<AskResult> {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(this.#deadlineMs)]);

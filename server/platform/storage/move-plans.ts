@@ -116,6 +116,20 @@ async function moveNotifications(tx: Tx, stepMs: number): Promise<void> {
     // 0: it has ended.
     .where('expires_at', '>', 0)
     .execute();
+  await tx
+    .updateTable('telegram_links')
+    .set((eb) => ({ created_at: eb('created_at', '+', stepMs), expires_at: eb('expires_at', '+', stepMs) }))
+    .where('proved_at', 'is', null)
+    .execute();
+  await tx
+    .updateTable('telegram_readers')
+    .set((eb) => ({
+      moved_at: eb('moved_at', '+', stepMs),
+      due_at: eb('due_at', '+', stepMs),
+      claimed_until: eb('claimed_until', '+', stepMs),
+      read_at: eb('read_at', '+', stepMs),
+    }))
+    .execute();
 }
 
 /**
@@ -156,6 +170,9 @@ export async function capPlans(
   await tx.updateTable('send_buckets').set({ probing_until: 0 }).where('probing_until', '>', latest).execute();
   // How long such a code was valid already is not known, so it ends. The limits count it as sent now.
   await tx.updateTable('address_proofs').set({ sent_at: now, expires_at: 0 }).where('sent_at', '>', now).execute();
+  await tx.updateTable('telegram_links').set({ created_at: now, expires_at: now }).where('created_at', '>', now).execute();
+  await tx.updateTable('telegram_readers').set({ due_at: now }).where('due_at', '>', latest).execute();
+  await tx.updateTable('telegram_readers').set({ claimed_until: now }).where('claimed_until', '>', latest).execute();
   await tx.updateTable('idempotency_keys').set({ created_at: now }).where('created_at', '>', now).execute();
   await tx.updateTable('forwards').set({ closed_at: now }).where('closed_at', '>', now).execute();
 }

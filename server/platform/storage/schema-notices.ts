@@ -129,7 +129,7 @@ export interface MessagesTable {
   kind: Fixed<string>;
   /** JSON array: the kinds of the facts that it tells. */
   kinds: Generated<string>;
-  /** pending, sent, withheld, superseded or failed. */
+  /** pending, sent, withheld, superseded or failed. What was sent fails when its provider says later that it could not be delivered. */
   state: string;
   /** Why it was not sent, as a stable word. */
   reason: string | null;
@@ -143,6 +143,10 @@ export interface MessagesTable {
   claimed_until: Millis | null;
   /** What the provider calls it. */
   provider_ref: string | null;
+  /** When it was on the person's telephone, as the provider said later; null: not yet, or not known. */
+  delivered_at: Generated<Millis | null>;
+  /** When the person read it, as the provider said; null: not yet, or not known. */
+  read_at: Generated<Millis | null>;
   /** When it is to stand in a digest of its person; null for what is in none, or in one already. */
   digest_at: Generated<Millis | null>;
   /** The thread of the digest in which it stands. */

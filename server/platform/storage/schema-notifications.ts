@@ -133,6 +133,42 @@ export interface ContactsTable {
   updated_at: Millis;
 }
 
+/** A link by which a person proves a Telegram chat: whoever opens it first proves theirs. */
+export interface TelegramLinksTable {
+  id: Fixed<string>;
+  team_id: Fixed<string>;
+  user_id: Fixed<string>;
+  /** Keyed hash. */
+  token_hash: Fixed<string>;
+  created_at: Millis;
+  /** When it ended, for a link that was taken back or replaced. */
+  expires_at: Millis;
+  /** When somebody opened it; null before. */
+  proved_at: Millis | null;
+  /** The contact that it has proved. No reference: the person may delete it. */
+  contact_id: string | null;
+}
+
+/** How far the messages to the bot were read. One row: one control plane reads at a time. */
+export interface TelegramReadersTable {
+  id: Fixed<string>;
+  /** The bot whose update is the next; null before the first one. */
+  bot_id: string | null;
+  /** `offset` of the next request; null: the earliest that Telegram has. */
+  next_update: number | null;
+  /** When `next_update` was set. */
+  moved_at: Millis | null;
+  due_at: Millis;
+  claim: string | null;
+  claimed_until: Millis | null;
+  /** End of the last request. */
+  read_at: Millis | null;
+  /** Requests in a row without an answer that counts. */
+  failures: number;
+  /** Why the last one failed, as a stable word. */
+  problem: string | null;
+}
+
 /** What a person does not want to get from a team any more. */
 export interface NotificationOptoutsTable {
   id: Fixed<string>;

@@ -59,6 +59,8 @@ export interface RoutersTable {
   hardware_board: Flag;
   architecture: string | null;
   time_zone: string | null;
+  /** Levels of terminals that its agent opens on it, with commas between them. Null: an older agent, which does not say. */
+  terminal_levels: Generated<string | null>;
   created_at: Fixed<Millis>;
   updated_at: Millis;
   /** Since then only its history is shown. */

@@ -30,6 +30,8 @@ import type {
   NotificationTargetsTable,
   SchedulesTable,
   SilencesTable,
+  TelegramLinksTable,
+  TelegramReadersTable,
   TopicsTable,
 } from './schema-notifications.ts';
 import type { AuditLogTable, IdempotencyKeysTable, RequestCountsTable } from './schema-requests.ts';
@@ -90,6 +92,8 @@ export interface Schema {
   group_targets: GroupTargetsTable;
   address_proofs: AddressProofsTable;
   contacts: ContactsTable;
+  telegram_links: TelegramLinksTable;
+  telegram_readers: TelegramReadersTable;
   notification_optouts: NotificationOptoutsTable;
   silences: SilencesTable;
   notices: NoticesTable;

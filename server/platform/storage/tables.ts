@@ -42,6 +42,8 @@ export const TABLES = {
   group_targets: ['group_id', 'target_id'],
   address_proofs: ['id'],
   contacts: ['id'],
+  telegram_links: ['id'],
+  telegram_readers: ['id'],
   notification_optouts: ['id'],
   silences: ['id'],
   notices: ['id'],

@@ -131,7 +131,7 @@ function takeRoute(app: App, backups: BackupsService): void {
     async (request) => {
       const parts = request.body?.parts ?? TAKEN_PARTS;
       const backup = await backups.takeNow(principalOf(request).teamId, request.params.router_id, parts);
-      request.auditDetail = `backup ${backup.record.id}: ${parts.join(', ')}`;
+      request.auditDetail = `${parts.join(', ')} (backup ${backup.record.id})`;
       return success(presentBackup(backup));
     },
   );

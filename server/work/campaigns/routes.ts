@@ -170,6 +170,7 @@ function creation(app: App, campaigns: CampaignsService): void {
         createdBy: id,
         createdVia: clientId,
       });
+      request.auditDetail = `${view.campaign.description} (campaign ${view.campaign.id})`;
       return success(presentCampaign(view));
     },
   );

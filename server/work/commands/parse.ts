@@ -24,10 +24,7 @@ const MAX_WORD_CHARS = 65_000;
  * @throws AppError `invalid` naming the field and the reason
  */
 export function parseCommand(command: string, parameters: string | readonly string[]): ApiCommand {
-  const segments = command
-    .trim()
-    .split(/[\s/]+/)
-    .filter(Boolean);
+  const segments = segmentsOf(command);
   if (segments.length === 0) throw invalidField('command', 'must name a command, for example /ip/address/print');
   for (const segment of segments) {
     if (!SEGMENT.test(segment)) {
@@ -41,6 +38,28 @@ export function parseCommand(command: string, parameters: string | readonly stri
   const result = { path: `/${segments.join('/')}`, words };
   refuseUnsafe(result);
   return result;
+}
+
+/** What follows these words of a command is a value, also where somebody has written it into the path. */
+const VERBS = new Set(
+  'print get find add set remove enable disable unset move comment edit export import monitor fetch run send ping ssh login password'.split(
+    ' ',
+  ),
+);
+
+/** The path of a command for the audit log, without any value; null for one that is none. */
+export function auditedPath(command: string): string | null {
+  const segments = segmentsOf(command);
+  const verb = segments.findIndex((segment) => VERBS.has(segment));
+  const path = verb === -1 ? segments : segments.slice(0, verb + 1);
+  return path.length > 0 && path.every((segment) => SEGMENT.test(segment)) ? `/${path.join('/')}` : null;
+}
+
+function segmentsOf(command: string): string[] {
+  return command
+    .trim()
+    .split(/[\s/]+/)
+    .filter(Boolean);
 }
 
 /** API words one per line, a JSON array of them, or console style. */

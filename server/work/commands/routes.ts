@@ -4,7 +4,7 @@ import { principalOf } from '../../platform/http/authentication.ts';
 import { callerGone } from '../../platform/http/caller-gone.ts';
 import { commonErrors, envelope, routerParams } from '../../platform/http/envelope.ts';
 import { problemSchema } from '../../platform/http/error-handler.ts';
-import { MAX_WORDS } from './parse.ts';
+import { MAX_WORDS, auditedPath } from './parse.ts';
 import type { CommandsService } from './service.ts';
 import { DEFAULT_TIMEOUT_MS } from './service.ts';
 
@@ -58,6 +58,8 @@ export function commandRoutes(app: App, deps: { commands: CommandsService }): vo
     },
     async (request, reply) => {
       const { command, parameters, timeout_seconds: seconds } = request.body;
+      // Not its parameters, which may be passwords.
+      request.auditDetail = auditedPath(command);
       const rows = await deps.commands.run(
         principalOf(request).teamId,
         request.params.router_id,

@@ -32,11 +32,14 @@ export function normaliseSource(allowFrom: string, options: { allowPrivate: bool
   return `${networkAddress(address, prefix).toString()}/${prefix}`;
 }
 
+/** For a control plane whose clients are in its own network. Only its operator can do it. */
+const HOW_TO_ALLOW = 'The operator of the control plane allows private ones by SIGNALBOX_ALLOW_PRIVATE_SOURCES=on';
+
 function sourceRefusal(address: Address, allowPrivate: boolean): string | undefined {
   const range = address.range();
   if (range === 'unicast' || DOCUMENTATION.some((cidr) => matches(address, cidr))) return undefined;
   if (!PRIVATE_RANGES.has(range)) return `must be a public address, not a ${range} one`;
-  return allowPrivate ? undefined : `must be a public address; this one is ${range}`;
+  return allowPrivate ? undefined : `must be a public address; this one is ${range}. ${HOW_TO_ALLOW}`;
 }
 
 /**

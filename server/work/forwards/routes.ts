@@ -187,6 +187,9 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
     },
     async (request) => {
       const { teamId, id, clientId } = principalOf(request);
+      const { dst_address: address, dst_port: port, allow_from: source } = request.body;
+      // Also of one that is refused.
+      request.auditDetail = `to ${addressAndPort(address, port)} for ${source}`;
       const idempotencyKey = request.idempotency?.given === true ? request.idempotency.key : undefined;
       const view = await forwards.create(
         teamId,
@@ -202,7 +205,7 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
         },
       );
       const { record } = view;
-      request.auditDetail = `forward ${record.id} to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr}`;
+      request.auditDetail = `to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr} (forward ${record.id})`;
       return presentForward(view, now());
     },
   );
@@ -272,7 +275,7 @@ function changeRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
       const { expire_after_minutes: expireAfterMinutes, allow_from: allowFrom } = request.body;
       const view = await forwards.change(principalOf(request).teamId, routerId, id, { expireAfterMinutes, allowFrom });
       const { record } = view;
-      request.auditDetail = `forward ${id} until ${toDateTime(record.expires_at)} for ${record.allow_only_cidr}`;
+      request.auditDetail = `until ${toDateTime(record.expires_at)} for ${record.allow_only_cidr} (forward ${id})`;
       return presentForward(view, now());
     },
   );

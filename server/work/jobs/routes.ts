@@ -197,6 +197,7 @@ function createRoute(app: App, jobs: JobsService): void {
           createdVia,
         },
       );
+      request.auditDetail = `${job.description} (job ${job.id})`;
       return success(presentReceipt(job));
     },
   );

@@ -94,7 +94,7 @@ function openRoute(app: App, { terminals }: TerminalRoutesDeps): void {
         throw new AppError('forbidden', `a terminal of the level ${level} needs the role ${ROLE_OF_LEVEL[level]}`);
       request.auditDetail = `level ${level}: ${reason}`;
       const opened = await terminals.open(openerOf(request), request.params.router_id, { level, reason, cols, rows });
-      request.auditDetail = `terminal ${opened.record.id}, level ${level}: ${reason}`;
+      request.auditDetail = `level ${level}: ${reason} (terminal ${opened.record.id})`;
       reply.header('cache-control', 'no-store');
       return success(presentTicket(opened));
     },

@@ -75,7 +75,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await visit.signInAs('former@example.org', PAGE);
       await page.getByText('serves its database alone').waitFor();
       await teams.setInstallationAdmin('former@example.org', false);
-      await page.getByText('are for administrators of the installation').waitFor();
+      await page.getByText('is for administrators of the installation').waitFor();
       expect(await tab().count()).toBe(0);
       visit.forgiveFailedRequests();
     });

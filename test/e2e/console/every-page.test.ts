@@ -28,12 +28,13 @@ const EXTRAS = ['/api/me/preferences', '/api/views', '/api/availability'];
 /** What the first page says of routers and events, which the page has. */
 const READ_TEXTS = ['Nothing. Every router that was ever seen answers.', 'Nothing has changed yet. Changes appear here by themselves.'];
 
-/** Runs in the page: how wide it is once its parts have followed a new size, and which elements stick out. */
-const WIDTH_OF_PAGE = `(async () => {
+/** Runs in the page: how wide it is and how long its document, which does not scroll, once its parts have followed a new size, and which elements stick out. */
+const SIZE_OF_PAGE = `(async () => {
   const width = () => Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
-  for (let frames = 0; frames < 60 && width() > innerWidth; frames += 1) await new Promise(requestAnimationFrame);
+  const height = () => document.documentElement.scrollHeight;
+  for (let frames = 0; frames < 60 && (width() > innerWidth || height() > innerHeight); frames += 1) await new Promise(requestAnimationFrame);
   const out = [...document.querySelectorAll('main *')].filter((element) => element.getBoundingClientRect().right > innerWidth + 1);
-  return { width: width(), elements: out.slice(0, 4).map(({ tagName, className }) => tagName + '.' + String(className?.baseVal ?? className)).join(', ') };
+  return { width: width(), height: height(), elements: out.slice(0, 4).map(({ tagName, className }) => tagName + '.' + String(className?.baseVal ?? className)).join(', ') };
 })()`;
 
 describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
@@ -95,9 +96,10 @@ describe.skipIf(isChromiumMissing)('on every page, in Chromium', () => {
   async function onAPhone(page: Page, visit: Visit, colorScheme: 'light' | 'dark'): Promise<string[]> {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(PHONE);
-    const { width, elements } = await page.evaluate<{ width: number; elements: string }>(WIDTH_OF_PAGE);
+    const { width, height, elements } = await page.evaluate<{ width: number; height: number; elements: string }>(SIZE_OF_PAGE);
     const found = (await visit.accessibilityViolations()).map((what) => `${colorScheme}, on a phone: ${what}`);
     await page.setViewportSize(DESK);
+    if (height > PHONE.height) found.push(`its document is ${height} px long on a phone`);
     return width > PHONE.width ? [...found, `is ${width} px wide on a phone: ${elements}`] : found;
   }
 

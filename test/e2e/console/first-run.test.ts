@@ -44,7 +44,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
 
   async function showLines(): Promise<string> {
     await page.getByLabel('Name of the agent').fill('riga-dc-1');
-    await page.getByRole('button', { name: 'Show the lines' }).click();
+    await page.getByRole('button', { name: 'Make the command' }).click();
     return /--token (\S+)/.exec(await lines().innerText())![1]!;
   }
 
@@ -78,8 +78,13 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(await lines().innerText());
     await page.getByRole('radio', { name: 'Compose' }).check({ force: true });
     expect(await lines().innerText()).toContain(`echo ${token} > agent/enrol-token.txt`);
+    expect(await page.getByLabel('Lines that start the agent').innerText()).toBe('docker compose up -d');
+    await page.getByRole('radio', { name: 'By hand' }).check({ force: true });
+    expect(await lines().innerText()).toContain(`curl -fsSO ${origin}/agent/signalbox-agent.cjs`);
+    expect(await page.getByLabel('Lines that start the agent').innerText()).toMatch(/check [^]*\n.* run --config/);
     await page.getByRole('radio', { name: 'Container on RouterOS' }).check({ force: true });
     expect(await lines().innerText()).toContain('enrol-token create --team New --routeros');
+    await page.getByText(`A router does not reach ${origin}`).waitFor();
   });
 
   it('says the usual reasons when nothing is heard for 90 seconds, and not before', async () => {

@@ -39,10 +39,28 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     const { agent_name: agent } = (await world.caller.call<{ data: { agent_name: string }[] }>('GET', '/api/routers')).body.data[0]!;
     await page.getByText(`agent ${agent}`, { exact: true }).waitFor();
     await page.getByRole('link', { name: 'All 2 routers' }).waitFor();
-    await page.getByText('1 of 1 agents away').waitFor();
-    await page.getByText('agent away left').first().waitFor();
+    await page.getByText('1 of 1 agent away').waitFor();
+    await page.getByText('agent away, agent stopped').first().waitFor();
     await world.startAgent();
     await page.getByText('Nothing. Every router that was ever seen answers.').waitFor();
+  });
+
+  it('calls the routers of an agent as all pages do, beside their names in agent.yaml, and says how one that is away is started', async () => {
+    const { id, agent_id: agentId } = (
+      await world.caller.call<{ data: { id: string; agent_id: string; identity: string }[] }>('GET', '/api/routers')
+    ).body.data.find(({ identity }) => identity === 'router-1')!;
+    const rename = (identity: string) =>
+      world.caller.call('POST', `/api/synchronous/${id}`, { command: '/system/identity/set', parameters: `name=${identity}` });
+    await visit.signIn('admin', `/agents/${agentId}`);
+    expect((await rename('bergen-gw')).status).toBe(200);
+    const line = page.locator('.agent-router', { has: page.getByRole('link', { name: 'bergen-gw' }) });
+    await expect.poll(async () => (await line.count()) === 1 && (await line.innerText()), { timeout: 60_000 }).toContain('router-1');
+    expect((await rename('router-1')).status).toBe(200);
+    await page.getByRole('link', { name: 'router-1' }).waitFor();
+    await world.agent!.close();
+    await page.getByText('sudo systemctl start signalbox-agent').waitFor();
+    await world.startAgent();
+    await page.getByText('Connected since').waitFor();
   });
 
   it('shows an agent with its line, sessions and routers; only an admin may revoke it, after typing its name', async () => {
@@ -50,8 +68,9 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByText('The agent is connected.').waitFor();
     await page.getByRole('row').getByRole('link').first().click();
     await page.getByText('Connected since').waitFor();
-    await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('open', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('still open', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'router-0' }).waitFor();
+    expect(await page.getByText('sudo systemctl start signalbox-agent').count()).toBe(0);
     await page.getByRole('button', { name: 'Revoke' }).click();
     expect(await page.getByRole('button', { name: 'Revoke the agent' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -139,7 +158,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('button', { name: 'Add the site' }).click();
     await page.getByRole('link', { name: 'Kihnu isle' }).waitFor();
     await visit.goto('/map');
-    await page.getByText('1 of 2 have a position').waitFor();
+    await page.getByText('1 of 2 on the map').waitFor();
     await page.getByRole('img', { name: /A map with 1 site;/ }).waitFor();
   });
 

@@ -70,6 +70,14 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(asked.length).toBeLessThanOrEqual(2);
   });
 
+  it('fills in the address of the router itself', async () => {
+    await visit.signIn('operator', '/forwards/new?router=router-1');
+    await button('This router').click();
+    await button('WinBox').click();
+    expect(await page.getByLabel('Address', { exact: true }).inputValue()).toBe('127.0.0.1');
+    expect(await page.getByLabel('Port').inputValue()).toBe('8291');
+  });
+
   it('shows the reasons of the server beside the fields', async () => {
     await visit.signIn('operator', '/forwards/new?router=router-1&to=127.0.0.1:22');
     await page.getByLabel('Allow from').fill('0.0.0.0/0');
@@ -85,7 +93,10 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     const { body } = await world.caller.call<{ id: string }>('POST', `/api/routers/${ids[1]}/transient-forwarding`, wanted);
     await visit.signIn('viewer', `/forwards/${ids[1]}/${body.id}`);
     await page.getByRole('heading', { name: /192\.0\.2\.9:5432\. Refused/ }).waitFor();
-    await page.getByText(/^psql "host=/).waitFor();
+    await page.getByText("'fc00::/7', 192.0.2.9/32]").waitFor();
+    // Nothing looks as if it could be used.
+    expect(await page.getByText(/^psql "host=/).count()).toBe(0);
+    expect(await page.getByRole('timer').count()).toBe(0);
     expect(await button(/Extend|Close/).count()).toBe(0);
     await visit.goto('/forwards?router=router-1');
     await page.getByRole('row').filter({ hasText: '192.0.2.9:5432' }).getByText('refused').waitFor();

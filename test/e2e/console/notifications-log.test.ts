@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
-import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { PHONE, Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import type { World } from '../../harness/world.ts';
@@ -85,7 +85,11 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await visit.signIn('viewer', '/notifications/log');
     await row('Tickets').getByText('sent', { exact: true }).waitFor();
     await row('viewer@example.org').getByText('not sent').waitFor();
-    await row('viewer@example.org').getByText('the address is not proved').waitFor();
+    await row('viewer@example.org').getByText('the address is not confirmed').waitFor();
+    // On a phone, too, what became of a message is the point of its row.
+    await page.setViewportSize(PHONE);
+    await row('viewer@example.org').getByText('not sent').waitFor();
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('combobox', { name: /^State/ }).selectOption('not sent by a decision');
     await row('Tickets').waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('?state=withheld');
@@ -100,7 +104,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await row('Tickets').getByRole('link').click();
     await page.getByRole('heading', { name: 'Who was told' }).waitFor();
     await row('Tickets').getByText('sent', { exact: true }).waitFor();
-    await row('viewer@example.org').getByText('the address is not proved').waitFor();
+    await row('viewer@example.org').getByText('the address is not confirmed').waitFor();
     await page.getByText('for the group').getByRole('link', { name: 'On call' }).click();
     await page.getByRole('heading', { name: 'On call' }).waitFor();
     await visit.goto('/notifications/threads?state=all');
@@ -128,7 +132,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByRole('combobox', { name: /^If/ }).selectOption('a forward is opened');
     const group = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On call' }) });
     await group.getByRole('listitem').filter({ hasText: 'Tickets' }).getByText('is told', { exact: true }).waitFor();
-    await group.getByRole('listitem').filter({ hasText: 'viewer@example.org' }).getByText('the address is not proved').waitFor();
+    await group.getByRole('listitem').filter({ hasText: 'viewer@example.org' }).getByText('the address is not confirmed').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'Others' }).getByText('the group follows other topics').waitFor();
     expect(new URL(page.url()).search).toBe('?kind=forward.created');
   });
@@ -139,7 +143,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send the test' }).click();
     const lines = page.getByRole('list', { name: 'What became of the test' }).getByRole('listitem');
     await lines.filter({ hasText: 'Tickets' }).getByText('sent', { exact: true }).waitFor();
-    await lines.filter({ hasText: 'viewer@example.org' }).getByText('the address is not proved').waitFor();
+    await lines.filter({ hasText: 'viewer@example.org' }).getByText('the address is not confirmed').waitFor();
     expect(receiver.received.some(({ type }) => type === 'notification.test')).toBe(true);
     await page.getByRole('link', { name: 'The thread of the test' }).click();
     await row('Tickets').getByText('test', { exact: true }).waitFor();

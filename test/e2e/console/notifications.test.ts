@@ -6,6 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { addUser } from '../../harness/identity/sign-in.ts';
+import { checkSms } from '../../harness/notify/providers.ts';
+import { ProviderStandIn } from '../../harness/notify/stand-in.ts';
+import { TelegramBotStandIn } from '../../harness/notify/telegram-bot.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import type { World } from '../../harness/world.ts';
@@ -17,12 +20,16 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   let browser: Browser;
   let visit: Visit;
   let page: Page;
-  /** Stands for every receiver: webhooks, and Telegram. */
+  /** Stands for every receiver of a webhook. */
   let receiver: WebhookReceiver;
+  let telegram: TelegramBotStandIn;
+  let texts: ProviderStandIn;
   let folder: string;
 
   beforeAll(async () => {
     receiver = await WebhookReceiver.start();
+    telegram = await TelegramBotStandIn.start('123:secret');
+    texts = await ProviderStandIn.start(checkSms, { status: 201, body: { sid: 'SM1' } });
     folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-notify-'));
     await writeFile(path.join(folder, 'telegram'), '123:secret');
     world = await startConsoleWorld({
@@ -31,7 +38,11 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
         SIGNALBOX_RATE_LIMIT_PER_MINUTE: '10000',
         SIGNALBOX_ALLOW_LOOPBACK_WEBHOOKS: 'true',
         SIGNALBOX_TELEGRAM_TOKEN_FILE: path.join(folder, 'telegram'),
-        SIGNALBOX_TELEGRAM_URL: receiver.url,
+        SIGNALBOX_TELEGRAM_URL: telegram.url,
+        SIGNALBOX_SMS_ACCOUNT: 'AC1',
+        SIGNALBOX_SMS_TOKEN_FILE: path.join(folder, 'telegram'),
+        SIGNALBOX_SMS_FROM: '+15550100',
+        SIGNALBOX_SMS_URL: texts.url,
       },
     });
     browser = await launchChromium();
@@ -40,6 +51,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await browser?.close();
     await world?.close();
     await receiver?.close();
+    await telegram?.close();
+    await texts?.close();
     await rm(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {
@@ -77,9 +90,9 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Outages').check();
       await press('Make the group');
       await page.getByRole('heading', { name: 'On call' }).waitFor();
-      await page.getByText('admin@example.org is told of Outages everywhere, at any time.').waitFor();
+      await page.getByText('admin@example.org would be told of Outages everywhere, at any time.').waitFor();
       await page.getByText('reaches nobody').waitFor();
-      await row('admin@example.org').getByText('not proved').waitFor();
+      await row('admin@example.org').getByText('not confirmed').waitFor();
 
       await button('Change sites').click();
       await dialog().getByLabel('Depot Madrid').check();
@@ -97,7 +110,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await closed();
       await page
         .getByText(
-          'admin@example.org and operator@example.org (by Telegram) are told of Outages at Depot Madrid, Mondays to Fridays 08:00–18:00 (Europe/Madrid).',
+          'admin@example.org and operator@example.org (by Telegram) would be told of Outages at Depot Madrid, Mondays to Fridays 08:00–18:00 (Europe/Madrid).',
         )
         .waitFor();
       await row('operator@example.org').getByText('no address', { exact: true }).waitFor();
@@ -149,16 +162,16 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Kind').selectOption('webhook');
       await dialog().getByLabel('Address').fill(`${receiver.url}/noc`);
       await dialog().getByLabel('Name').fill('Ticket system');
-      await press('Add and prove it');
+      await press('Add and confirm it');
       await press('Send the code');
       await dialog().getByText('Sent. The code can be used until').waitFor();
       await dialog().getByLabel('The six digits').fill('000000');
-      await press('Prove it');
+      await press('Confirm it');
       await dialog().getByText('is not the code that was sent').waitFor();
       await dialog().getByLabel('The six digits').fill(digits());
-      await press('Prove it');
+      await press('Confirm it');
       await closed();
-      await row('Ticket system').getByText('proved').waitFor();
+      await row('Ticket system').getByText('confirmed').waitFor();
       expect(await row('Ticket system').innerText()).not.toContain('/noc');
 
       const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/notification-targets');
@@ -181,14 +194,14 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Kind').selectOption('webhook');
       await dialog().getByLabel('Address').fill('http://10.0.0.1/x');
       await dialog().getByLabel('Name').fill('Refusing');
-      await press('Add and prove it');
+      await press('Add and confirm it');
       await dialog().locator('.hint.c-not').filter({ hasText: 'https://' }).waitFor();
       await dialog().getByLabel('Address').fill(`${receiver.url}/refusing`);
-      await press('Add and prove it');
+      await press('Add and confirm it');
       await press('Send the code');
       await dialog().getByText('Not sent: it refused the key or token.').waitFor();
       await page.keyboard.press('Escape');
-      await row('Refusing').getByText('not proved').waitFor();
+      await row('Refusing').getByText('not confirmed').waitFor();
       await row('Refusing').getByRole('button', { name: 'Remove' }).click();
       await press('Remove the channel');
       await page.getByText('No channel yet.').waitFor();
@@ -344,26 +357,63 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   });
 
   describe('own addresses', () => {
-    it('adds one, proves it by the digits that arrived, switches it off and on, and removes it', async () => {
-      await addUser(world, 'ada@example.org', 'viewer');
-      receiver.reply = (response) =>
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true,"result":{"message_id":7}}');
-      await visit.signInAs('ada@example.org', '/me/notifications');
-      await row('ada@example.org').getByText('not proved').waitFor();
+    it('adds one, and proves it by the digits that arrived', async () => {
+      await addUser(world, 'grace@example.org', 'viewer');
+      await visit.signInAs('grace@example.org', '/me/notifications');
       await button('Add an address').click();
-      await dialog().getByLabel('Kind').selectOption('Telegram');
-      await dialog().getByLabel('Number of your chat with the bot').fill('4711');
-      await press('Add and prove it');
+      await dialog().getByLabel('Kind').selectOption('text message');
+      await dialog().getByLabel('Telephone number').fill('+34 600 123 456');
+      await press('Add and confirm it');
       await press('Send the code');
       await dialog().getByText('Sent. The code can be used until').waitFor();
-      await dialog().getByLabel('The six digits').fill(digits());
-      await press('Prove it');
+      await dialog()
+        .getByLabel('The six digits')
+        .fill(/\b\d{6}\b/.exec(texts.requests[0]!.body.toString())![0]);
+      await press('Confirm it');
       await closed();
-      await row('4711').getByText('proved').waitFor();
+      await row('+34600123456').getByText('confirmed').waitFor();
+    });
+
+    it('shows why nobody can see that a link was opened, and gives another one when it has ended', async () => {
+      const userId = await addUser(world, 'alan@example.org', 'viewer');
+      telegram.hasWebhook = true;
+      await visit.signInAs('alan@example.org', '/me/notifications');
+      await button('Add an address').click();
+      await dialog().getByLabel('Kind').selectOption('Telegram');
+      await press('Get the link');
+      await dialog().getByText('The bot is used by another program as well').waitFor();
+      telegram.hasWebhook = false;
+      await waitUntil('the bot is asked again', () => telegram.waiting > 0);
+      telegram.endWait();
+      await dialog().getByText('Waiting until you press Start').waitFor();
+      // In another tab.
+      await world.server.services.telegramLinks.create({ teamId: world.caller.teamId, userId });
+      await press('Get another link');
+      await press('Get the link');
+      await dialog().getByText('Waiting until you press Start').waitFor();
+      await press('Later');
+      await closed();
+    });
+
+    it('adds a Telegram chat by a link, switches it off and on, and removes it', async () => {
+      await addUser(world, 'ada@example.org', 'viewer');
+      await visit.signInAs('ada@example.org', '/me/notifications');
+      await row('ada@example.org').getByText('not confirmed').waitFor();
+      await button('Add an address').click();
+      await dialog().getByLabel('Kind').selectOption('Telegram');
+      await press('Get the link');
+      await dialog().getByText('Waiting until you press Start').waitFor();
+      const link = await dialog().getByRole('link', { name: 'Open the link in Telegram' }).getAttribute('href');
+      await dialog().getByText(link!).waitFor();
+      telegram.write({ chatId: 4711, text: `/start ${new URL(link!).searchParams.get('start')}`, at: Date.now() });
+      await dialog().getByText('Your chat is confirmed').waitFor();
+      await press('Done');
+      await closed();
+      await row('4711').getByText('confirmed').waitFor();
       await row('4711').getByRole('button', { name: 'Switch off' }).click();
       await row('4711').getByText('by you').waitFor();
       await row('4711').getByRole('button', { name: 'Switch on' }).click();
-      await row('4711').getByText('proved').waitFor();
+      await row('4711').getByText('confirmed').waitFor();
       await page.getByLabel('Groups tell you by').selectOption('Telegram');
       await page.getByLabel('Language of messages').selectOption('Español');
       await page.getByLabel('Your time zone').selectOption('Pacific/Auckland');
@@ -395,10 +445,15 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
 
     it('says so when the control plane has no account for a channel', async () => {
       await visit.signIn('viewer', '/me/notifications');
-      await row('viewer@example.org').getByRole('button', { name: 'Prove' }).click();
-      await press('Send the link');
-      await dialog().getByText('this control plane cannot send by email').waitFor();
-      visit.forgiveFailedRequests();
+      await page.getByText('cannot send by email yet. Its operator sets SIGNALBOX_SMTP_URL').waitFor();
+      await button('Add an address').click();
+      await dialog().getByLabel('Kind').selectOption('WhatsApp');
+      await dialog().getByText('cannot send by WhatsApp yet').waitFor();
+      await dialog().getByLabel('Kind').selectOption('text message');
+      await dialog().getByText('cannot send by').waitFor({ state: 'detached' });
+      await press('Cancel');
+      await row('viewer@example.org').getByText('not confirmed').waitFor();
+      expect(await row('viewer@example.org').getByRole('button', { name: 'Confirm' }).count()).toBe(0);
     });
   });
 });

@@ -62,7 +62,7 @@ describe.skipIf(isChromiumMissing || whyNoOwnMachine() !== undefined)('with one 
     await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await visit.signInAs('new@example.org', '/');
     await page.getByLabel('Name of the agent').fill('depot');
-    await page.getByRole('button', { name: 'Show the lines' }).click();
+    await page.getByRole('button', { name: 'Make the command' }).click();
     await page.getByRole('button', { name: 'Copy the lines', exact: true }).click();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     // The simulated router listens at a port of its own.

@@ -36,12 +36,12 @@ describe.skipIf(isChromiumMissing)('the page of a router', () => {
     await page.getByText('Its agent has been away since').waitFor();
     await page.getByText('The agent was stopped or restarted by somebody on its machine.').waitFor();
     const breaks = page.getByRole('table', { name: 'Breaks of agent and router' });
-    await breaks.getByRole('cell', { name: /left, still/ }).waitFor();
+    await breaks.getByRole('cell', { name: /agent stopped, still/ }).waitFor();
     await breaks.getByRole('cell', { name: /not asked, agent away/ }).waitFor();
     await world.startAgent();
     await page.getByText('The router has answered since').waitFor();
-    await breaks.getByRole('cell', { name: /left, still/ }).waitFor({ state: 'detached' });
-    await breaks.getByRole('cell', { name: /left, \d+ s/ }).waitFor();
+    await breaks.getByRole('cell', { name: /agent stopped, still/ }).waitFor({ state: 'detached' });
+    await breaks.getByRole('cell', { name: /agent stopped, \d+ s/ }).waitFor();
   });
 
   it('keeps the time that is shown in the address', async () => {
@@ -69,7 +69,7 @@ describe.skipIf(isChromiumMissing)('the page of a router', () => {
   it('lists the sessions of its agent, and its devices only', async () => {
     const { page } = visit;
     await visit.signIn('viewer', `/routers/${ids[0]}/tunnel`);
-    await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('open', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('still open', { exact: true }).waitFor();
     const asked = page.waitForRequest((request) => request.url().includes(`router_id=${ids[0]}`));
     await visit.goto(`/routers/${ids[0]}/devices`);
     await asked;

@@ -103,6 +103,75 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await endIt();
   });
 
+  it('keeps the reason over another sign-in, and the tabs of the router', async () => {
+    await visit.page.route('**/api/routers/*/terminals', (route) =>
+      route.fulfill({
+        status: 403,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ status: 403, code: 'forbidden', title: 'forbidden', detail: 'sign in again' }),
+      }),
+    );
+    await ask();
+    await visit.page.getByRole('button', { name: 'Sign in again' }).click();
+    await visit.page.waitForURL((url) => !url.pathname.startsWith('/routers/'));
+    // The session that is there still holds: whoever comes back by hand finds it, too.
+    await visit.page.goto(`${visit.origin}/routers/${routerId}/terminal`);
+    await expect.poll(() => visit.page.getByLabel('Reason').inputValue()).toBe('the uplink drops');
+    const parts = visit.page.getByRole('navigation', { name: 'Parts of this router' });
+    await parts.locator('[aria-current=page]', { hasText: 'Terminal' }).waitFor();
+    await parts.getByRole('link', { name: 'Backups' }).click();
+    await parts.locator('[aria-current=page]', { hasText: 'Backups' }).waitFor();
+    visit.forgiveFailedRequests();
+  });
+
+  describe('at an agent with another configuration', () => {
+    afterEach(async () => {
+      await world.agent!.close();
+      await world.startAgent({ terminal: 'full' });
+      await tellsLevels(['read', 'full']);
+    });
+
+    /** Until the agent has said which levels it opens. */
+    const tellsLevels = (levels: string[]): Promise<void> =>
+      expect
+        .poll(
+          async () =>
+            (await world.caller.call<{ data: { terminal_levels: string[] } }>('GET', `/api/routers/${routerId}`)).body.data.terminal_levels,
+        )
+        .toEqual(levels);
+
+    it('says before anybody asks for one how terminals are switched on', async () => {
+      await world.agent!.close();
+      await world.startAgent({ terminal: 'off' });
+      await tellsLevels([]);
+      await visit.signIn('operator', `/routers/${routerId}/terminal`);
+      await visit.page.getByText('The agent of this router opens no terminals on it.').waitFor();
+      const block = visit.page.getByLabel('Lines of agent.yaml');
+      expect(await block.innerText()).toMatch(/^# of the agent:.*\nterminal: full\n[^]*# of this router:.*\n {4}terminal:\n {6}read: /);
+      await visit.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await visit.page.getByRole('button', { name: 'Copy the lines of agent.yaml' }).click();
+      await visit.page.getByText('Copied').waitFor();
+      expect(await visit.page.evaluate<string>('navigator.clipboard.readText()')).toBe(await block.innerText());
+      expect(await visit.page.getByLabel('Lines for the router').innerText()).toContain('/user/add name=term-read group=term-read');
+      await visit.page.getByRole('button', { name: 'Copy what makes the users' }).waitFor();
+      expect(await visit.page.getByLabel('Reason').count()).toBe(0);
+      expect(await visit.accessibilityViolations()).toEqual([]);
+      // The person switches them on, and looks at the page that told how.
+      await world.agent!.close();
+      await world.startAgent({ terminal: 'read' });
+      await visit.page.getByLabel('Reason').waitFor();
+    });
+
+    it('offers an administrator no level that the agent does not open', async () => {
+      await world.agent!.close();
+      await world.startAgent({ terminal: 'read' });
+      await tellsLevels(['read']);
+      await visit.signIn('admin', `/routers/${routerId}/terminal`);
+      await visit.page.getByText('The agent of this router opens no other level than read.').waitFor();
+      expect(await visit.page.getByLabel('Level').locator('option').count()).toBe(1);
+    });
+  });
+
   async function loseAnswers(isDone: boolean): Promise<void> {
     await visit.page.route('**/api/routers/*/terminals', async (route) => {
       if (isDone) await route.fetch();
@@ -189,7 +258,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
       await section('History').getByText('read: the uplink drops').first().waitFor();
       await endIt();
       // Told by the event stream.
-      await section('History').getByText(', ended by somebody').first().waitFor();
+      await section('History').getByText(', a person ended it').first().waitFor();
       await section('Open here').getByText('no terminal').waitFor();
       await admin.goto(`/routers/${routerId}/terminal`);
       await section('Terminals of this router').getByText('operator@example.org').first().waitFor();

@@ -13,6 +13,7 @@ const ROUTERS = 12;
 /** A finger is felt in so many places of its way. */
 const SWIPE_STEPS = 8;
 /** Where a list is after ten pictures of the screen: two looks at the same picture tell nothing. */
+const FRAMES = '(async () => { for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame); })()';
 const PLACE_AFTER_FRAMES = `(async () => {
   for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
   return document.querySelector('.gbody').scrollTop;
@@ -27,7 +28,7 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
   let ids: string[];
 
   beforeAll(async () => {
-    world = await startConsoleWorld({ routers: Array.from({ length: ROUTERS }, () => ({})) });
+    world = await startConsoleWorld({ routers: Array.from({ length: ROUTERS }, () => ({})), terminal: 'read' });
     ids = await world.routerIds();
     browser = await launchChromium();
   });
@@ -106,18 +107,17 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     await page.getByRole('heading', { level: 1, name: 'router-11' }).waitFor();
   });
 
-  it('gives a device a name, by its card', async () => {
+  it('shows what is on the label of a device, and names it by a button that says so', async () => {
     await visit.signIn('operator', '/devices');
-    const device = page.getByRole('table', { name: 'Devices' }).getByRole('button').first();
-    const { height } = (await device.boundingBox())!;
+    const card = page.locator('[data-id]').first();
+    await card.getByText(/([0-9A-F]{2}:){5}[0-9A-F]{2}, \d+\.\d+\.\d+\.\d+/i).waitFor();
+    const button = card.getByRole('button', { name: /^Name / });
+    const { height } = (await button.boundingBox())!;
     expect(height).toBeGreaterThanOrEqual(24);
-    await device.tap();
+    await button.tap();
     await page.getByRole('dialog').getByLabel('Name').fill('Weather station');
     await page.getByRole('button', { name: 'Save' }).tap();
-    await page
-      .getByRole('button', { name: /Weather station/ })
-      .first()
-      .waitFor();
+    await page.getByRole('table', { name: 'Devices' }).getByText('Weather station').first().waitFor();
   });
 
   it('shows a viewer the devices without a button', async () => {
@@ -133,6 +133,28 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     await page.getByRole('link', { name: /command/i }).tap();
     await page.getByRole('combobox', { name: 'Command' }).waitFor();
     await page.getByText('router-1', { exact: true }).first().waitFor();
+  });
+
+  it('takes a command from the list by a tap, and runs nothing that lies below the list', async () => {
+    await visit.signIn('operator', `/run?routers=${ids[0]}`);
+    const box = page.getByRole('combobox', { name: 'Command' });
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().includes('/api/')) sent.push(request.url());
+    });
+    await box.fill('/ip address');
+    const options = page.getByRole('option');
+    await options.nth(1).waitFor();
+    const run = await middleOf(page.getByRole('button', { name: 'Run', exact: true }));
+    const boxes = await Promise.all((await options.all()).map(async (option) => ({ option, box: (await option.boundingBox())! })));
+    const above = boxes.find(({ box: { y, height } }) => run.y >= y && run.y <= y + height);
+    const taken = above?.option ?? options.nth(1);
+    const text = (await taken.innerText()).trim();
+    await taken.tap();
+    await waitUntil('the box has the command', async () => (await box.inputValue()).trim() === text);
+    await page.evaluate(FRAMES);
+    expect(sent).toEqual([]);
+    expect(await page.evaluate<string>('document.activeElement.role')).toBe('combobox');
   });
 
   it('opens what was under the finger when it touched the screen, although a row comes above it meanwhile', async () => {
@@ -165,5 +187,27 @@ describe.skipIf(isChromiumMissing)('on a phone, in Chromium', () => {
     expect(await page.evaluate<number>('document.scrollingElement.scrollLeft')).toBe(0);
     await last.tap();
     await page.waitForURL('**/health');
+  });
+
+  it('has the keys in a terminal that a phone lacks', async () => {
+    await visit.signIn('operator', `/routers/${ids[0]}/terminal`);
+    await page.getByLabel('Reason').fill('on the road');
+    await page.getByRole('button', { name: 'Open the terminal' }).tap();
+    const screen = page.frameLocator('iframe.terminal-screen').locator('.xterm-rows');
+    const key = (name: string) => page.getByRole('group', { name: 'Keys' }).getByRole('button', { name, exact: true });
+    await screen.getByText('] >').first().waitFor();
+    await page.keyboard.type(':put "once"\n');
+    await screen.getByText('once', { exact: true }).first().waitFor();
+    await key('Up').tap();
+    await screen.getByText('] > :put "once"').nth(1).waitFor();
+    await key('Ctrl C').tap();
+    // The tap took the keyboard from the terminal, which takes it back.
+    await expect.poll(() => page.evaluate<string>('document.activeElement.tagName')).toBe('IFRAME');
+    await screen.getByText('] >', { exact: true }).last().waitFor();
+    await page.keyboard.type(':put "after"\n');
+    await screen.getByText('after', { exact: true }).first().waitFor();
+    expect((await key('Tab').boundingBox())!.height).toBeGreaterThanOrEqual(44);
+    await page.getByRole('button', { name: 'End the terminal' }).tap();
+    await page.getByText('The terminal has ended').waitFor();
   });
 });

@@ -85,7 +85,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await visit.context.grantPermissions(['notifications'], { origin: visit.origin });
     await visit.signIn('viewer', '/me/notifications');
     await button('Show them in this browser').click();
-    await browsers().getByText('proved').waitFor();
+    await browsers().getByText('confirmed').waitFor();
     const session = await visit.context.newCDPSession(page);
     const id = await registrationOf(session);
     const message = await pushedTest();
@@ -106,7 +106,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await visit.context.grantPermissions(['notifications'], { origin: visit.origin });
     await visit.signIn('viewer', '/me/notifications');
     await button('Show them in this browser').click();
-    await browsers().getByText('proved').waitFor();
+    await browsers().getByText('confirmed').waitFor();
     const worker = visit.context.serviceWorkers()[0]!;
     const clickOn = (url: string) => worker.evaluate<string[]>(`(${CLICK})(${JSON.stringify(url)})`);
     const thread = `${visit.origin}/notifications/threads/01a1fb9c-376e-7279-a064-482cecad7b5b`;

@@ -64,6 +64,54 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       visit.forgiveFailedRequests();
     });
 
+    it('says who refused one without an end, and offers it with one', async () => {
+      await visit.signIn('operator', '/run?routers=router-0&command=%2Fping%20127.0.0.1');
+      await button('Run').click();
+      await page.getByText('Signalbox refused and sent nothing').waitFor();
+      await button('/ping address=127.0.0.1 count=4').click();
+      expect(await page.getByRole('combobox', { name: 'Command' }).inputValue()).toBe('/ping address=127.0.0.1 count=4');
+      visit.forgiveFailedRequests();
+    });
+
+    it('is begun by an example, and its one record is read line by line', async () => {
+      await visit.signIn('operator', '/run?routers=router-0');
+      await waitUntil('the box has the focus', async () =>
+        (await page.locator('input[role=combobox]:focus').count()) === 1 ? true : undefined,
+      );
+      await button('/system/resource/print').click();
+      await button('Run').click();
+      await page.getByRole('rowheader', { name: 'free-memory' }).waitFor();
+    });
+
+    it('keeps the lines of a text, under the name of its router and the command', async () => {
+      await visit.signIn('operator', '/run?routers=router-0&command=%2Fping%20192.0.2.1%20count%3D1');
+      const text = '  SEQ HOST       SIZE TTL TIME\n    0 192.0.2.1    56  64 412us';
+      await page.route('**/api/synchronous/*', (route) => route.fulfill({ json: { data: [{ ret: text }] } }));
+      await button('Run').click();
+      const answers = page.getByRole('region', { name: 'Answers' });
+      await answers.getByRole('heading').getByRole('link', { name: 'router-0' }).waitFor();
+      await answers.getByText('/ping 192.0.2.1 count=1').waitFor();
+      expect(await answers.getByRole('group', { name: 'Text' }).textContent()).toBe(text);
+      expect(await answers.getByText('Other routers are chosen now').count()).toBe(0);
+      await button('Choose others').click();
+      await answers.getByText('Other routers are chosen now').waitFor();
+    });
+
+    it('that reaches no router says so in one line of whole sentences', async () => {
+      await visit.signIn('operator', '/run?routers=router-0&command=%2Finterface%2Fprint');
+      await page.route('**/api/synchronous/*', (route) =>
+        route.fulfill({ status: 503, json: { code: 'agent_offline', message: 'the agent is not connected' } }),
+      );
+      await button('Run').click();
+      const outcome = page.locator('.outcome');
+      await outcome.getByText('Nothing was done.').waitFor();
+      expect(await outcome.textContent()).toMatch(/^ ?Nothing was done\. The agent is not connected\.$/);
+      const [lamp, said] = await Promise.all([outcome.locator('svg').boundingBox(), outcome.locator('b').boundingBox()]);
+      expect(lamp!.y).toBeGreaterThanOrEqual(said!.y);
+      expect(lamp!.y).toBeLessThan(said!.y + said!.height);
+      visit.forgiveFailedRequests();
+    });
+
     it('goes to several routers, each with its own answer, and to twenty at most', async () => {
       await visit.signIn('operator', '/run?routers=router-0,router-1&command=%2Fsystem%2Fidentity%2Fprint');
       await button('Run on 2 routers').click();
@@ -72,6 +120,63 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await visit.goto('/run?q=router&command=%2Fsystem%2Fidentity%2Fprint');
       await page.getByText('A command goes to 20 routers at most').waitFor();
       expect(await button(/^Run/).isDisabled()).toBe(true);
+    });
+  });
+
+  describe('the choice of routers', () => {
+    it('says why a filter finds none, offers all of them, and names those that are meant', async () => {
+      await visit.signIn('operator', '/run');
+      await page.getByText('It runs on every router that matches').waitFor();
+      await page.getByRole('searchbox').fill('state:up');
+      await page.getByText('There is no state up. It is one of answering').waitFor();
+      await page.getByRole('searchbox').fill('nosuch');
+      await page.getByText('No router matches.').waitFor();
+      await button(`All ${ROUTERS} routers`).click();
+      await page.getByRole('heading', { level: 1, name: `Run on ${ROUTERS} routers` }).waitFor();
+      await page.getByText('and 15 more').waitFor();
+      await page.getByRole('searchbox').fill('router-20');
+      await page.getByRole('main').getByRole('link', { name: 'router-20' }).waitFor();
+    });
+  });
+
+  describe('what takes a router away', () => {
+    it('is asked about by the names of the routers, before a command runs', async () => {
+      await visit.signIn('operator', '/run?routers=router-7,router-8&command=%2Fsystem%2Freboot');
+      await page.getByText('A reboot cuts off the router').waitFor();
+      await button('Run on 2 routers').click();
+      const dialog = page.getByRole('dialog', { name: 'Reboot 2 routers?' });
+      await dialog.getByText('router-7', { exact: true }).waitFor();
+      await dialog.getByText('router-8', { exact: true }).waitFor();
+      await dialog.getByText('/system/reboot', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await page.getByRole('region', { name: 'Answers' }).count()).toBe(0);
+      await button('Run on 2 routers').click();
+      await dialog.getByRole('button', { name: 'Reboot 2 routers' }).click();
+      await page.getByRole('region', { name: 'Answers' }).getByRole('link', { name: 'router-7' }).waitFor();
+      visit.forgiveFailedRequests();
+    });
+
+    it('is seen in a script, where a reset says that no guard helps, and is asked about', async () => {
+      await visit.signIn('operator', '/run?routers=router-9&mode=script');
+      await page.getByText('no script yet').waitFor();
+      const script = page.getByRole('textbox', { name: 'Script' });
+      const guard = page.getByRole('checkbox', { name: /Undo guard/ });
+      await script.fill('/interface set ether1 comment=uplink');
+      await page.getByText('none found').waitFor();
+      await script.fill('/system reboot');
+      await page.getByText('A reboot cuts off the router').waitFor();
+      await script.fill('/system reset-configuration');
+      await page.getByText('No undo guard helps').waitFor();
+      expect(await guard.isChecked()).toBe(false);
+      await guard.check();
+      expect(await page.getByText(/loads the configuration from before it/).count()).toBe(0);
+      await page.getByLabel('What it does').fill('From the beginning');
+      await button('Run the script').click();
+      const dialog = page.getByRole('dialog', { name: 'Run this script on 1 router?' });
+      await dialog.getByText('router-9', { exact: true }).waitFor();
+      await dialog.getByText('No undo guard helps').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
     });
   });
 
@@ -142,7 +247,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await button('Cancel the job').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel the job' }).click();
       await page.getByRole('heading', { name: /Canceled/ }).waitFor();
-      await page.getByRole('link', { name: 'Run again' }).click();
+      await page.getByRole('link', { name: 'Edit and run again' }).click();
       await waitUntil('the script is there', async () =>
         (await page.getByRole('textbox', { name: 'Script' }).inputValue()) === ':put later' ? true : undefined,
       );
@@ -162,7 +267,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await jobIs(5, jobId, ({ status }) => status === 'failed');
       await visit.signIn('viewer', '/jobs?q=status%3Afailed%20router-5');
       const row = page.getByRole('row').filter({ hasText: 'It fails' });
-      await row.getByText('the script ended with an error').waitFor();
+      await row.getByText('an error in the script').waitFor();
       await page.getByText('1 job', { exact: true }).waitFor();
       await page.getByRole('searchbox').fill('status:gone');
       await page.getByText('There is no status gone').waitFor();
@@ -330,7 +435,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByLabel('What it does').fill('Names of all');
       await page.getByRole('textbox', { name: 'Script' }).fill(':put [/system identity get name]');
       await page.getByRole('checkbox', { name: 'Take a backup first' }).uncheck();
-      await page.getByLabel('Begin in a minute').fill('');
+      await page.getByLabel('Begin per minute, at most').fill('');
       await button(`Start on ${ROUTERS} routers`).click();
       const dialog = page.getByRole('dialog');
       const start = dialog.getByRole('button', { name: `Start on ${ROUTERS} routers` });
@@ -338,7 +443,9 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog.getByLabel(`Type ${ROUTERS} to confirm`).fill(String(ROUTERS));
       await start.click();
       await page.getByRole('heading', { name: /Names of all.*(runs|run|finished)/ }).waitFor();
-      await page.getByRole('img', { name: /Targets: / }).waitFor();
+      const list = page.getByRole('list', { name: /Targets: / });
+      await list.getByRole('listitem').first().getByText('canary').waitFor();
+      expect(await list.getByRole('listitem').count()).toBe(ROUTERS);
       await page.getByRole('group', { name: 'Routers by result' }).getByText('waiting').waitFor();
       await button('Cancel the campaign').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel the campaign' }).click();
@@ -346,12 +453,47 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     });
   });
 
+  it('shows a campaign of two routers by name, with what each of them said, also on a phone', async () => {
+    const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', {
+      ...JOB,
+      script: ':put [/system identity get name]',
+      router_ids: [ids[15], ids[16]],
+    });
+    await visit.signIn('viewer', `/campaigns/${body.data.id}`);
+    const list = page.getByRole('list', { name: 'Targets: 2 done' });
+    await list
+      .getByRole('listitem')
+      .filter({ hasText: /router-15.*done.*router-15/ })
+      .waitFor();
+    await list
+      .getByRole('listitem')
+      .filter({ hasText: /router-16.*done.*router-16/ })
+      .waitFor();
+    expect(await visit.violationsWideAndOnAPhone()).toEqual([]);
+  });
+
+  it('shows a campaign of many routers as a matrix', async () => {
+    const { body } = await world.caller.call<{ data: { id: string } }>('POST', '/api/campaigns', {
+      ...JOB,
+      script: ':put done',
+      router_ids: [ids[15]],
+    });
+    await page.route('**/api/campaigns/*/targets**', async (route) => {
+      const response = await route.fetch();
+      const { data } = (await response.json()) as { data: object[] };
+      const targets = Array.from({ length: 31 }, (_, position) => ({ ...data[0], position, router_id: `${ids[15]}${position}` }));
+      await route.fulfill({ response, json: { data: targets } });
+    });
+    await visit.signIn('viewer', `/campaigns/${body.data.id}`);
+    await page.getByRole('img', { name: 'Targets: 31 done' }).waitFor();
+  });
+
   describe('backups', () => {
     it('shows admins the schedule, and viewers no button', async () => {
       await visit.signIn('admin', `/routers/${ids[11]}/backups`);
       await button('Set a time').click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
-      await page.getByText('Exported at').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save the schedule' }).click();
+      await page.getByText('Exported every night at').waitFor();
       await button('Remove').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
       await page.getByText('No schedule exports this router').waitFor();

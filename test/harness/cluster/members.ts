@@ -15,24 +15,28 @@ export interface ClusterOfMembers {
   nodes: RunningServer[];
 }
 
-/** @param closers called by the test at its end, the last one first */
+/**
+ * @param closers called by the test at its end, the last one first
+ * @param perMember settings of one member, in their order
+ */
 export async function startMembers(
   closers: (() => Promise<void>)[],
   {
     members = 2,
     server = {},
+    perMember = [],
     natsLines = [],
     ...options
-  }: Omit<WorldOptions, 'databaseUrl'> & { members?: number; natsLines?: string[] } = {},
+  }: Omit<WorldOptions, 'databaseUrl'> & { members?: number; perMember?: Record<string, string>[]; natsLines?: string[] } = {},
 ): Promise<ClusterOfMembers> {
   const { url: databaseUrl } = await postgres!.createMigrated();
   const nats = await NatsServer.start(natsLines);
   closers.push(() => nats.close());
-  const world = await World.start({ ...options, databaseUrl, server: { ...(await clusterSettings(nats)), ...server } });
+  const world = await World.start({ ...options, databaseUrl, server: { ...(await clusterSettings(nats)), ...server, ...perMember[0] } });
   closers.push(() => world.close());
   const nodes = [world.server];
   while (nodes.length < members) {
-    const node = await world.startMember(await clusterSettings(nats));
+    const node = await world.startMember({ ...(await clusterSettings(nats)), ...perMember[nodes.length] });
     closers.push(() => node.close());
     nodes.push(node);
   }

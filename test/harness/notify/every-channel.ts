@@ -107,11 +107,12 @@ export const PROVIDERS: readonly ProviderCase[] = [
     check: checkSms,
     accepted: { status: 201, body: { sid: 'SM1', status: 'queued' } },
     send: (message, url, deps, signal = never) =>
-      new SmsChannel({ ...deps, token, settings: { apiUrl: url, accountId: 'AC1', from: '+15550100' } }).send(
-        message,
-        { to: '+34600000000' },
-        signal,
-      ),
+      new SmsChannel({
+        ...deps,
+        token,
+        settings: { apiUrl: url, accountId: 'AC1', from: '+15550100' },
+        statusCallback: 'https://signalbox.example.com/callbacks/sms',
+      }).send(message, { to: '+34600000000' }, signal),
     shown: (request) => new URLSearchParams(request.body.toString()).get('Body') ?? '',
   },
   {

@@ -120,11 +120,29 @@ const telegramSchema = z.strictObject({
   reply_parameters: z.strictObject({ message_id: z.int().positive(), allow_sending_without_reply: z.boolean() }).optional(),
 });
 
-export const checkTelegram: Check = (request) => [
-  ...isJson(request),
-  ...wanted('path', /^\/bot\d+:[\w-]+\/sendMessage$/.test(request.path)),
-  ...matches(telegramSchema, request),
-];
+/** core.telegram.org/bots/api#getupdates: `update_id` above 0, 1 to 100 updates; a webhook that is not wanted is not set. */
+const updatesSchema = z.strictObject({
+  offset: z.int().positive().optional(),
+  limit: z.int().min(1).max(100).optional(),
+  timeout: z.int().nonnegative().optional(),
+  allowed_updates: z.array(z.enum(['message', 'edited_message', 'callback_query', 'my_chat_member'])).optional(),
+});
+const telegramMethods: Readonly<Record<string, z.ZodType>> = {
+  sendMessage: telegramSchema,
+  // core.telegram.org/bots/api#getme: requires no parameters.
+  getMe: z.strictObject({}),
+  getUpdates: updatesSchema,
+};
+
+/** The name of the method; empty for another address. */
+export function telegramMethod({ path }: Pick<ProviderRequest, 'path'>): string {
+  return /^\/bot\d+:[\w-]+\/(\w+)$/.exec(path)?.[1] ?? '';
+}
+
+export const checkTelegram: Check = (request) => {
+  const schema = telegramMethods[telegramMethod(request)];
+  return [...isJson(request), ...wanted('path', schema !== undefined), ...(schema ? matches(schema, request) : [])];
+};
 
 /** developer.pagerduty.com, Events API v2: "Send an event". */
 const eventKeys = { routing_key: z.string().length(32), dedup_key: z.string().min(1).max(255) };
@@ -202,7 +220,12 @@ export const checkSms: Check = (request) => {
     ...wanted('one segment', fits(form.get('Body') ?? '') && form.get('Body') !== ''),
     ...wanted(
       'no other field',
-      [...form.keys()].every((name) => ['To', 'From', 'MessagingServiceSid', 'Body'].includes(name)),
+      [...form.keys()].every((name) => ['To', 'From', 'MessagingServiceSid', 'Body', 'StatusCallback'].includes(name)),
+    ),
+    // Error 21609: a whole address, which Twilio must be able to call.
+    ...wanted(
+      'StatusCallback',
+      !form.has('StatusCallback') || z.url({ protocol: /^https?$/ }).safeParse(form.get('StatusCallback')).success,
     ),
   ];
 };

@@ -73,7 +73,7 @@ describe('why a router does not answer, in one word', () => {
   test('refused', async () => {
     const port = await closedPort();
     expect(await wordOf(api(port))).toBe('refused');
-    expect(await wordOf(ssh(port))).toBe('refused');
+    expect(await wordOf(ssh(port))).toBe('ssh_refused');
   });
 
   test('timeout: something accepts the connection and says nothing', async () => {

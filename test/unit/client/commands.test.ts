@@ -54,6 +54,12 @@ test('the program knows the first word of every command, and the overview of the
   for (const word of words) expect(overview([])).toMatch(new RegExp(`\\b${word}\\b`));
 });
 
+test('the help of login says where a key comes from', async () => {
+  const text = await help('login');
+  expect(text).toContain('Settings, API keys');
+  expect(text.split('\n').every((line) => line.length <= 80)).toBe(true);
+});
+
 describe('completion', () => {
   const bash = async (...typed: string[]): Promise<string[]> => {
     const words = ['signalbox', ...typed].map((word) => `'${word}'`).join(' ');

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { splitWords } from '../../../client/cli/command-words.ts';
+import { resolvedNote } from '../../../client/cli/fault-commands.ts';
 import { joinParameters } from '../../../client/cli/router-commands.ts';
 import { printable, record, rowsText, table } from '../../../client/cli/text.ts';
 import { splitConsoleWords } from '../../../server/work/commands/console-words.ts';
@@ -27,6 +29,38 @@ describe('words of a shell become parameters of the service', () => {
       }),
     );
   });
+});
+
+describe('words of a shell are the command up to its verb', () => {
+  test.each([
+    ['/ip/address/print', '/ip/address/print', []],
+    ['/ip address print', '/ip address print', []],
+    ['ip address print where dynamic=no', 'ip address print', ['where', 'dynamic=no']],
+    ['/ip/address print detail', '/ip/address print', ['detail']],
+    ['/ip address/print ?interface=ether1', '/ip address/print', ['?interface=ether1']],
+    ['/ip address add address=10.0.0.1/24 interface=ether2', '/ip address add', ['address=10.0.0.1/24', 'interface=ether2']],
+    ['/interface print detail', '/interface print', ['detail']],
+    ['/interface/print detail', '/interface/print', ['detail']],
+    ['/export terse', '/export', ['terse']],
+    ['/ping address=192.0.2.1 count=3', '/ping', ['address=192.0.2.1', 'count=3']],
+    ['/interface/monitor-traffic ether1 once', '/interface/monitor-traffic', ['ether1', 'once']],
+    ['/system package update check-for-updates', '/system package update check-for-updates', []],
+    ['/system identity set name=export', '/system identity set', ['name=export']],
+  ])('%s', (line, command, parameters) => {
+    expect(splitWords(line.split(' '))).toEqual({ command, parameters });
+  });
+
+  test('a quoted command stays as it is', () => {
+    expect(splitWords(['/ip address print', 'detail'])).toEqual({ command: '/ip address print', parameters: ['detail'] });
+  });
+});
+
+test.each([
+  [[], ''],
+  [['open' as const], ''],
+  [['resolved' as const, 'open' as const, 'resolved' as const], '\n1 open, 2 resolved. With --open, only the open ones are listed.\n'],
+])('a list of faults that are %j ends with their numbers, if some are over', (states, note) => {
+  expect(resolvedNote(states.map((status) => ({ status })))).toBe(note);
 });
 
 test('what routers say cannot move the cursor or change the terminal', () => {

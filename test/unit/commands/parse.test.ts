@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCommand } from '../../../server/work/commands/parse.ts';
+import { auditedPath, parseCommand } from '../../../server/work/commands/parse.ts';
 import { RowsText, toPublicRow } from '../../../server/work/commands/rows.ts';
 import { AppError } from '../../../server/platform/core/errors.ts';
 
@@ -168,4 +168,17 @@ test('rows that come in batches are one JSON array', () => {
   rows.add([]);
   rows.add([{ comment: 'a "word"\n\u0000\ud800' }]);
   expect(JSON.parse(rows.toString())).toEqual([{ mac_address: 'AA:BB' }, {}, { comment: 'a "word"\n\u0000\ud800' }]);
+});
+
+describe('what the audit log keeps of a command', () => {
+  test.each([
+    ['/ip address print', '/ip/address/print'],
+    ['/system/reboot', '/system/reboot'],
+    // Values that somebody has written into the path: the router refuses it, and the log must not have them.
+    ['/user set 0 password hunter2', '/user/set'],
+    ['/ppp secret add name ann password=hunter2', '/ppp/secret/add'],
+    ['/tool fetch hunter2', '/tool/fetch'],
+    ['/nonsense password=hunter2', null],
+    ['', null],
+  ])('%j: %j', (command, kept) => expect(auditedPath(command)).toBe(kept));
 });

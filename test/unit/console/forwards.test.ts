@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Router, TransientForward } from '../../../client/index.ts';
-import { EMPTY_FORWARD, forwardOf, targetOf } from '../../../console/src/pages/work/forwards/forward-form.ts';
+import { EMPTY_FORWARD, forwardOf, ownAddressOf, targetOf } from '../../../console/src/pages/work/forwards/forward-form.ts';
 import { forwardsFilter } from '../../../console/src/pages/work/forwards/search.ts';
-import { readyLines, stateOfForward } from '../../../console/src/pages/work/forwards/words.ts';
+import { allowLines, readyLines, stateOfForward, whyWords } from '../../../console/src/pages/work/forwards/words.ts';
 
 const NOW = Date.parse('2031-05-01T08:30:00Z');
 
@@ -59,8 +59,20 @@ describe('a forward', () => {
     ]);
     expect(linesOf({ dst_port: 5432 })[1]).toBe('psql "host=signalbox.example.net port=20417 user=USER dbname=DATABASE"');
     expect(linesOf({ dst_port: 8291 })[1]).toBe('signalbox.example.net:20417');
-    expect(linesOf({ dst_port: 9 })).toHaveLength(2);
+    expect(linesOf({ dst_port: 2222 })[1]).toBe('ssh -p 20417 USER@signalbox.example.net');
     expect(linesOf({ dst_port: 443, entry_name: 'f.example.net', entry_name_port: 8443 })).toContain('https://f.example.net:8443/');
+  });
+
+  it('that an agent refuses has lines that let it lead there', () => {
+    expect(allowLines('127.0.0.1')).toBe("forwards:\n  allow: [10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 'fc00::/7', 127.0.0.1/32]");
+    expect(allowLines('2001:db8::1')).toContain("'2001:db8::1/128'");
+  });
+
+  it('says why its way was chosen, and keeps what else the agent says', () => {
+    expect(whyWords('the router forwards over SSH; direct: refused')).toBe(
+      'the router has SSH, which needs no firewall rule. The agent sets /ip ssh forwarding-enabled=local for as long as a forward needs it; direct: refused',
+    );
+    expect(whyWords('no port is free')).toBe('no port is free');
   });
 
   it('quotes what a shell would read', () => {
@@ -75,6 +87,16 @@ describe('the form of a forward', () => {
     expect(targetOf('[2001:db8::1]:443')).toEqual({ address: '2001:db8::1', port: '443' });
     expect(targetOf('nonsense')).toEqual({});
     expect(targetOf(undefined)).toEqual({});
+  });
+
+  it.each([
+    ['192.168.88.1', '192.168.88.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['gw.example.net', undefined],
+    ['cafe', undefined],
+    [null, undefined],
+  ])('knows of a router at %s the address %s', (from, address) => {
+    expect(ownAddressOf({ last_seen_from: from })).toBe(address);
   });
 
   it('sends what is no port as it is, so that the server names the field', () => {

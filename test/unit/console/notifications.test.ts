@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { NotificationGroup, ScheduleWindow } from '../../../client/index.ts';
 import { addressOf, isComplete } from '../../../console/src/pages/notifications/channels/address-fields.ts';
-import { takerWords, threadState, untoldWords } from '../../../console/src/pages/notifications/log/words.ts';
+import { stateWords, takerWords, threadState, untoldWords } from '../../../console/src/pages/notifications/log/words.ts';
 import { groupSentence, whyNobody } from '../../../console/src/pages/notifications/sentence.ts';
 import type { Names } from '../../../console/src/pages/notifications/sentence.ts';
 import { EMPTY_SILENCE, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
 import { SORTS, covers, eventsWords } from '../../../console/src/pages/notifications/topics/kinds.ts';
 import { coverOf, hoursOf, minuteOf, weekWords, windowsOf } from '../../../console/src/pages/notifications/week.ts';
+import { shortTime } from '../../../console/src/parts/times.ts';
 import { listed, targetName } from '../../../console/src/pages/notifications/words.ts';
 import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
 import { OTHER_NOTICE_KINDS } from '../../../server/platform/notices/types.ts';
@@ -51,6 +52,28 @@ describe('a week in words', () => {
 
   it('reads a time of day, and nothing else', () => {
     expect([minuteOf('07:30'), minuteOf('00:00'), minuteOf(''), minuteOf('soon')]).toEqual([450, 0, undefined, undefined]);
+  });
+});
+
+describe('what became of a message', () => {
+  const attempt = { at: '2031-05-01T08:30:00.000Z', duration_ms: 5, outcome: 'sent', error: null, detail: null } as const;
+  const sent = { state: 'sent' as const, reason: null, attempts: [attempt], delivered_at: null, read_at: null };
+  const [delivered, read] = ['2031-05-01T08:31:00.000Z', '2031-05-01T08:40:00.000Z'];
+
+  it('says how far it came', () => {
+    expect(stateWords(sent).word).toBe('sent');
+    expect(stateWords({ ...sent, delivered_at: delivered }).word).toBe(`delivered ${shortTime(delivered)}`);
+    expect(stateWords({ ...sent, delivered_at: delivered, read_at: read }).word).toBe(`read ${shortTime(read)}`);
+  });
+
+  it('says that it was not delivered, and why: in words of our own where there are any', () => {
+    const failed = (reason: string, error: string, detail: string | null) =>
+      stateWords({ ...sent, state: 'failed', reason, attempts: [attempt, { ...attempt, outcome: 'undelivered', error, detail }] });
+    expect(failed('undelivered', 'undelivered', '30003 Unreachable')).toMatchObject({ work: 'failed', word: 'not delivered', why: '' });
+    expect(failed('undelivered', 'undelivered', null).why).toBe('the provider took it and could not deliver it');
+    expect(failed('no_account', 'gone', '30005 Unknown').why).toBe('nothing arrives at this number');
+    const refused = { ...attempt, outcome: 'never', error: 'refused' } as const;
+    expect(stateWords({ ...sent, state: 'failed', reason: 'refused', attempts: [refused] }).word).toBe('given up');
   });
 });
 
@@ -109,7 +132,10 @@ describe('a group as a sentence', () => {
   const record = <T extends object>(id: string, more: T) => new Map([[id, { id, ...more }]]);
   const names = {
     members: record('anna', { email: 'anna@example.org' }),
-    targets: record('noc', { name: '#noc', channel: 'slack' }),
+    targets: new Map([
+      ['noc', { name: '#noc', channel: 'slack', verified_at: '2031-05-01T08:00:00.000Z' }],
+      ['new', { name: '#new', channel: 'slack', verified_at: null }],
+    ]),
     topics: record('outages', { name: 'Outages', events: [] }),
     sites: record('madrid', { name: 'Depot Madrid' }),
     schedules: record('office', { name: 'Office', time_zone: 'Europe/Madrid', windows: office() }),
@@ -140,11 +166,13 @@ describe('a group as a sentence', () => {
       },
     ],
     ['Nobody is told of anything by this group yet.', {}],
+    ['anna@example.org would be told of Outages everywhere, at any time.', { recipients: ['anna'], topics: ['outages'], reaches: 0 }],
     [
       'anna@example.org is told of Outages everywhere, but it is muted until an administrator ends that.',
       { recipients: ['anna'], topics: ['outages'], mute: 'always' },
     ],
     // Without its schedule nothing is muted (docs/information.md).
+    ['Slack #new (not confirmed yet) is told of Outages everywhere, at any time.', { targets: ['new'], topics: ['outages'] }],
     ['Slack #noc is told of Outages everywhere, at any time.', { targets: ['noc'], topics: ['outages'], mute: 'schedule-active' }],
   ])('%s', (sentence, changes) => {
     expect(said(changes)).toBe(sentence);
@@ -153,7 +181,7 @@ describe('a group as a sentence', () => {
   it('says what keeps it from telling anybody, and nothing when it does', () => {
     expect(whyNobody(base)).toContain('add people');
     expect(whyNobody({ ...base, recipients: ['anna'] })).toContain('choose topics');
-    expect(whyNobody({ ...base, recipients: ['anna'], topics: ['outages'], reaches: 0 })).toContain('proved');
+    expect(whyNobody({ ...base, recipients: ['anna'], topics: ['outages'], reaches: 0 })).toContain('confirmed');
     expect(whyNobody({ ...base, recipients: ['anna'], topics: ['outages'] })).toBeUndefined();
   });
 

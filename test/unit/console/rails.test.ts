@@ -3,6 +3,7 @@ import type { HistoryItem, RouterAvailability } from '../../../client/index.ts';
 import { railsOfBuckets, railsOfMany } from '../../../console/src/rails/from-buckets.ts';
 import { railsOfHistory } from '../../../console/src/rails/from-history.ts';
 import { segmentsOf, ticksOf } from '../../../console/src/rails/geometry.ts';
+import { routerReasons } from '../../../console/src/rails/reasons.ts';
 import { place } from '../../../console/src/rails/labels.ts';
 import { covering } from '../../../console/src/rails/pieces.ts';
 import type { Kind, Piece, Rails } from '../../../console/src/rails/pieces.ts';
@@ -205,5 +206,27 @@ describe('the rails of a row, from seconds per hour', () => {
     const site = railsOfMany([one, other], FOUR);
     expect(told(site.agent)).toBe('unknown 0-1, heard 1-3, away 3-4');
     expect(told(site.router)).toBe('unknown 0-1, heard 1-2, not 2-3, unasked 3-4');
+  });
+});
+
+describe('the job that is suspected of a break', () => {
+  const minutes = (count: number): number => count / 60;
+  const job = (title: string, made: number, ended: number | null) => ({ title, made: at(made), ended: ended === null ? null : at(ended) });
+  const rails: Rails = { ...DAY, agent: [], router: [piece(12, 12.1, 'not')] };
+  const said = (...deeds: ReturnType<typeof job>[]): string => routerReasons(rails, deeds)[0]!.weak;
+
+  it.each([
+    ['the last one that had ended', [job('second', 11.9, 12 - minutes(1)), job('first', 11.8, 12 - minutes(5))], '6 min, after second'],
+    [
+      'rather one under way, as that whose undo guard fires',
+      [job('guarded', 12 - minutes(2), 12.05), job('ended', 11.8, 12 - minutes(2))],
+      '6 min, while guarded was under way',
+    ],
+    ['one that has not ended yet', [job('runs', 12 - minutes(2), null)], '6 min, while runs was under way'],
+    ['none that has waited for long', [job('waits', 2, null)], '6 min'],
+    ['none that was made later', [job('later', 12.01, null)], '6 min'],
+    ['none that ended long before', [job('old', 10, 11)], '6 min'],
+  ])('is %s', (_name, deeds, expected) => {
+    expect(said(...deeds)).toBe(expected);
   });
 });

@@ -27,6 +27,7 @@ function router(identity: string, change: Partial<Router> = {}): Router {
     state_since: '2031-05-01T08:00:00.000Z',
     state_reason: null,
     agent_name: 'hq',
+    terminal_levels: null,
     ...change,
   };
 }

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { CampaignTarget, JobTimelineItem, Router } from '../../../client/index.ts';
+import type { CampaignTarget, JobDetail, JobTimelineItem, OutputGroup, Router } from '../../../client/index.ts';
 import { hunksOf, pairsOf } from '../../../console/src/pages/work/backups/diff.ts';
 import { readPair } from '../../../console/src/pages/work/backups/pair.ts';
 import { cellOf, indexAt, planOf } from '../../../console/src/pages/work/campaign/matrix-plan.ts';
+import { saidBy } from '../../../console/src/pages/work/campaign/said.ts';
 import { wavesOf } from '../../../console/src/pages/work/campaign/waves.ts';
+import { jobSentence } from '../../../console/src/pages/work/job/sentence.ts';
 import { axisOf, linesOf } from '../../../console/src/pages/work/job/timeline.ts';
 import { jobsFilter } from '../../../console/src/pages/work/jobs/search.ts';
 import { cautionOf, checksOf } from '../../../console/src/pages/work/run/caution.ts';
-import { completionsOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
+import { deedAction, deedQuestion } from '../../../console/src/pages/work/run/deed-words.ts';
+import { completionsOf, endingOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
+import { wrongFilter } from '../../../console/src/pages/work/run/filter-wrong.ts';
 import { COMMANDS } from '../../../console/src/pages/work/run/menus.ts';
 import { routersNamed } from '../../../console/src/pages/work/run/search.ts';
 import { EMPTY_DRAFT, campaignOf, isGuarded, jobOf } from '../../../console/src/pages/work/run/script-form.ts';
@@ -22,6 +26,12 @@ describe('a script that can lock somebody out', () => {
     ['/system reset-configuration no-defaults=yes', ['the whole configuration']],
     ['/import file-name=x.rsc', ['the whole configuration']],
     ['/routing bgp connection disable 0', ['routes']],
+    ['/interface bridge set bridge1 comment=mast disabled=yes', ['interfaces']],
+    ['/interface bridge set bridge1 disabled=yes comment=mast', ['interfaces']],
+    ['/interface bridge set bridge1 comment=mast \\\n  disabled=yes', ['interfaces']],
+    ['/interface bridge set bridge1 comment=mast; /interface bridge remove bridge2', ['interfaces']],
+    ['/interface bridge set bridge1 comment="$[/ip address remove 0]"', ['interfaces', 'addresses']],
+    ['/interface bridge set [/ip address remove 0] comment=mast', ['addresses']],
   ])('is recognised: %s', (script, touches) => {
     expect(cautionOf(script).touches).toEqual(touches);
   });
@@ -33,8 +43,58 @@ describe('a script that can lock somebody out', () => {
     '# /ip address remove [find]',
     '/ip address print; :log info "add nothing"',
     '/system identity set name=gw',
+    '/interface bridge set bridge1 comment="to the mast; north"',
+    '/interface/bridge/set [find name=bridge1] comment=mast',
+    '/interface bridge\nset numbers=0 comment=""; :put done',
+    ':foreach i in=[/interface find] do={ /interface set $i comment=x }',
   ])('is not suspected without a reason: %s', (script) => {
     expect(cautionOf(script).touches).toEqual([]);
+  });
+
+  it.each([
+    ['/system reboot', ['reboot'], 'not_needed'],
+    ['/system/reboot', ['reboot'], 'not_needed'],
+    ['system reboot', ['reboot'], 'not_needed'],
+    ['/system\nreboot', ['reboot'], 'not_needed'],
+    [':delay 5; /system reboot', ['reboot'], 'not_needed'],
+    [':execute "/system reboot"', ['reboot'], 'not_needed'],
+    [':do { /system/shutdown } on-error={ :put no }', ['shutdown'], 'not_needed'],
+    ['/system package update install', ['install'], 'not_needed'],
+    ['/system/package/update/install', ['install'], 'not_needed'],
+    ['/system routerboard upgrade; /system reboot', ['firmware', 'reboot'], 'not_needed'],
+    ['/system package downgrade', ['downgrade'], 'not_needed'],
+    ['/disk/format-drive usb1 file-system=ext4', ['format'], 'not_needed'],
+    ['/disk format usb1', ['format'], 'not_needed'],
+    ['/ip address add address=10.0.0.1/24 interface=ether1; /system reboot', ['reboot'], 'wanted'],
+    ['/system reset-configuration no-defaults=yes', ['reset'], 'useless'],
+    ['/ip address add address=10.0.0.1/24 interface=ether1; /system/reset-configuration', ['reset'], 'useless'],
+    ['/system backup load name=a', ['load'], 'useless'],
+  ])('takes the router away, and a guard helps or not: %s', (script, deeds, guard) => {
+    const caution = cautionOf(script);
+    expect(caution).toMatchObject({ deeds, guard });
+    expect(caution.lines.size).toBe(1);
+  });
+
+  it.each([
+    '# /system reboot',
+    '/system package update check-for-updates',
+    '/system reboot-on-panic print',
+    '/system routerboard print',
+    ':log info "a system reboot comes"',
+    '/system scheduler print',
+    '/disk print',
+  ])('takes nothing away: %s', (script) => {
+    expect(cautionOf(script)).toMatchObject({ deeds: [], guard: 'not_needed' });
+  });
+
+  it('takes the router away in its own line only', () => {
+    expect([...cautionOf('/system reboot\n:put done\nprint').lines]).toEqual([1]);
+  });
+
+  it('is asked about by its worst part, with the number of routers', () => {
+    expect(deedAction(['reboot'], 2)).toBe('Reboot 2 routers');
+    expect(deedQuestion(['reset', 'reboot'], 1, 'core-1')).toBe('Reset core-1?');
+    expect(deedQuestion([], 3, 'core-1')).toBe('Run on 3 routers?');
   });
 
   it('marks the lines that go on after a backslash, and no others', () => {
@@ -69,9 +129,23 @@ describe('a typed command', () => {
     ['ip address add address=10.0.0.1/24 interface=ether2', 'ip address add', 'address=10.0.0.1/24 interface=ether2'],
     ['/ip/route print detail', '/ip/route print', 'detail'],
     ['/ping address=192.0.2.1 count=3', '/ping', 'address=192.0.2.1 count=3'],
+    ['/ping 192.0.2.1 count=3', '/ping', 'address=192.0.2.1 count=3'],
+    ['/tool traceroute example.org count=1', '/tool traceroute', 'address=example.org count=1'],
     ['/export', '/export', ''],
   ])('is split into its two fields: %s', (line, command, parameters) => {
     expect(splitCommand(line)).toEqual({ command, parameters });
+  });
+
+  it.each([
+    ['/ping 127.0.0.1', '/ping address=127.0.0.1 count=4'],
+    ['/tool/traceroute address=example.org', '/tool/traceroute address=example.org count=1'],
+    ['/interface ethernet monitor ether1', '/interface ethernet monitor ether1 once'],
+    ['/tool torch interface=ether1', '/tool torch interface=ether1 duration=5'],
+    ['/ping 127.0.0.1 count=2', undefined],
+    ['/interface/print', undefined],
+    ['', undefined],
+  ])('is offered with what makes it end: %s', (line, ending) => {
+    expect(endingOf(line)).toBe(ending);
   });
 
   it('is completed by menus with spaces or slashes, printing first, and by what was run before', () => {
@@ -96,6 +170,25 @@ describe('addresses', () => {
 
   it('name routers by id or identity, and say which there are not', () => {
     expect(routersNamed('2,core-1,2,gone', routers)).toEqual({ routers: [routers[1], routers[0]], missing: ['gone'] });
+  });
+
+  it.each([
+    ['state:up', 0, 'There is no state up. It is one of answering, not_answering, agent_away, never_seen.'],
+    ['state:away', 0, 'No router matches.'],
+    ['-state:"never seen"', 2, undefined],
+    ['site:hq', 0, 'No site is called hq.'],
+    ['site:"main street"', 0, 'No router matches.'],
+    ['nosuch', 0, 'No router matches.'],
+    ['status:up', 0, 'No router matches. A filter has no field status. It has state, site, agent, model and version.'],
+    ['2001:db8::1', 1, undefined],
+    ['state:', 2, undefined],
+    ['', 0, undefined],
+  ])('say why a filter of routers finds none: %s', (q, found, wrong) => {
+    expect(wrongFilter(q, found, sites)).toBe(wrong);
+  });
+
+  it('do not know whether there is a site before the sites are read', () => {
+    expect(wrongFilter('site:hq', 0, undefined)).toBe('No router matches.');
   });
 
   it('filter jobs with the words of the lamps or of the interface', () => {
@@ -123,6 +216,38 @@ describe('addresses', () => {
     expect(readPair('a..b')).toEqual({ from: 'a', to: 'b' });
     expect(readPair('a')).toBeUndefined();
     expect(readPair('a..b..c')).toBeUndefined();
+  });
+});
+
+describe('what a router of a campaign said', () => {
+  const target = (id: string, status: CampaignTarget['status'], reason: string | null = null): CampaignTarget =>
+    ({ router_id: id, status, reason }) as CampaignTarget;
+  const group = (change: Partial<OutputGroup>): OutputGroup => ({
+    status: 'completed',
+    output_hash: '',
+    count: 1,
+    output: null,
+    error: null,
+    reason: null,
+    router_ids: [],
+    ...change,
+  });
+
+  it('is the first line of its group, also where the group does not name it', () => {
+    const groups = [
+      group({ output: '\n7.16\nmore', count: 6, router_ids: ['1', '2', '3', '4', '5'] }),
+      group({ status: 'failed', reason: 'script_error', error: 'no space left', output: 'x', router_ids: ['7'] }),
+    ];
+    expect(saidBy(target('1', 'completed'), groups)).toBe('7.16');
+    expect(saidBy(target('6', 'completed'), groups)).toBe('7.16');
+    expect(saidBy(target('7', 'failed', 'script_error'), groups)).toBe('no space left');
+    expect(saidBy(target('8', 'waiting'), groups)).toBeUndefined();
+  });
+
+  it('is not guessed where two groups have its result', () => {
+    const groups = [group({ output: 'a', count: 6, router_ids: ['1'] }), group({ output: 'b', router_ids: ['7'] })];
+    expect(saidBy(target('6', 'completed'), groups)).toBeUndefined();
+    expect(saidBy(target('7', 'completed'), groups)).toBe('b');
   });
 });
 
@@ -161,6 +286,38 @@ describe('the timeline of a job', () => {
       ['moment', 0],
     ]);
     expect(lines[1]).toMatchObject({ says: 'waits for its agent', why: 'network', isGoingOn: false });
+  });
+
+  it('says what the agent does before the script', () => {
+    const because = (make_backup: boolean, undo_unless_reachable_seconds: number | null): string =>
+      linesOf(items, 0, { make_backup, undo_unless_reachable_seconds })[2]!.why;
+    expect(because(true, 120)).toBe('which checks the script, takes the backup and arms the undo guard');
+    expect(because(false, null)).toBe('which checks the script');
+    expect(linesOf(items, 0)[2]!.why).toBe('');
+  });
+
+  it('says that nothing ran where the check of the script refused it, and only there', () => {
+    const refused = {
+      status: 'failed',
+      reason: 'script_error',
+      started_at: null,
+      failed_at: at(2),
+      output: null,
+      output_truncated: false,
+      backup: null,
+      error: 'syntax error (line 3 column 7)',
+    } as JobDetail;
+    const said = (change: Partial<JobDetail>): string => {
+      const { strong, weak } = jobSentence({ ...refused, ...change }, null);
+      return `${strong} ${weak}`;
+    };
+    const ends = [item('ended', 2, { phase: 'done', reason: 'script_error' })];
+    expect(said({})).toMatch(/^Refused by the router's check of the script .*: nothing ran, no backup was taken\.$/);
+    expect(linesOf(ends, 0, refused)[0]!.why).toBe("refused by the router's check of the script, nothing ran");
+    for (const ran of [{ started_at: at(1) }, { output: '' }, { output_truncated: true }, { backup: 'b' }, { error: 'no such item' }]) {
+      expect(said(ran)).toMatch(/^Failed .*: an error in the script\./);
+      expect(linesOf(ends, 0, { ...refused, ...ran })[0]!.why).toBe('an error in the script');
+    }
   });
 
   it('folds a wait of hours, so that a run of seconds can be seen', () => {

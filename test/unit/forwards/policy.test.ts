@@ -3,6 +3,8 @@ import { AppError } from '../../../server/platform/core/errors.ts';
 import { normaliseDestination, normaliseSource, sourceMatcher } from '../../../server/work/forwards/policy.ts';
 import { timeToExpire } from '../../../server/work/forwards/time-to-expire.ts';
 
+const HOW = 'The operator of the control plane allows private ones by SIGNALBOX_ALLOW_PRIVATE_SOURCES=on';
+
 function refusal(work: () => unknown): Record<string, string[]> | undefined {
   try {
     work();
@@ -43,11 +45,11 @@ describe('allow_from', () => {
     ['0.0.0.0/24', 'must be a public address, not a unspecified one'],
     ['224.0.0.1', 'must be a public address, not a multicast one'],
     ['255.255.255.255', 'must be a public address, not a broadcast one'],
-    ['192.168.1.1', 'must be a public address; this one is private'],
-    ['127.0.0.1', 'must be a public address; this one is loopback'],
-    ['100.64.1.1', 'must be a public address; this one is carrierGradeNat'],
-    ['fd00::1', 'must be a public address; this one is uniqueLocal'],
-    ['::ffff:10.0.0.1', 'must be a public address; this one is private'],
+    ['192.168.1.1', `must be a public address; this one is private. ${HOW}`],
+    ['127.0.0.1', `must be a public address; this one is loopback. ${HOW}`],
+    ['100.64.1.1', `must be a public address; this one is carrierGradeNat. ${HOW}`],
+    ['fd00::1', `must be a public address; this one is uniqueLocal. ${HOW}`],
+    ['::ffff:10.0.0.1', `must be a public address; this one is private. ${HOW}`],
   ])('%s is refused', (given, reason) => {
     expect(refusal(() => normaliseSource(given, { allowPrivate: false }))).toEqual({ allow_from: [reason] });
   });

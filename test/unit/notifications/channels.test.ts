@@ -89,6 +89,11 @@ describe.each(PROVIDERS)('$name', (one) => {
     }
   });
 
+  test('carries the code that proves an address, in every language', async () => {
+    const view = viewOf({ type: 'proof', code: '493017', by: 'ana.ruiz@depot-madrid.example.com', validMs: 10 * 60_000 }, { kind: 'test' });
+    for (const locale of LOCALES) expect(one.shown(await requestFor(one, messageOf(view, { locale }))), locale).toContain('493017');
+  });
+
   test('takes whatever routers are called, and never gets a longer message than it takes', async () => {
     const name = fc.oneof(
       fc.constantFrom(...HOSTILE_NAMES),

@@ -27,6 +27,14 @@ test('six channels need no account, and each account brings its own', () => {
   expect(Object.keys(made(channels)).slice(6)).toEqual(['telegram', 'whatsapp', 'sms']);
 });
 
+test('what Meta says later is heard with its two secrets only', () => {
+  expect(checkConfig(ACCOUNTS).channels.whatsapp).toMatchObject({ callbacks: null });
+  const files = { SIGNALBOX_WHATSAPP_APP_SECRET_FILE: '/x', SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE: '/y' };
+  expect(checkConfig({ ...ACCOUNTS, ...files }).channels.whatsapp).toMatchObject({
+    callbacks: { appSecretFile: '/x', verifyTokenFile: '/y' },
+  });
+});
+
 test('browsers have a poster of their own: the networks of the operator are not for what a member names', async () => {
   const asked: string[] = [];
   const posterOf = (name: string) => ({
@@ -46,6 +54,14 @@ test('browsers have a poster of their own: the networks of the operator are not 
 test.each<[Record<string, string>, string]>([
   [{ SIGNALBOX_SMS_ACCOUNT: 'AC1' }, 'SIGNALBOX_SMS_TOKEN_FILE is needed with SIGNALBOX_SMS_ACCOUNT'],
   [{ SIGNALBOX_SMS_FROM: '+15550100123' }, 'SIGNALBOX_SMS_ACCOUNT is needed with SIGNALBOX_SMS_FROM'],
+  [
+    { ...ACCOUNTS, SIGNALBOX_WHATSAPP_APP_SECRET_FILE: '/x' },
+    'SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE is needed with SIGNALBOX_WHATSAPP_APP_SECRET_FILE',
+  ],
+  [
+    { SIGNALBOX_WHATSAPP_APP_SECRET_FILE: '/x', SIGNALBOX_WHATSAPP_VERIFY_TOKEN_FILE: '/y' },
+    'SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID is needed with SIGNALBOX_WHATSAPP_APP_SECRET_FILE',
+  ],
   [{ SIGNALBOX_WHATSAPP_TOKEN_FILE: '/x' }, 'SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID is needed with SIGNALBOX_WHATSAPP_TOKEN_FILE'],
   [{ ...ACCOUNTS, SIGNALBOX_SMS_FROM: 'a name that is too long' }, 'SIGNALBOX_SMS_FROM must be a telephone number'],
   [{ ...ACCOUNTS, SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID: '../x' }, 'SIGNALBOX_WHATSAPP_PHONE_NUMBER_ID must be the id of a phone number'],

@@ -5,7 +5,7 @@ import type { SendResult } from '../../../server/outbound/notifications/channels
 import type { ResolveName } from '../../../server/platform/outgoing/lookup.ts';
 import { Poster } from '../../../server/platform/outgoing/poster.ts';
 import { newWebhookSecret } from '../../../server/platform/outgoing/signature.ts';
-import { agentAway, endOf, messageOf, SUBJECTS, viewOf } from '../../harness/notify/views.ts';
+import { agentAway, endOf, messageOf, storm, SUBJECTS, viewOf } from '../../harness/notify/views.ts';
 import { cut, hang, later, WebhookReceiver } from '../../harness/webhook-receiver.ts';
 import type { Reply } from '../../harness/webhook-receiver.ts';
 
@@ -13,6 +13,12 @@ const nobody: ResolveName = () => Promise.reject(Object.assign(new Error('no'), 
 const never = new AbortController().signal;
 const secret = newWebhookSecret();
 const NOW = Date.now();
+/** Standard Webhooks, "Payload size": more than this should be an address to fetch it from. */
+const COMMON_LIMIT_BYTES = 20 * 1024;
+
+interface StormBody {
+  data: { thread: { subject: object; item_count: number; items: unknown[] }; text: { first: string; row_count: number } };
+}
 
 let receiver: WebhookReceiver;
 let poster: Poster;
@@ -65,6 +71,21 @@ test('the end has its time, and every subject has its facts', async () => {
     .slice(1)
     .map(({ body }) => (JSON.parse(body) as { data: { thread: { subject: { type: string } } } }).data);
   expect(subjects.map(({ thread }) => thread.subject.type)).toEqual(SUBJECTS.map(({ type }) => type));
+});
+
+test.each([
+  ['the opening', storm()],
+  ['the end', endOf(storm())],
+])('%s of 812 routers has the right numbers, a cut list, and less than receivers commonly take', async (_, thread) => {
+  expect(await send(thread)).toEqual({ outcome: 'sent' });
+  const [request] = receiver.received;
+  expect(Buffer.byteLength(request!.body)).toBeLessThanOrEqual(COMMON_LIMIT_BYTES);
+  const { data } = new Webhook(secret).verify(request!.body, request!.headers) as StormBody;
+  expect(data.thread.subject).toMatchObject({ type: 'storm', sites: 37, routers: 812 });
+  expect(data.thread.item_count).toBe(812);
+  expect(data.thread.items.length).toBeLessThan(812);
+  expect(data.text.row_count).toBe(812);
+  expect(data.text.first).toContain('37 sites, 812 routers');
 });
 
 test('nothing is sent unsigned', async () => {

@@ -120,7 +120,18 @@ test('the user may log in from the container alone, with the policies of SECURIT
   expect(user).toMatchObject({ group: 'signalbox-container', address: '172.31.255.2/32' });
   expect(user['password']).toMatch(/^[A-Za-z2-9]{32}$/);
   const { policy } = bench.items('/user/group').find(({ name }) => name === 'signalbox-container')!;
-  expect(policy!.split(',').toSorted()).toEqual(['api', 'ftp', 'password', 'policy', 'read', 'sensitive', 'ssh', 'test', 'write']);
+  expect(policy!.split(',').toSorted()).toEqual([
+    'api',
+    'ftp',
+    'password',
+    'policy',
+    'read',
+    'reboot',
+    'sensitive',
+    'ssh',
+    'test',
+    'write',
+  ]);
 });
 
 test('the agent reads its configuration: the certificate is pinned, and the password is the user’s', async () => {

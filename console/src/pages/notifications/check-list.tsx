@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { words } from './words.ts';
 
 interface Option {
   id: string;
@@ -33,9 +34,9 @@ export function CheckList({ legend, options, chosen, onChange, empty }: Props) {
       {options.length === 0 ? <p className="hint">{empty}</p> : null}
       {options.length > MANY ? (
         <label className="fbox">
-          <span className="sr">Filter</span>
-          <input type="search" value={filter} placeholder="Name" onChange={({ target }) => setFilter(target.value)} />
-          <span className="t2 faint">{chosen.length} chosen</span>
+          <span className="sr">{words.checkList.filter}</span>
+          <input type="search" value={filter} placeholder={words.checkList.name} onChange={({ target }) => setFilter(target.value)} />
+          <span className="t2 faint">{words.checkList.chosen(chosen.length)}</span>
         </label>
       ) : null}
       <div className="check-rows">

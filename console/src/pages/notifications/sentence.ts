@@ -29,13 +29,19 @@ export function groupSentence(group: NotificationGroup, names: Names): Piece[] {
   if (who.length + topics.length === 0) return [loud('Nobody'), plain(' is told of anything by this group yet.')];
   return [
     who.length === 0 ? loud('Nobody') : strong(listed(who)),
-    plain(who.length > 1 ? ' are told of ' : ' is told of '),
+    plain(verbOf(who.length, group)),
     topics.length === 0 ? loud('nothing') : strong(listed(topics)),
     ...placesOf(group, names),
     ...timesOf(group, names),
     plain('.'),
     ...escalationOf(group, names),
   ];
+}
+
+/** Who has no address yet that works is told of nothing. */
+function verbOf(people: number, { reaches }: NotificationGroup): string {
+  if (people > 0 && reaches === 0) return ' would be told of ';
+  return people > 1 ? ' are told of ' : ' is told of ';
 }
 
 /** People with their channels, and the channels of the team. */
@@ -49,7 +55,8 @@ export function whoOf({ recipients, notifiables, targets }: NotificationGroup, n
   });
   const places = targets.map((id) => {
     const target = names.targets.get(id);
-    return target ? targetName(target) : 'a removed channel';
+    if (target === undefined) return 'a removed channel';
+    return target.verified_at === null ? `${targetName(target)} (not confirmed yet)` : targetName(target);
   });
   return [...people, ...places];
 }
@@ -76,6 +83,6 @@ function escalationOf({ escalate_after_minutes: minutes, escalate_to: to }: Noti
 export function whyNobody({ recipients, notifiables, targets, topics, reaches }: NotificationGroup): string | undefined {
   if (recipients.length + notifiables.length + targets.length === 0) return 'It names nobody: add people or a channel.';
   if (topics.length === 0) return 'It follows no topic, so there is nothing to tell: choose topics.';
-  if (reaches === 0) return 'No address of it is proved and switched on: “Who is told” says what each one lacks.';
+  if (reaches === 0) return 'Nobody in it has a confirmed address that is switched on: “Who is told” says what each one lacks.';
   return undefined;
 }

@@ -1,5 +1,24 @@
 import type { GroupReach, NotificationGroup, NotificationTarget } from '../../../../client/browser.ts';
 
+export const words = {
+  tabs: 'Notifications',
+  /** The parts of the notifications, as their tabs and pages are called. */
+  part: {
+    groups: 'Groups',
+    threads: 'Threads',
+    log: 'Log',
+    why: 'Why',
+    channels: 'Channels',
+    topics: 'Topics',
+    schedules: 'Schedules',
+    silences: 'Silences',
+    own: 'My addresses',
+  },
+  unconfigured: (channel: string, settings: readonly string[]) =>
+    `This control plane cannot send by ${channel} yet. Its operator sets ${settings.join(', ')}.`,
+  checkList: { filter: 'Filter', name: 'Name', chosen: (count: number) => `${count} chosen` },
+} as const;
+
 type Channel = NotificationGroup['notifiables'][number]['channel'] | NotificationTarget['channel'] | 'web_push';
 
 const CHANNELS: Record<Channel, string> = {
@@ -38,7 +57,7 @@ const OFF: Record<string, string> = {
   key_refused: 'the receiver refuses the key',
 };
 
-/** Why nothing is sent to a proved address any more. */
+/** Why nothing is sent to a confirmed address any more. */
 export function offWords(reason: string): string {
   return OFF[reason] ?? reason.replaceAll('_', ' ');
 }
@@ -60,6 +79,7 @@ const SEND_ERRORS: Record<string, string> = {
   redirected: 'it answered with another address',
   too_large: 'the message was too large',
   signing_failed: 'the message could not be signed',
+  undelivered: 'it took the message and could not deliver it',
   not_configured: 'the operator has not configured this channel',
   password_unreadable: 'the control plane cannot read its password',
 };
@@ -104,19 +124,22 @@ export function reachWords({ state, channel, user_id: userId }: GroupReach): Rea
       return isPerson
         ? {
             word: 'no address',
-            help: `${MISSING[channel] ?? `They have no address for ${channelName(channel)}.`} Only they can add one, at their name, Notifications.`,
+            help: `${MISSING[channel] ?? `They have no address for ${channelName(channel)}.`} Only they can add one, in their profile, under Notifications.`,
           }
         : { word: 'no address', help: 'The channel has been removed.' };
     case 'unverified':
       return isPerson
-        ? { word: 'not proved', help: 'Nothing is sent to an address until its owner has proved it, at their name, Notifications.' }
-        : { word: 'not proved', help: 'Nothing is sent there until an administrator has typed in the code that was sent there.' };
+        ? {
+            word: 'not confirmed',
+            help: 'Nothing is sent to an address until its owner has confirmed it, in their profile, under Notifications.',
+          }
+        : { word: 'not confirmed', help: 'Nothing is sent there until an administrator has typed in the code that was sent there.' };
     case 'off':
       return isPerson
         ? { word: 'switched off', help: 'By its owner, or because the receiver says that the address is gone. Only they can switch it on.' }
-        : { word: 'switched off', help: 'The receiver says that it is gone. Prove the channel again.' };
+        : { word: 'switched off', help: 'The receiver says that it is gone. Confirm the channel again.' };
     case 'unsubscribed':
-      return { word: 'left', help: 'They have unsubscribed. Only they can take that back, at their name, Notifications.' };
+      return { word: 'left', help: 'They have unsubscribed. Only they can take that back, in their profile, under Notifications.' };
     case 'duplicate':
       return { word: 'told once', help: 'Another line of this group leads to the same address.' };
   }

@@ -4,6 +4,7 @@ import { useFleet } from '../../data/use-fleet.ts';
 import { PageHead } from '../../parts/page-head.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
 import { isFor, SETTINGS } from './settings-places.ts';
+import { words } from './words.ts';
 
 interface Props {
   /** One of the names in `SETTINGS`. */
@@ -23,7 +24,7 @@ export function SettingsPage({ name, sentence, note, actions, children }: Props)
   const isAllowed = isFor(place, me);
   return (
     <>
-      <Tabs label="Settings" tabs={SETTINGS.filter((setting) => isFor(setting, me))} />
+      <Tabs label={words.tabs} tabs={SETTINGS.filter((setting) => isFor(setting, me))} />
       <PageHead title={name} sentence={isAllowed ? sentence : undefined} note={note} actions={isAllowed ? actions : undefined} />
       {isAllowed ? <div className="sections">{children}</div> : <Refused place={place} />}
     </>
@@ -31,18 +32,13 @@ export function SettingsPage({ name, sentence, note, actions, children }: Props)
 }
 
 function Refused({ place }: { place: (typeof SETTINGS)[number] }) {
-  return 'isOfInstallation' in place ? <ForInstallation what={place.name} /> : <ForAdmins what={place.name} />;
+  return 'isOfInstallation' in place ? <ForInstallation /> : <ForAdmins what={words.thisPage} />;
 }
 
 /** No administrator of a team may give this right, so there is nobody here to ask. */
-function ForInstallation({ what }: { what: string }) {
+function ForInstallation() {
   const { me } = useFleet();
-  return (
-    <p className="empty">
-      {what} are for administrators of the installation. Whoever runs the server makes you one there: signalbox user installation-admin{' '}
-      {me.email}
-    </p>
-  );
+  return <p className="empty">{words.forInstallation(me.email)}</p>;
 }
 
 /** Said instead of something that only administrators may see or do. */
@@ -52,8 +48,8 @@ export function ForAdmins({ what }: { what: string }) {
   const admins = records.filter(({ role, active }) => active && role === 'admin').map(({ email }) => email);
   return (
     <p className="empty">
-      {what} is for administrators of {me.team.name}. You are {me.role === 'operator' ? 'an operator' : 'a viewer'}.
-      {admins.length === 0 ? null : ` Ask ${admins.join(' or ')}.`}
+      {words.forAdmins(what, me.team.name, me.role)}
+      {admins.length === 0 ? null : ` ${words.ask(admins)}`}
     </p>
   );
 }

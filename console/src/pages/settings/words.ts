@@ -1,3 +1,27 @@
+import type { Role } from '../../session/roles.ts';
+
+export const words = {
+  tabs: 'Settings',
+  /** The parts of the settings, as their tabs and pages are called. */
+  part: {
+    team: 'Team',
+    members: 'Members',
+    keys: 'API keys',
+    enrolment: 'Enrolment',
+    clients: 'Applications',
+    webhook: 'Webhooks',
+    revocations: 'Revocations',
+    audit: 'Audit log',
+    nodes: 'Control planes',
+  },
+  forInstallation: (email: string | null) =>
+    `This page is for administrators of the installation. Whoever runs the server makes you one there: signalbox user installation-admin ${email ?? ''}`,
+  thisPage: 'This page',
+  forAdmins: (what: string, team: string, role: Role) =>
+    `${what} is for administrators of ${team}. You are ${role === 'operator' ? 'an operator' : 'a viewer'}.`,
+  ask: (admins: readonly string[]) => `Ask ${admins.join(' or ')}.`,
+} as const;
+
 /** What ends when the right behind it is taken away: docs/revoking.md. */
 export const WHAT_ENDS =
   'At once: open forwards with their connections, terminals, event streams, jobs that have not begun, and campaigns. Jobs whose script has begun go on.';

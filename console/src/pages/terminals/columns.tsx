@@ -6,9 +6,10 @@ import type { Column } from '../../parts/record-table.tsx';
 import { RouterLink } from '../../parts/router-link.tsx';
 import { stateWords } from '../../parts/terminal-words.ts';
 import { useMay } from '../../session/use-may.ts';
+import { words } from './words.ts';
 
 const ROUTER: Column<Terminal> = {
-  title: 'Router',
+  title: words.columns.router,
   width: 'minmax(110px, .8fr)',
   cell: ({ router_id: id }) => <RouterLink id={id} />,
   className: 'el',
@@ -29,12 +30,18 @@ export function columnsOf(cells: Cells): readonly Column<Terminal>[] {
 /** Terminals of one router. */
 export function columnsOfRouter({ openerOf, onEnd }: Cells): readonly Column<Terminal>[] {
   return [
-    { title: 'Who', width: 'minmax(110px, .9fr)', cell: openerOf, className: 'el' },
-    { title: 'Level', width: '48px', cell: ({ level }) => level, isWide: true },
-    { title: 'Reason', width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
-    { title: 'State', width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
-    { title: 'Opened', width: '84px', cell: ({ created_at: at }) => <Moment at={at} className="dim" />, className: 'num', isWide: true },
-    { title: 'Actions', width: '84px', cell: (terminal) => <Acts terminal={terminal} onEnd={onEnd} /> },
+    { title: words.columns.opener, width: 'minmax(110px, .9fr)', cell: openerOf, className: 'el' },
+    { title: words.columns.level, width: '48px', cell: ({ level }) => level, isWide: true },
+    { title: words.columns.reason, width: 'minmax(140px, 1.4fr)', cell: ({ reason }) => reason, className: 'el' },
+    { title: words.columns.state, width: 'minmax(150px, 1fr)', cell: stateWords, className: 'el dim', isWide: true },
+    {
+      title: words.columns.opened,
+      width: '84px',
+      cell: ({ created_at: at }) => <Moment at={at} className="dim" />,
+      className: 'num',
+      isWide: true,
+    },
+    { title: words.columns.acts, width: '110px', cell: (terminal) => <Acts terminal={terminal} onEnd={onEnd} /> },
   ];
 }
 
@@ -44,14 +51,22 @@ function Acts({ terminal, onEnd }: { terminal: Terminal; onEnd: Cells['onEnd'] }
   if (terminal.status === 'open') {
     if (!isAdmin && terminal.opened_by !== me.id) return null;
     return (
-      <button type="button" className="btn quiet sm" onClick={() => onEnd(terminal)}>
-        End
-      </button>
+      <>
+        {terminal.opened_by === me.id ? (
+          <AppLink href={`/routers/${terminal.router_id}/terminal`} className="hand">
+            {words.columns.goOn}
+          </AppLink>
+        ) : null}{' '}
+        <button type="button" className="btn quiet sm" onClick={() => onEnd(terminal)}>
+          {words.columns.end}
+        </button>
+      </>
     );
   }
-  return isAdmin && terminal.recording === 'kept' ? (
+  // Of one that never opened, nothing can be played.
+  return isAdmin && terminal.recording === 'kept' && terminal.opened_at !== null ? (
     <AppLink href={`/terminals/${terminal.id}`} className="hand">
-      Recording
+      {words.columns.recording}
     </AppLink>
   ) : null;
 }

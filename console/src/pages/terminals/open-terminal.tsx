@@ -1,11 +1,14 @@
 import type { TerminalWithTicket } from '../../../../client/browser.ts';
 import { AppLink } from '../../parts/app-link.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { fill } from '../../parts/fill.tsx';
 import { Moment } from '../../parts/moment.tsx';
+import { useIsPhone } from '../../parts/use-is-phone.ts';
 import { Screen } from './screen.tsx';
 import { useEnd } from './use-end.tsx';
 import { useTerminal } from './use-terminal.ts';
 import type { Phase } from './use-terminal.ts';
+import { words } from './words.ts';
 
 interface Props {
   identity: string;
@@ -17,33 +20,40 @@ interface Props {
 export function OpenTerminal({ identity, opened, onAgain }: Props) {
   const { phase, lines, paste, dropLines, onMessage, speaker, leave, attachHere } = useTerminal(opened);
   const { end, isSending, outcome } = useEnd();
+  const isPhone = useIsPhone();
   const isOver = phase.kind === 'ended';
   return (
     <div className="terminal-page">
-      <h1 className="sr">Terminal on {identity}</h1>
+      <h1 className="sr">{words.attached.title(identity)}</h1>
       <div className="terminal-banner" role="note">
-        <span className="terminal-recorded">Recorded</span>
+        <span className="terminal-recorded">{words.attached.recorded}</span>
         <span>
-          <AppLink href={`/routers/${opened.router_id}`}>
-            <b>{identity}</b>
-          </AppLink>
-          , level {opened.level}, since <Moment at={opened.created_at} />: {opened.reason}
+          {fill(words.attached.banner, {
+            router: (
+              <AppLink href={`/routers/${opened.router_id}`}>
+                <b>{identity}</b>
+              </AppLink>
+            ),
+            level: opened.level,
+            time: <Moment at={opened.created_at} />,
+            reason: opened.reason,
+          })}
         </span>
         <span className="terminal-acts">
           {isOver ? (
             <button type="button" className="btn sm" onClick={onAgain}>
-              Open another
+              {words.attached.another}
             </button>
           ) : (
             <button
               ref={leave}
               type="button"
               className="btn sm"
-              title="Ctrl+F6 brings the keyboard here"
+              title={words.attached.endHint}
               disabled={isSending}
               onClick={() => end(opened)}
             >
-              End the terminal
+              {words.attached.end}
             </button>
           )}
         </span>
@@ -53,11 +63,12 @@ export function OpenTerminal({ identity, opened, onAgain }: Props) {
         {wordsOf(phase)}
         {phase.kind === 'elsewhere' ? (
           <button type="button" className="btn quiet sm" onClick={attachHere}>
-            Attach here
+            {words.attached.attachHere}
           </button>
         ) : null}
       </p>
-      <Screen title={`Terminal of ${identity}. Ctrl+F6 leaves it.`} onMessage={onMessage} speaker={speaker} />
+      <Screen title={words.attached.screen(identity)} onMessage={onMessage} speaker={speaker} />
+      {isPhone && !isOver ? <Keys onKey={(text) => speaker.current?.({ kind: 'keys', text })} /> : null}
       {lines === undefined ? null : <Lines text={lines} onPaste={paste} onClose={dropLines} />}
     </div>
   );
@@ -66,34 +77,46 @@ export function OpenTerminal({ identity, opened, onAgain }: Props) {
 function wordsOf(phase: Phase): string {
   switch (phase.kind) {
     case 'connecting':
-      return 'Connecting';
+      return words.phase.connecting;
     case 'open':
       return '';
     case 'away':
-      return 'The agent is away. The shell waits for it, five minutes at most.';
+      return words.phase.away;
     case 'lost':
-      return 'The connection is lost. Trying again; no output is lost.';
+      return words.phase.lost;
     case 'elsewhere':
-      return 'This terminal is attached in another window. ';
+      return `${words.phase.elsewhere} `;
     case 'ended':
-      return `The terminal has ended${phase.message === '' ? '' : `: ${phase.message}`}.`;
+      return words.phase.ended(phase.message);
   }
+}
+
+/** What a person needs to complete a word, to stop a command that goes on, and to bring an earlier one back. */
+function Keys({ onKey }: { onKey: (text: string) => void }) {
+  return (
+    <div className="terminal-keys" role="group" aria-label={words.keys.label}>
+      {words.keys.list.map(([sign, name, text]) => (
+        <button type="button" className="key" key={name} aria-label={name} onClick={() => onKey(text)}>
+          {sign}
+        </button>
+      ))}
+    </div>
+  );
 }
 
 /** Several lines would run one after the other: they are shown first. */
 function Lines({ text, onPaste, onClose }: { text: string; onPaste: () => void; onClose: () => void }) {
   const lines = text.replace(/\r?\n$/, '').split(/\r?\n/);
-  const count = `${lines.length} line${lines.length === 1 ? '' : 's'}`;
   return (
-    <Dialog title={`Paste ${count}?`} onClose={onClose}>
-      <p>The router runs each line as soon as its end arrives.</p>
+    <Dialog title={words.paste.title(lines.length)} onClose={onClose}>
+      <p>{words.paste.what}</p>
       <pre className="terminal-lines">{lines.join('\n')}</pre>
       <div className="acts">
         <button type="button" className="btn" onClick={onClose}>
-          Cancel
+          {words.paste.cancel}
         </button>
         <button type="button" className="btn main-act" onClick={onPaste}>
-          Paste {count}
+          {words.paste.paste(lines.length)}
         </button>
       </div>
     </Dialog>

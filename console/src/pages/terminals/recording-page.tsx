@@ -5,6 +5,7 @@ import type { Terminal } from '../../../../client/browser.ts';
 import { useOpeners } from '../../data/use-names.ts';
 import { useRecord } from '../../data/use-record.ts';
 import { AppLink } from '../../parts/app-link.tsx';
+import { fill } from '../../parts/fill.tsx';
 import { MissingRecord } from '../../parts/missing.tsx';
 import { Moment } from '../../parts/moment.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
@@ -17,6 +18,7 @@ import type { Cast } from './recording.ts';
 import { Screen } from './screen.tsx';
 import { SPEEDS, usePlayback } from './use-playback.ts';
 import { stateWords } from '../../parts/terminal-words.ts';
+import { words } from './words.ts';
 
 /** One terminal: who, where, why, how it ended; for administrators, what the router printed, played again. */
 export function RecordingPage() {
@@ -24,33 +26,25 @@ export function RecordingPage() {
   const { data: terminal, error } = useRecord('terminals', 'getTerminal', { path: { terminal_id: terminalId } });
   const openerOf = useOpeners();
   const isAdmin = useMay('admin');
-  if (error && !terminal) return <MissingRecord error={error} what="terminal" list={{ href: '/terminals', name: 'Terminals' }} />;
+  if (error && !terminal) return <MissingRecord error={error} what={words.terminal} list={{ href: '/terminals', name: words.terminals }} />;
   if (!terminal) return <Reading />;
   return (
     <>
       <PageHead
-        crumb={<AppLink href="/terminals">Terminals</AppLink>}
-        title={
-          <>
-            Terminal on <RouterLink id={terminal.router_id} />
-          </>
-        }
+        crumb={<AppLink href="/terminals">{words.terminals}</AppLink>}
+        title={fill(words.recording.title, { router: <RouterLink id={terminal.router_id} /> })}
         sentence={
           <>
             <b>{terminal.reason}</b> {stateWords(terminal)}
           </>
         }
-        note={
-          <>
-            Level {terminal.level}, opened by {openerOf(terminal)} from {terminal.source}, <Moment at={terminal.created_at} />
-            {terminal.ended_at === null ? null : (
-              <>
-                {' '}
-                to <Moment at={terminal.ended_at} />
-              </>
-            )}
-          </>
-        }
+        note={fill(terminal.ended_at === null ? words.recording.note : words.recording.noteEnded, {
+          level: terminal.level,
+          opener: openerOf(terminal),
+          source: terminal.source,
+          start: <Moment at={terminal.created_at} />,
+          end: <Moment at={terminal.ended_at} />,
+        })}
       />
       {isAdmin && terminal.recording === 'kept' ? <Recording id={terminal.id} /> : <p className="empty">{missing(terminal, isAdmin)}</p>}
     </>
@@ -58,9 +52,9 @@ export function RecordingPage() {
 }
 
 function missing({ recording, status }: Terminal, isAdmin: boolean): string {
-  if (!isAdmin) return 'Administrators play recordings.';
-  if (recording === 'deleted') return 'The recording was deleted: it was older than recordings are kept.';
-  return status === 'open' ? 'The router has printed nothing yet.' : 'The router has printed nothing.';
+  if (!isAdmin) return words.recording.mayNot;
+  if (recording === 'deleted') return words.recording.deleted;
+  return status === 'open' ? words.recording.nothingYet : words.recording.nothing;
 }
 
 function Recording({ id }: { id: string }) {
@@ -70,11 +64,14 @@ function Recording({ id }: { id: string }) {
     queryFn: async ({ signal }) => {
       const headers = { authorization: `Bearer ${await session.token()}` };
       const answer = await fetch(`/api/terminals/${encodeURIComponent(id)}/recording`, { headers, signal });
-      if (!answer.ok) throw new Error('There is no such recording.');
+      // Deleted since the record was read: recordings are kept for some time only.
+      if (answer.status === 404) return null;
+      if (!answer.ok) throw new Error(answer.statusText);
       return readCast(await answer.text());
     },
   });
-  if (error) return <ReadingFailed error={error} what="The recording" />;
+  if (error) return <ReadingFailed error={error} what={words.recording.what} />;
+  if (cast === null) return <p className="empty">{words.recording.none}</p>;
   return cast ? <Player key={id} cast={cast} /> : <Reading />;
 }
 
@@ -84,7 +81,7 @@ function Player({ cast }: { cast: Cast }) {
     <div className="terminal-page">
       <Controls {...playback} />
       <Screen
-        title="Recording of a terminal"
+        title={words.recording.screen}
         speaker={playback.speaker}
         onMessage={(message) => {
           if (message.kind === 'ready') playback.begin();
@@ -96,25 +93,23 @@ function Player({ cast }: { cast: Cast }) {
 
 function Controls({ at, length, speed, setSpeed, isPlaying, seek, playOrPause }: ReturnType<typeof usePlayback>) {
   return (
-    <div className="terminal-banner" role="group" aria-label="Player">
+    <div className="terminal-banner" role="group" aria-label={words.player.title}>
       <button type="button" className="btn sm main-act" onClick={playOrPause}>
-        {isPlaying ? 'Pause' : 'Play'}
+        {isPlaying ? words.player.pause : words.player.play}
       </button>
       <input
         type="range"
         className="terminal-position"
-        aria-label="Position in seconds"
+        aria-label={words.player.position}
         min={0}
         max={Math.max(0.1, length)}
         step={0.1}
         value={at}
         onChange={(event) => seek(Number(event.target.value))}
       />
-      <span className="num dim">
-        {at.toFixed(0)} of {length.toFixed(0)} s
-      </span>
+      <span className="num dim">{words.player.at(at.toFixed(0), length.toFixed(0))}</span>
       <label>
-        Speed{' '}
+        {words.player.speed}{' '}
         <select
           className="control"
           value={speed}
@@ -122,12 +117,12 @@ function Controls({ at, length, speed, setSpeed, isPlaying, seek, playOrPause }:
         >
           {SPEEDS.map((each) => (
             <option key={each} value={each}>
-              {each}×
+              {words.player.times(each)}
             </option>
           ))}
         </select>
       </label>
-      <span className="dim">Pauses are shortened to two seconds.</span>
+      <span className="dim">{words.player.pauses}</span>
     </div>
   );
 }

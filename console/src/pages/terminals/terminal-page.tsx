@@ -1,6 +1,6 @@
 import './terminals.css';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { TerminalWithTicket } from '../../../../client/browser.ts';
 import { useFleet, useRouterRecord } from '../../data/use-fleet.ts';
 import { useRecord } from '../../data/use-record.ts';
@@ -8,6 +8,8 @@ import { useList } from '../../data/use-list.ts';
 import { useOpeners } from '../../data/use-names.ts';
 import { useWrite } from '../../data/use-write.ts';
 import { AppLink } from '../../parts/app-link.tsx';
+import { CopyBlock } from '../../parts/copy-block.tsx';
+import { fill } from '../../parts/fill.tsx';
 import { Outcome, SelectField, TextField } from '../../parts/form.tsx';
 import { MissingRecord } from '../../parts/missing.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
@@ -16,38 +18,47 @@ import { Section } from '../../parts/section.tsx';
 import { ShortTable } from '../../parts/short-table.tsx';
 import { useMay } from '../../session/use-may.ts';
 import { useSession } from '../../session/use-session.ts';
+import { RouterTabs } from '../fleet/router/router-page.tsx';
 import { columnsOfRouter } from './columns.tsx';
+import { dropDraft, keepDraft, readDraft } from './draft.ts';
 import { OpenTerminal } from './open-terminal.tsx';
 import { useEnd } from './use-end.tsx';
+import { words } from './words.ts';
 
 /** A shell on one router: opened with a reason, attached to again after a reload. */
 export function TerminalPage() {
   const { routerId } = useParams({ from: '/routers/$routerId/terminal' });
   const { me } = useFleet();
-  const identity = useRouterRecord(routerId)?.identity ?? 'This router';
+  const identity = useRouterRecord(routerId)?.identity ?? words.page.thisRouter;
   const [opened, setOpened] = useState<TerminalWithTicket>();
   const mayOpen = useMay('operator');
   const { data: own, error } = useRecord('own terminal', 'listTerminals', {
     query: { router_id: routerId, status: 'open', opened_by: me.id, limit: 1 },
   });
+  // The list of routers has what was true when it was read; this page says what its agent opens now.
+  const { data: router, error: routerError } = useRecord('router', 'getRouter', { path: { router_id: routerId } });
   if (!mayOpen)
     return (
       <>
-        <PageHead crumb={crumb(routerId, identity)} title="Terminal" note="Operators and administrators open terminals." />
+        <PageHead crumb={crumb(routerId, identity)} title={words.page.title} note={words.page.mayNot} />
+        <RouterTabs routerId={routerId} />
         <Earlier routerId={routerId} />
       </>
     );
   if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
-  if (error && !own) return <MissingRecord error={error} what="terminal" list={{ href: '/terminals', name: 'Terminals' }} />;
-  if (!own) return <Reading />;
+  if (error && !own) return <MissingRecord error={error} what={words.terminal} list={{ href: '/terminals', name: words.terminals }} />;
+  if (routerError && !router)
+    return <MissingRecord error={routerError} what={words.router} list={{ href: '/routers', name: words.page.routers }} />;
+  if (!own || !router) return <Reading />;
   return (
     <>
-      <PageHead
-        crumb={crumb(routerId, identity)}
-        title="Terminal"
-        note="A shell on the router, through its agent. Everything it prints is recorded."
-      />
-      {own[0] ? <Again id={own[0].id} level={own[0].level} onOpened={setOpened} /> : <New routerId={routerId} onOpened={setOpened} />}
+      <PageHead crumb={crumb(routerId, identity)} title={words.page.title} note={words.page.note} />
+      <RouterTabs routerId={routerId} />
+      {own[0] ? (
+        <Again id={own[0].id} level={own[0].level} onOpened={setOpened} />
+      ) : (
+        <New routerId={routerId} offered={router.terminal_levels} onOpened={setOpened} />
+      )}
       <Earlier routerId={routerId} />
     </>
   );
@@ -62,14 +73,14 @@ function Earlier({ routerId }: { routerId: string }) {
   const openerOf = useOpeners();
   const { end, outcome } = useEnd();
   return (
-    <Section title="Terminals of this router" small="newest first">
+    <Section title={words.page.earlier} small={words.page.order}>
       {outcome}
       <ShortTable
-        label="Terminals of this router"
+        label={words.page.earlier}
         columns={columnsOfRouter({ openerOf, onEnd: end })}
         list={list}
         keyOf={({ id }) => id}
-        empty={<p>Nobody has opened a terminal on this router.</p>}
+        empty={<p>{words.page.empty}</p>}
       />
     </Section>
   );
@@ -78,7 +89,7 @@ function Earlier({ routerId }: { routerId: string }) {
 function crumb(routerId: string, identity: string) {
   return (
     <>
-      <AppLink href="/routers">Routers</AppLink> / <AppLink href={`/routers/${routerId}`}>{identity}</AppLink>
+      <AppLink href="/routers">{words.page.routers}</AppLink> / <AppLink href={`/routers/${routerId}`}>{identity}</AppLink>
     </>
   );
 }
@@ -96,12 +107,10 @@ function Again({ id, level, onOpened }: Opening & { id: string; level: string })
   };
   return (
     <section className="terminal-form">
-      <p>
-        You have a terminal of the level <b>{level}</b> open on this router.
-      </p>
+      <p>{fill(words.again.isOpen, { level: <b>{level}</b> })}</p>
       <p>
         <button type="button" className="btn main-act" onClick={() => void again()}>
-          Attach to it
+          {words.again.attach}
         </button>
       </p>
       <Outcome state={write.state} onLookAgain={() => void again()} />
@@ -110,17 +119,58 @@ function Again({ id, level, onOpened }: Opening & { id: string; level: string })
   );
 }
 
-const LEVELS = [
-  { value: 'read', name: 'read: look at configuration and logs' },
-  { value: 'full', name: 'full: change something' },
-] as const;
+/** Its agent opens none: how that is changed. */
+function Off() {
+  return (
+    <section className="terminal-off" role="note">
+      <p>
+        <b>{words.off.title}</b> {words.off.how}
+      </p>
+      <p>{words.off.onRouter}</p>
+      <CopyBlock text={words.off.routerLines} label={words.off.routerLabel} copied={words.off.routerCopied} />
+      <p>{words.off.inConfig}</p>
+      <CopyBlock text={words.off.lines} label={words.off.label} copied={words.off.copied} />
+    </section>
+  );
+}
 
-function New({ routerId, onOpened }: Opening & { routerId: string }) {
-  const [chosen, setChosen] = useState<'read' | 'full'>('read');
-  const [reason, setReason] = useState('');
+type Level = 'read' | 'full';
+
+interface NewProps extends Opening {
+  routerId: string;
+  /** The levels that the router's agent opens; null: it does not say, and only an attempt tells. */
+  offered: readonly Level[] | null;
+}
+
+function New({ routerId, offered, onOpened }: NewProps) {
   const mayChange = useMay('admin');
-  // The role may have become a lower one since it was chosen.
-  const level = mayChange ? chosen : 'read';
+  if (offered?.length === 0) return <Off />;
+  const levels = (offered ?? (['read', 'full'] as const)).filter((level) => mayChange || level === 'read');
+  const [first] = levels;
+  if (!first) return <p className="terminal-form">{words.form.fullOnly}</p>;
+  return <NewForm routerId={routerId} levels={levels} hint={hintOf(offered, mayChange)} onOpened={onOpened} />;
+}
+
+function hintOf(offered: readonly Level[] | null, mayChange: boolean): string {
+  if (offered?.length === 1) return words.form.levelHintOnly(offered[0] ?? '');
+  return mayChange ? words.form.levelHint : words.form.levelHintOperator;
+}
+
+interface NewFormProps extends Opening {
+  routerId: string;
+  /** At least one. */
+  levels: readonly Level[];
+  hint: string;
+}
+
+function NewForm({ routerId, levels, hint, onOpened }: NewFormProps) {
+  // Whoever had to sign in again goes on with what was typed.
+  const [draft] = useState(() => readDraft(sessionStorage, routerId));
+  useEffect(() => dropDraft(sessionStorage, routerId), [routerId]);
+  const [chosen, setChosen] = useState(draft.level);
+  const [reason, setReason] = useState(draft.reason);
+  // The role or the agent's configuration may have changed since it was chosen.
+  const level = levels.includes(chosen) ? chosen : (levels[0] ?? 'read');
   const write = useWrite('openTerminal', ['terminals', 'own terminal']);
   const answered = async (answer: ReturnType<typeof write.send>): Promise<void> => {
     const done = await answer;
@@ -135,41 +185,51 @@ function New({ routerId, onOpened }: Opening & { routerId: string }) {
       }}
     >
       <SelectField
-        label="Level"
+        label={words.form.level}
         name="level"
         value={level}
         onChange={setChosen}
-        options={mayChange ? LEVELS : LEVELS.slice(0, 1)}
+        options={levels.map((value) => ({ value, name: words.form.levels[value] }))}
         state={write.state}
-        hint={mayChange ? 'Each level is a user of its own on the router.' : 'Administrators also open terminals of the level full.'}
+        hint={hint}
       />
       <TextField
-        label="Reason"
+        label={words.form.reason}
         name="reason"
         value={reason}
         onChange={setReason}
         state={write.state}
-        hint="Your team sees it in the list of terminals and in the audit log."
+        hint={words.form.reasonHint}
       />
       <p>
         <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending'}>
-          {write.state.kind === 'sending' ? 'Opening' : 'Open the terminal'}
+          {write.state.kind === 'sending' ? words.form.opening : words.form.open}
         </button>
       </p>
       <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} fields={['reason', 'level']} />
-      <SignInAgain code={write.state.kind === 'refused' ? write.state.code : undefined} />
+      <SignInAgain
+        code={write.state.kind === 'refused' ? write.state.code : undefined}
+        onLeave={() => keepDraft(sessionStorage, routerId, { level, reason })}
+      />
     </form>
   );
 }
 
 /** A terminal needs a recent sign-in, which also proves that it is still this person. */
-function SignInAgain({ code }: { code: string | undefined }) {
+function SignInAgain({ code, onLeave }: { code: string | undefined; onLeave?: () => void }) {
   const session = useSession();
   if (code !== 'forbidden') return null;
   return (
     <p>
-      <button type="button" className="btn" onClick={() => void session.signInAgain()}>
-        Sign in again
+      <button
+        type="button"
+        className="btn"
+        onClick={() => {
+          onLeave?.();
+          void session.signInAgain();
+        }}
+      >
+        {words.form.signInAgain}
       </button>
     </p>
   );

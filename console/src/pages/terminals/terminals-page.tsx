@@ -10,6 +10,7 @@ import { RecordTable } from '../../parts/record-table.tsx';
 import { columnsOf } from './columns.tsx';
 import { terminalsFilter } from './search.ts';
 import { useEnd } from './use-end.tsx';
+import { words } from './words.ts';
 
 /** Terminals of all routers, newest first: who has or had a shell where, and why. */
 export function TerminalsPage() {
@@ -26,29 +27,29 @@ export function TerminalsPage() {
   const { end, outcome } = useEnd();
   return (
     <>
-      <PageHead title="Terminals" note="Shells on routers. Everything that a router prints is recorded." />
+      <PageHead title={words.terminals} note={words.list.note} />
       <FilterBox
         value={q}
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
-        placeholder="The name of a router, or status:open"
-        hint="status:open, ended or all &nbsp; router:"
+        placeholder={words.list.filter}
+        hint={words.list.filterHint}
         wrong={wrong}
-        count={list.total === undefined ? undefined : `${list.total} ${list.total === 1 ? 'terminal' : 'terminals'}`}
+        count={list.total === undefined ? undefined : words.list.count(list.total)}
       />
       {outcome}
       <RecordTable
-        label="Terminals"
+        label={words.terminals}
         columns={columnsOf({ openerOf, onEnd: end })}
         list={list}
         keyOf={({ id }) => id}
         empty={
           q === '' ? (
             <p>
-              <b>No terminal has been opened.</b> A router's page has one, if its agent allows it.
+              <b>{words.list.empty}</b> {words.list.emptyHint}
             </p>
           ) : (
             <p>
-              <b>No terminal matches.</b>
+              <b>{words.list.noMatch}</b>
             </p>
           )
         }

@@ -1,7 +1,7 @@
 import type { Job, JobDetail } from '../../../../client/browser.ts';
 import type { Work } from '../../parts/work.ts';
 
-type Seen = Pick<Job, 'status' | 'phase' | 'reason'> & Partial<Pick<JobDetail, 'guard'>>;
+type Seen = Pick<Job, 'status' | 'reason'> & Partial<Pick<JobDetail, 'guard'>>;
 
 /** What became of a job, as a lamp shows it. */
 export function workOf({ status, reason, guard }: Seen): Work {
@@ -20,7 +20,7 @@ export function workOf({ status, reason, guard }: Seen): Work {
 }
 
 const REASONS: Record<string, string> = {
-  script_error: 'the script ended with an error',
+  script_error: 'an error in the script',
   backup_failed: 'the backup failed, the script did not run',
   rejected: 'refused before anything ran',
   timed_out: 'no end in time',
@@ -35,6 +35,17 @@ const REASONS: Record<string, string> = {
 export function reasonWords(reason: string | null): string {
   if (reason === null) return '';
   return REASONS[reason] ?? reason.replaceAll('_', ' ');
+}
+
+type Checked = Pick<Job, 'status' | 'reason' | 'started_at' | 'output' | 'output_truncated' | 'backup' | 'error'>;
+
+/**
+ * Whether the router's check of the script, which comes before the backup, refused it: an error with its place in the script, without a begin and
+ * without an output. A run can lose its begin on the way, and an output may have been deleted: then nobody says that nothing ran.
+ */
+export function isRefusedByCheck({ status, reason, output_truncated: isCut, error, ...job }: Checked): boolean {
+  const hasTrace = job.started_at !== null || job.output !== null || isCut || job.backup !== null;
+  return status === 'failed' && reason === 'script_error' && !hasTrace && / \(line \d+ column \d+\)$/.test(error ?? '');
 }
 
 /** When a job ended, in whatever way. */

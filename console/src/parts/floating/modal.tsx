@@ -7,6 +7,7 @@ import '@mantine/core/styles/ModalBase.css';
 import '@mantine/core/styles/Modal.css';
 import './modal.css';
 import { Modal } from '@mantine/core';
+import { words } from '../words.ts';
 
 interface Props {
   title: string;
@@ -22,8 +23,10 @@ export default function SignalboxModal({ title, onClose, children }: Props) {
       title={title}
       size={480}
       transitionProps={{ duration: 0 }}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      closeButtonProps={{ 'aria-label': words.close }}
       classNames={{ content: 'modal', title: 'modal-title' }}
+      // Mantine makes it a <header>, which in a dialog would be a second banner of the page (axe: landmark-no-duplicate-banner).
+      attributes={{ header: { role: 'presentation' } }}
     >
       {children}
     </Modal>

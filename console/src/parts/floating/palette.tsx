@@ -15,7 +15,9 @@ import type { Match } from '../../../../client/browser.ts';
 import { useFleet } from '../../data/use-fleet.ts';
 import { useViews } from '../../data/use-views.ts';
 import { PLACES } from '../../frame/places.ts';
+import { fill } from '../fill.tsx';
 import { Lamp } from '../lamp.tsx';
+import { words } from '../words.ts';
 import { hrefOfMatch, hrefOfView } from './palette-addresses.ts';
 
 const [store, palette] = createSpotlight();
@@ -75,7 +77,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
       maxHeight={420}
       scrollable
     >
-      <Spotlight.Search placeholder="Go to a router, agent, site, job, view" aria-label="Go to" onKeyDownCapture={press} />
+      <Spotlight.Search placeholder={words.palette.hint} aria-label={words.palette.label} onKeyDownCapture={press} />
       <Spotlight.ActionsList>
         {found.map((match) => (
           <Spotlight.Action key={`${match.kind} ${match.id}`} onClick={() => router.history.push(hrefOfMatch(match))}>
@@ -85,22 +87,20 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         {views.map((view) => (
           <Spotlight.Action key={`view ${view.id}`} onClick={() => router.history.push(hrefOfView(view))}>
             <span className="palette-line">
-              <b className="b">{view.name}</b> <span className="dim el">{view.query['q'] ?? 'all routers'}</span>{' '}
-              <span className="faint kind">view</span>
+              <b className="b">{view.name}</b> <span className="dim el">{view.query['q'] ?? words.palette.allRouters}</span>{' '}
+              <span className="faint kind">{words.palette.view}</span>
             </span>
           </Spotlight.Action>
         ))}
         {asked === '' ? null : (
           <Spotlight.Action onClick={() => router.history.push(`/routers?q=${encodeURIComponent(asked)}`)}>
-            <span className="palette-line">
-              Filter the routers by <b className="b">{asked}</b>
-            </span>
+            <span className="palette-line">{fill(words.palette.filter, { text: <b className="b">{asked}</b> })}</span>
           </Spotlight.Action>
         )}
         {places.map(({ name, link }) => (
           <Spotlight.Action key={name} onClick={() => router.history.push(link.to)}>
             <span className="palette-line">
-              {name} <span className="faint">place</span>
+              {name} <span className="faint">{words.palette.place}</span>
             </span>
           </Spotlight.Action>
         ))}

@@ -32,7 +32,7 @@ const meSchema = z
   })
   .meta({ id: 'Me', examples: [example] });
 
-const addressExample = { address: '203.0.113.7', is_public: true };
+const addressExample = { address: '203.0.113.7', is_public: true, can_be_source: true };
 const addressSchema = z
   .object({
     address: z.string().describe('From which this request came'),
@@ -41,6 +41,7 @@ const addressSchema = z
       .describe(
         'Whether it belongs to the public internet. Only such an address can be `allow_from` of a forward, unless the server is set otherwise',
       ),
+    can_be_source: z.boolean().describe('Whether this server takes it as `allow_from` of a forward'),
   })
   .meta({ id: 'CallersAddress', examples: [addressExample] });
 
@@ -61,10 +62,12 @@ const passwordBody = z
 interface AccountDeps {
   identity: IdentityService;
   teams: TeamsService;
+  /** Whether `allow_from` of a forward may be an address that is not public. */
+  allowPrivateSources: boolean;
 }
 
 /** Requests of callers about themselves. */
-export function accountRoutes(app: App, { identity, teams }: AccountDeps): void {
+export function accountRoutes(app: App, { identity, teams, allowPrivateSources }: AccountDeps): void {
   app.get(
     '/api/me',
     {
@@ -95,7 +98,8 @@ export function accountRoutes(app: App, { identity, teams }: AccountDeps): void 
     async ({ ip }) => {
       // A socket of both families writes IPv4 addresses as IPv6.
       const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-      return success({ address, is_public: isPublicAddress(address) });
+      const isPublic = isPublicAddress(address);
+      return success({ address, is_public: isPublic, can_be_source: isPublic || allowPrivateSources });
     },
   );
   app.post(

@@ -66,8 +66,9 @@ export class InvitationVisits {
       } catch (error) {
         if (error instanceof AppError && error.code === 'unavailable') await attempts.withdraw(attempt);
         if (!(error instanceof AppError) || (error.code !== 'invalid' && error.code !== 'conflict')) throw error;
-        if (error.errors?.['current_password'] === undefined) await attempts.succeed(attempt);
-        return this.#page(exchange, code, invitation, error.code === 'invalid' ? 422 : 409, error.message);
+        const needsCurrent = error.errors?.['current_password'] !== undefined;
+        if (!needsCurrent) await attempts.succeed(attempt);
+        return this.#page(exchange, code, invitation, error.code === 'invalid' ? 422 : 409, error.message, needsCurrent);
       }
     });
   }
@@ -118,7 +119,7 @@ export class InvitationVisits {
     const { id, teamId: team_id, teamName, email } = invitation;
     const actor = { actor_kind: 'user', actor_id: userId, source };
     this.#deps.audit.record({ team_id, ...actor, action: 'accepted invitation', target: id, result: 200, detail: detailOf(invitation) });
-    return { status: 200, html: joinedPage(teamName, email) };
+    return { status: 200, html: joinedPage(teamName, email, `${this.#deps.baseUrl}/`) };
   }
 
   async #within(exchange: Exchange, code: string, act: (invitation: Invitation) => Promise<Outcome>): Promise<Outcome> {
@@ -147,9 +148,16 @@ export class InvitationVisits {
     return this.#deps.visits.proofFor(exchange, INVITATION_STATE, id, `${this.#deps.baseUrl}${UPSTREAM_CALLBACK_PATH}`);
   }
 
-  #page(exchange: Exchange, code: string, invitation: Invitation, status: number, problem?: string): { status: number; html: string } {
+  #page(
+    exchange: Exchange,
+    code: string,
+    invitation: Invitation,
+    status: number,
+    problem?: string,
+    needsCurrent = false,
+  ): { status: number; html: string } {
     const { teamName, role, email, inviter } = invitation;
-    const view = { teamName, role, inviter, email, problem, upstreamName: this.#deps.upstream?.name };
+    const view = { teamName, role, inviter, email, problem, needsCurrent, upstreamName: this.#deps.upstream?.name };
     return { status, html: invitationPage({ ...this.#deps.visits.target(exchange, code), ...view }) };
   }
 }

@@ -25,6 +25,8 @@ export interface InvitationView extends FormTarget {
   inviter: Pick<Invitation['inviter'], 'kind' | 'name'>;
   email: string;
   problem?: string | undefined;
+  /** The current password was missing or wrong: its field is shown. */
+  needsCurrent?: boolean | undefined;
   /** Name of the upstream identity provider, if one is configured. */
   upstreamName?: string | undefined;
 }
@@ -37,7 +39,7 @@ const ROLE_RIGHTS: Readonly<Record<Role, string>> = {
 
 /** The same whether or not the address has an account here: the inviter can open the link too. */
 export function invitationPage(view: InvitationView): string {
-  const { action, csrf, teamName, role, inviter, email, problem, upstreamName } = view;
+  const { action, csrf, teamName, role, inviter, email, problem, needsCurrent, upstreamName } = view;
   return page(
     `Join ${teamName}?`,
     `<p>${nameOf(inviter)} invites you to the team <strong>${escapeHtml(teamName)}</strong> as <strong>${escapeHtml(role)}</strong>.
@@ -45,9 +47,11 @@ You will be able to ${ROLE_RIGHTS[role]}.</p>
 ${alert(problem)}<form method="post" action="${escapeHtml(action)}/accept">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 ${emailField(email)}
-<label>Current password<input name="current_password" type="password" autocomplete="current-password" maxlength="256"></label>
-<p class="hint">Only if you have an account on this server already. It is replaced by the new one, and you are signed out everywhere.</p>
 ${NEW_PASSWORD_FIELDS}
+<details${needsCurrent === true ? ' open' : ''}><summary>I have an account on this server already</summary>
+<label>Current password<input name="current_password" type="password" autocomplete="current-password" maxlength="256"></label>
+<p class="hint">It is replaced by the new one, and you are signed out everywhere.</p>
+</details>
 <button type="submit">Join the team</button>
 </form>
 ${upstreamName === undefined ? '' : upstreamForm({ action, csrf }, upstreamName)}${buttonForm({ action: `${action}/decline`, csrf }, 'Decline')}`,
@@ -86,10 +90,46 @@ ${NEW_PASSWORD_FIELDS}
   );
 }
 
-export function joinedPage(teamName: string, email: string): string {
+/** @param home the address of the web application */
+function signInLink(email: string, home: string): string {
+  return `<p>Sign in as <strong>${escapeHtml(email)}</strong> with the new password.</p>
+<a class="act" href="${escapeHtml(`${home}#sign-in=${encodeURIComponent(email)}`)}">Sign in</a>`;
+}
+
+export interface SetupView extends FormTarget {
+  teamName?: string;
+  email?: string;
+  problem?: string | undefined;
+}
+
+/** The first team and its administrator. */
+export function setupPage({ action, csrf, teamName = '', email = '', problem }: SetupView): string {
+  return page(
+    'The first account',
+    `<p>You run this control plane. Make a team for your routers, and yourself its administrator.</p>
+${alert(problem)}<form method="post" action="${escapeHtml(action)}">
+<input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
+<label>Name of the team<input name="team" maxlength="100" required value="${escapeHtml(teamName)}" placeholder="My network" autofocus></label>
+<label>Your email address<input name="email" type="email" autocomplete="username" maxlength="254" required value="${escapeHtml(email)}"></label>
+${NEW_PASSWORD_FIELDS}
+<button type="submit">Make the team and the account</button>
+</form>`,
+  );
+}
+
+export function setUpPage(teamName: string, email: string, home: string): string {
   return page(
     'Welcome',
-    `<p>You are a member of the team <strong>${escapeHtml(teamName)}</strong>. Sign in as <strong>${escapeHtml(email)}</strong>. You may close this page.</p>`,
+    `<p>The team <strong>${escapeHtml(teamName)}</strong> is there, and you administer it and this installation.</p>
+${signInLink(email, home)}`,
+  );
+}
+
+export function joinedPage(teamName: string, email: string, home: string): string {
+  return page(
+    'Welcome',
+    `<p>You are a member of the team <strong>${escapeHtml(teamName)}</strong>.</p>
+${signInLink(email, home)}`,
   );
 }
 
@@ -100,11 +140,8 @@ export function declinedPage(teamName: string): string {
   );
 }
 
-export function passwordSetPage(email: string): string {
-  return page(
-    'The password is set',
-    `<p>Sign in as <strong>${escapeHtml(email)}</strong> with the new password. You may close this page.</p>`,
-  );
+export function passwordSetPage(email: string, home: string): string {
+  return page('The password is set', signInLink(email, home));
 }
 
 export function uselessLinkPage(): string {

@@ -8,6 +8,7 @@ import { passwordPage, passwordSetPage, refusedPage, uselessLinkPage } from './l
 import type { LinkVisits } from './visits.ts';
 
 export interface PasswordVisitsDeps {
+  baseUrl: string;
   visits: LinkVisits;
   passwordLinks: PasswordLinksService;
   audit: AuditService;
@@ -28,7 +29,7 @@ export class PasswordVisits {
   }
 
   async set(exchange: Exchange, code: string): Promise<Outcome> {
-    const { visits, passwordLinks, audit } = this.#deps;
+    const { baseUrl, visits, passwordLinks, audit } = this.#deps;
     if (!visits.isOurForm(exchange, code)) return { status: 400, html: refusedPage('This answer did not come from our page.') };
     const { new_password: next = '', repeated } = exchange.form;
     if (next !== repeated) return this.#page(exchange, code, 422, 'The two new passwords are not the same.');
@@ -37,7 +38,7 @@ export class PasswordVisits {
       const { teamId: team_id, userId, email } = await asPasswordCaller(caller, () => passwordLinks.use(code, next));
       const entry = { team_id, actor_kind: 'user', actor_id: userId, source: exchange.source };
       audit.record({ ...entry, action: 'set password by link', target: null, result: 200 });
-      return { status: 200, html: passwordSetPage(email) };
+      return { status: 200, html: passwordSetPage(email, `${baseUrl}/`) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (error.code === 'conflict') return USELESS;

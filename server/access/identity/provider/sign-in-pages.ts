@@ -1,3 +1,4 @@
+import { FIRST_ACCOUNT } from '../../../built.ts';
 import { escapeHtml, page } from '../../../platform/core/html-page.ts';
 
 /** The sign-in and sign-out pages: no script, no external content. */
@@ -17,10 +18,13 @@ export interface SignInView extends FormTarget {
   upstreamName?: string | undefined;
 }
 
+/** The web application of this control plane, whose sign-in needs no explanation. */
+export const OWN_NAME = 'Signalbox';
+
 export function signInPage({ action, csrf, clientName, email = '', problem, upstreamName }: SignInView): string {
   return page(
     'Sign in',
-    `<p>to continue to <strong>${escapeHtml(clientName)}</strong></p>
+    `${clientName === OWN_NAME ? '' : `<p>to continue to <strong>${escapeHtml(clientName)}</strong></p>`}
 ${problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`}
 <form method="post" action="${escapeHtml(action)}/login">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
@@ -28,8 +32,21 @@ ${problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`}
 <label>Password<input name="password" type="password" autocomplete="current-password" maxlength="256" required${email === '' ? '' : ' autofocus'}></label>
 <button type="submit">Sign in</button>
 </form>
+<p class="hint">Forgot the password? An administrator of your team makes a link for a new one.</p>
 ${upstreamName === undefined ? '' : buttonForm({ action: `${action}/upstream`, csrf }, `Sign in with ${upstreamName}`)}
 ${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
+  );
+}
+
+/** Instead of the sign-in, as long as nobody could pass it. @param home the address of the web application */
+export function noAccountPage(home: string): string {
+  return page(
+    'No account yet',
+    `<p>Nobody has an account on this control plane. Whoever runs it makes the first one, on its machine, with the same settings and in the same folder:</p>
+<pre>${escapeHtml(FIRST_ACCOUNT.join('\n'))}</pre>
+<p>Or start it in a terminal: then it prints a link to a page that does the same, once.</p>
+<p><a href="${escapeHtml(home)}">I have an account now</a></p>`,
+    'wide',
   );
 }
 

@@ -10,7 +10,7 @@ import type { TeamsService } from '../../teams/service.ts';
 import type { Member, PasswordCheck } from '../../teams/types.ts';
 import type { ClientsService } from '../clients/service.ts';
 import { validMemberships, saveConsoleGrant, saveGrant } from '../provider/grants.ts';
-import { consentPage, errorPage, signInPage, teamChoicePage } from '../provider/sign-in-pages.ts';
+import { consentPage, errorPage, noAccountPage, OWN_NAME, signInPage, teamChoicePage } from '../provider/sign-in-pages.ts';
 import type { SignInView } from '../provider/sign-in-pages.ts';
 import { API_SCOPE, CONSOLE_CLIENT_ID, UPSTREAM_CALLBACK_PATH } from '../types.ts';
 import type { Client } from '../types.ts';
@@ -58,6 +58,8 @@ const WRONG_CREDENTIALS = 'The email address or the password is wrong.';
 const TOO_MANY_ATTEMPTS = 'There were too many attempts. Try again later.';
 const BUSY = 'Too many people are signing in. Try again in a few seconds.';
 const BUSY_S = 3;
+/** Characters. */
+const LONGEST_EMAIL = 254;
 
 /** The provider's questions to people, asked on our pages: sign in, choose a team, consent to a client. */
 export class Interactions {
@@ -70,7 +72,10 @@ export class Interactions {
   /** The current page of the sign-in. */
   async show(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, false, async (interaction) => {
-      if (interaction.prompt.name === 'login') return this.#signInPage(interaction, 200, {});
+      if (interaction.prompt.name === 'login') {
+        if (!(await this.#deps.teams.hasAnyAccount())) return { status: 200, html: noAccountPage(`${this.#deps.baseUrl}/`) };
+        return this.#signInPage(interaction, 200, { email: hintOf(interaction) });
+      }
       return this.#nextPage(interaction);
     });
   }
@@ -227,7 +232,7 @@ export class Interactions {
     said: Pick<SignInView, 'email' | 'problem'>,
   ): Promise<{ status: number; html: string }> {
     const client = await this.#clientOf(interaction);
-    const view = { clientName: client?.name ?? 'Signalbox', upstreamName: this.#deps.upstream?.name, ...said };
+    const view = { clientName: client?.name ?? OWN_NAME, upstreamName: this.#deps.upstream?.name, ...said };
     return { status, html: signInPage({ ...this.#targetOf(interaction), ...view }) };
   }
 
@@ -305,6 +310,11 @@ function isSame(presented: string, expected: string): boolean {
 
 function clientIdOf(interaction: Interaction): string {
   return String(interaction.params['client_id']);
+}
+
+/** Who is expected to sign in, as the client says (OpenID Connect Core 1.0 section 3.1.2.1); empty when it does not. */
+function hintOf({ params: { login_hint: hint } }: Interaction): string {
+  return typeof hint === 'string' && hint.length <= LONGEST_EMAIL ? hint : '';
 }
 
 function scopesOf(interaction: Interaction): { oidcScope: string; api: boolean } {

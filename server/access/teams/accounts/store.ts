@@ -31,6 +31,10 @@ export async function selectAccount(db: DbOrTx, by: { email: string } | { id: st
   };
 }
 
+export async function selectHasAccounts(db: DbOrTx): Promise<boolean> {
+  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
 /** False when the address has an account already. */
 export async function insertAccount(
   tx: Tx,

@@ -45,6 +45,7 @@ const HARDWARE = [
   'hardware_board',
   'architecture',
   'time_zone',
+  'terminal_levels',
 ] as const satisfies readonly (keyof RouterRecord)[];
 
 /** The old record takes over the new hardware. Mark the new record as removed first: a hardware id belongs to one router. */

@@ -17,10 +17,16 @@ import { WebhookChannel } from './webhook.ts';
 import { WhatsappChannel } from './whatsapp.ts';
 import type { WhatsappSettings } from './whatsapp.ts';
 
+/** What Meta signs its callbacks with, and what it shows when their address is entered there. */
+export interface WhatsappCallbackFiles {
+  readonly appSecretFile: string;
+  readonly verifyTokenFile: string;
+}
+
 /** The operator's accounts; null without one. */
 export interface ChannelAccounts {
   telegram: { readonly apiUrl: string; readonly tokenFile: string } | null;
-  whatsapp: (WhatsappSettings & { readonly tokenFile: string }) | null;
+  whatsapp: (WhatsappSettings & { readonly tokenFile: string; readonly callbacks: WhatsappCallbackFiles | null }) | null;
   sms: (SmsSettings & { readonly tokenFile: string }) | null;
 }
 
@@ -30,6 +36,8 @@ export interface ChannelsOptions {
   now: () => number;
   accounts: Readonly<ChannelAccounts>;
   smtp: SmtpSettings | null;
+  /** Where the provider of text messages says what became of them; null: nobody could hear it. */
+  smsCallback?: string | null;
   /**
    * The keys that browsers subscribe to, and whom a push service may ask. Without them there is no web push. It has a poster of its own: every
    * member names a push service, and those are public.
@@ -38,7 +46,7 @@ export interface ChannelsOptions {
 }
 
 /** All channels that this installation can use. Webhook, Slack, Teams, PagerDuty, ntfy and Gotify need no account of the operator. */
-export function createChannels({ poster, now, accounts, smtp, webPush }: ChannelsOptions): Channels {
+export function createChannels({ poster, now, accounts, smtp, smsCallback = null, webPush }: ChannelsOptions): Channels {
   const { telegram, whatsapp, sms } = accounts;
   const deps = { poster, now };
   return {
@@ -50,7 +58,7 @@ export function createChannels({ poster, now, accounts, smtp, webPush }: Channel
     gotify: new GotifyChannel(deps),
     ...(telegram && { telegram: new TelegramChannel({ ...deps, apiUrl: telegram.apiUrl, token: new SecretFile(telegram.tokenFile) }) }),
     ...(whatsapp && { whatsapp: new WhatsappChannel({ ...deps, settings: whatsapp, token: new SecretFile(whatsapp.tokenFile) }) }),
-    ...(sms && { sms: new SmsChannel({ ...deps, settings: sms, token: new SecretFile(sms.tokenFile) }) }),
+    ...(sms && { sms: new SmsChannel({ ...deps, settings: sms, token: new SecretFile(sms.tokenFile), statusCallback: smsCallback }) }),
     ...(smtp && { email: new EmailChannel({ smtp, now }) }),
     ...(webPush && { web_push: new WebPushChannel({ ...deps, ...webPush }) }),
   };

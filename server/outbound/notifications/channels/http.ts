@@ -106,9 +106,13 @@ function asWait(ms: number): { retryAfterMs?: number } {
  */
 export function detailOf({ status, body, secrets, isPrivate }: Omit<ProviderAnswer, 'outcome' | 'headers'>, words = body): string {
   if (isPrivate) return `HTTP ${status}`;
-  // Before anything is cut: half of a secret is one, too.
-  const told = withoutSecrets(words, secrets).trim();
-  return cleanText(told === '' ? `HTTP ${status}` : `HTTP ${status}: ${told}`, MAX_DETAIL_CHARS);
+  const told = words.trim();
+  return wordsOf(told === '' ? `HTTP ${status}` : `HTTP ${status}: ${told}`, secrets);
+}
+
+/** What people may read of a provider's words. Secrets go before anything is cut: half of one is one, too. */
+export function wordsOf(words: string, secrets: readonly string[]): string {
+  return cleanText(withoutSecrets(words, secrets).trim(), MAX_DETAIL_CHARS);
 }
 
 /** The address of a hook is its secret, in whatever part a receiver repeats it; a header that authorises is one, too. */

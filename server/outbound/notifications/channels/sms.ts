@@ -16,6 +16,8 @@ export interface SmsSettings {
 export interface SmsDeps extends HttpDeps {
   settings: SmsSettings;
   token: SecretFile;
+  /** Where the provider says what became of a message; null: nobody could hear it. */
+  statusCallback: string | null;
 }
 
 /** Text messages by Twilio's API: one segment each. */
@@ -34,20 +36,28 @@ export class SmsChannel implements Channel<'sms'> {
   }
 
   async send({ text }: OutgoingMessage, { to }: AddressOf<'sms'>, signal: AbortSignal): Promise<SendResult> {
-    const { settings, token, now } = this.#deps;
+    const { settings, token, statusCallback, now } = this.#deps;
     const secret = await token.read();
     if (secret === undefined) return { outcome: 'config', error: 'password_unreadable', detail: '' };
-    return sendRequest(requestOf(settings, secret, { to, body: smsText(text) }), this.#deps, signal, (answer) => judge(answer, now()));
+    const request = requestOf(settings, secret, { to, body: smsText(text), statusCallback });
+    return sendRequest(request, this.#deps, signal, (answer) => judge(answer, now()));
   }
 }
 
-function requestOf({ apiUrl, accountId, from }: SmsSettings, secret: string, { to, body }: { to: string; body: string }): HttpRequest {
+interface Sms {
+  to: string;
+  body: string;
+  statusCallback: string | null;
+}
+
+function requestOf({ apiUrl, accountId, from }: SmsSettings, secret: string, { to, body, statusCallback }: Sms): HttpRequest {
   const sender: Record<string, string> = from.startsWith('MG') ? { MessagingServiceSid: from } : { From: from };
+  const callback: Record<string, string> = statusCallback === null ? {} : { StatusCallback: statusCallback };
   const credentials = Buffer.from(`${accountId}:${secret}`).toString('base64');
   return {
     url: `${apiUrl}/2010-04-01/Accounts/${encodeURIComponent(accountId)}/Messages.json`,
     headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${credentials}` },
-    body: new URLSearchParams({ To: to, ...sender, Body: body }).toString(),
+    body: new URLSearchParams({ To: to, ...sender, Body: body, ...callback }).toString(),
     secrets: [secret, credentials, ...numberAsSecrets(to)],
   };
 }
@@ -59,16 +69,26 @@ const OFF: Record<number, OffReason> = {
   21211: 'no_account',
   21614: 'no_account',
   21635: 'no_account',
+  // These come by callback. 30003 does not stand here: that telephone is only switched off, or without a signal.
+  // "Unknown destination handset", "landline or unreachable carrier".
+  30005: 'no_account',
+  30006: 'no_account',
 };
-/** The sender, not the recipient: no such number, not ours, not able to send. */
-const SENDER: ReadonlySet<number> = new Set([20003, 21212, 21603, 21606, 21659, 21660]);
+
+/** Why nothing arrives at a number any more, by the provider's code; undefined for an error that concerns one message. */
+export function smsOffReason(code: number): OffReason | undefined {
+  return OFF[code];
+}
+
+/** The sender, not the recipient: no such number, not ours, not able to send. 21609: the address for callbacks is none. */
+const SENDER: ReadonlySet<number> = new Set([20003, 21212, 21603, 21606, 21609, 21659, 21660]);
 
 function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   const body = readObject(answer.body);
   if (answer.status === 201) return { outcome: 'sent', ...(typeof body['sid'] === 'string' ? { ref: body['sid'] } : {}) };
   const code = typeof body['code'] === 'number' ? body['code'] : 0;
   const detail = detailOf(answer, typeof body['message'] === 'string' ? `${code} ${body['message']}` : answer.body);
-  const off = OFF[code];
+  const off = smsOffReason(code);
   if (off !== undefined) return { outcome: 'never', error: 'gone', detail, addressOff: off };
   if (SENDER.has(code)) return { outcome: 'config', error: 'unauthorized', detail };
   // 20429 and the like; 14107 is the limit of one sender.

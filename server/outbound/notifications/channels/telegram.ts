@@ -55,8 +55,13 @@ export class TelegramChannel implements Channel<'telegram'> {
       disable_notification: thread.severity === 'info',
       ...replyTo(providerRef),
     };
-    return jsonRequest(`${this.#deps.apiUrl ?? 'https://api.telegram.org'}/bot${token}/sendMessage`, body, { secrets: [token] });
+    return jsonRequest(methodUrl(this.#deps.apiUrl ?? 'https://api.telegram.org', token, 'sendMessage'), body, { secrets: [token] });
   }
+}
+
+/** core.telegram.org/bots/api#making-requests. The token is part of the address, so the address is a secret. */
+export function methodUrl(apiUrl: string, token: string, method: 'sendMessage' | 'getMe' | 'getUpdates'): string {
+  return `${apiUrl}/bot${token}/${method}`;
 }
 
 /** Messages of a thread are replies to its first one. Somebody may have deleted that. */

@@ -59,6 +59,8 @@ export const SEND_ERRORS = [
   'unauthorized',
   'redirected',
   'too_large',
+  // Long after the answer.
+  'undelivered',
   // Before the attempt.
   'signing_failed',
   'not_configured',
@@ -89,6 +91,27 @@ export type SendResult =
   | ({ outcome: 'config' } & Failed)
   /** This process is stopping; the attempt does not count. */
   | { outcome: 'stopped' };
+
+/** What a provider says of a message after it took it. */
+export interface Receipt {
+  /** What the provider calls the message. */
+  ref: string;
+  /** When it happened, milliseconds since 1970, by the provider's clock; undefined when it does not say. */
+  at?: number;
+  says: 'delivered' | 'read' | Undelivered;
+}
+
+/** It will never be there. */
+export interface Undelivered {
+  /** Code and words of the provider, at most {@link MAX_DETAIL_CHARS} characters, without secrets. */
+  detail: string;
+  /** No other message will be there either. */
+  addressOff?: OffReason;
+}
+
+/** Channels whose providers say what became of a message. */
+export const RECEIPT_CHANNELS = ['sms', 'whatsapp'] as const;
+export type ReceiptChannel = (typeof RECEIPT_CHANNELS)[number];
 
 /** One way to people. Channels keep no state between messages and never reject. */
 export interface Channel<N extends ChannelName = ChannelName> {

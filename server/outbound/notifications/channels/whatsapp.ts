@@ -4,7 +4,7 @@ import { detailOf, jsonRequest, numberAsSecrets, readObject, sendRequest, waitOf
 import type { ProviderAnswer } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { SecretFile } from './secret-file.ts';
-import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
+import type { AddressOf, Channel, OffReason, OutgoingMessage, SendResult } from './types.ts';
 
 export interface WhatsappSettings {
   /** With its version: `https://graph.facebook.com/v23.0`. */
@@ -74,6 +74,13 @@ const ACCOUNT: ReadonlySet<number> = new Set([
 ]);
 const LATER: ReadonlySet<number> = new Set([1, 2, 131_000, 131_016, 131_057, 133_004]);
 
+const OFF: Record<number, OffReason> = { 131_026: 'no_account', 131_050: 'unsubscribed' };
+
+/** Why nothing arrives at a number any more, by Meta's code; undefined for an error that concerns one message. */
+export function whatsappOffReason(code: number): OffReason | undefined {
+  return OFF[code];
+}
+
 function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   const body = readObject(answer.body);
   if (answer.status === 200) {
@@ -84,8 +91,8 @@ function judge(answer: ProviderAnswer, now: number): SendResult | undefined {
   if (typeof error.code !== 'number') return undefined;
   const { code } = error;
   const detail = detailOf(answer, typeof error.message === 'string' ? error.message : '');
-  if (code === 131_026) return { outcome: 'never', error: 'gone', detail, addressOff: 'no_account' };
-  if (code === 131_050) return { outcome: 'never', error: 'gone', detail, addressOff: 'unsubscribed' };
+  const off = whatsappOffReason(code);
+  if (off !== undefined) return { outcome: 'never', error: 'gone', detail, addressOff: off };
   if (code === 131_056) return { outcome: 'retry', error: 'rate_limited', detail, retryAfterMs: PAIR_WAIT_MS };
   if (RATE.has(code)) return { outcome: 'retry', error: 'rate_limited', detail, ...waitOf(answer, now) };
   if (ACCOUNT.has(code) || (code >= 200 && code <= 299)) return { outcome: 'config', error: 'unauthorized', detail };

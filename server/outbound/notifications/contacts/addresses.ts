@@ -23,6 +23,12 @@ export interface Holder {
   id: string;
 }
 
+/** Why nothing arrives at an address, and when the message was sent of which a provider says so. */
+export interface Off {
+  reason: OffReason;
+  at: number;
+}
+
 /** Whom messages can reach: the one place that knows people's and the team's addresses. */
 export class GroupAddresses {
   readonly #storage: Storage;
@@ -75,10 +81,10 @@ export class GroupAddresses {
     return person && otherWay(person, without, occasion);
   }
 
-  /** Nothing arrives there any more. Inside a write. @returns false when it is off already */
-  async switchOff(tx: DbOrTx, teamId: string, { type, id }: Holder, addressId: string, reason: OffReason): Promise<boolean> {
+  /** Nothing arrives there any more. Inside a write. @returns false when it is off already, or was proved after that */
+  async switchOff(tx: DbOrTx, teamId: string, { type, id }: Holder, addressId: string, { reason, at }: Off): Promise<boolean> {
     if (type === 'target') return this.#targets.switchOff(tx, { teamId, id }, reason);
-    return this.#contacts.switchOff(tx, { userId: id, id: addressId }, reason);
+    return this.#contacts.switchOff(tx, { userId: id, id: addressId }, { reason, at });
   }
 
   /** A chat has another number now. */

@@ -7,6 +7,7 @@ import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
+import { notConfigured } from '../channels/offer.ts';
 import { bucketOfAddress, sendTo } from '../channels/set.ts';
 import type { Channels } from '../channels/set.ts';
 import type { OffReason, SendResult } from '../channels/types.ts';
@@ -57,6 +58,9 @@ export interface ContactsDeps {
 
 export type { SettingsChange } from './store.ts';
 
+/** A contact with its encrypted address, as it is stored. */
+export type SealedContact = Contact & { sealed: string };
+
 /** A person in a team; only the person changes what is theirs. */
 export interface Owner {
   teamId: string;
@@ -101,24 +105,9 @@ export class ContactsService {
     channel: ContactChannel,
     given: { address?: string | undefined; subscription?: GivenSubscription | undefined },
   ): Promise<Contact> {
-    const { storage, clock, secrets, channels, rules } = this.#deps;
-    const now = clock.now();
+    const { storage, clock, rules } = this.#deps;
     const address = readContact(channel, given, rules);
-    const id = newId(now);
-    const contact = {
-      id,
-      userId: owner.userId,
-      channel,
-      addressKey: this.#keyOf(address),
-      bucket: bucketOfAddress(channels, address),
-      shown: showContact(address),
-      verifiedAt: channel === 'web_push' ? now : null,
-      offReason: null,
-      offAt: null,
-      createdAt: now,
-      sealed: await secrets.encrypt(purposeOf(id), JSON.stringify(address)),
-      email: null,
-    };
+    const contact = await this.#seal(owner.userId, address, channel === 'web_push' ? clock.now() : null);
     await storage.writes.write(async (tx) => {
       await lockPerson(tx, owner.userId);
       const { contacts } = await this.person(owner, tx);
@@ -130,13 +119,43 @@ export class ContactsService {
     return contact;
   }
 
+  /** A chat that a person may be about to prove. To be made before the transaction of {@link proveChat}. */
+  sealChat(userId: string, chatId: string): Promise<SealedContact> {
+    return this.#seal(userId, { channel: 'telegram', chatId }, this.#deps.clock.now());
+  }
+
+  /**
+   * The person has proved this chat. It takes the place of one that is not proved, or that the receiver has switched off. Inside a write, after
+   * `lockPerson`. @returns the contact's id; undefined when the person has another chat, or is no active member any more
+   */
+  async proveChat(tx: DbOrTx, owner: Owner, chat: SealedContact): Promise<string | undefined> {
+    const person = (await selectPeople(tx, owner.teamId, [owner.userId], this.view)).get(owner.userId);
+    if (!person) return undefined;
+    const earlier = chatOf(person);
+    if (earlier?.addressKey === chat.addressKey) {
+      const now = this.#deps.clock.now();
+      await setContactState(tx, earlier, { verifiedAt: now, offReason: null, now });
+      return earlier.id;
+    }
+    if (earlier && isSettled(earlier)) return undefined;
+    if (earlier) await deleteContact(tx, owner.userId, earlier.id);
+    await insertContact(tx, chat);
+    return chat.id;
+  }
+
+  /** @throws AppError `conflict` when no other chat can be proved */
+  async refuseSecondChat(owner: Owner, db: DbOrTx = this.#deps.storage.db): Promise<void> {
+    const chat = chatOf(await this.person(owner, db));
+    if (chat && isSettled(chat)) throw haveOther('telegram');
+  }
+
   /** Switches an address off or on again. What a receiver has switched off needs a new proof. @throws AppError `not_found`, `conflict` */
   async setOff(owner: Owner, contactId: string, off: boolean): Promise<void> {
     const { storage, clock } = this.#deps;
     const { offReason } = await this.#find(owner, contactId);
     if (off && offReason !== null) return;
     if (!off && offReason === null) return;
-    if (!off && offReason !== SWITCHED_OFF && offReason !== 'unsubscribed')
+    if (!off && offReason !== null && !isOwnDecision(offReason))
       throw new AppError('conflict', `the receiver has switched this address off (${offReason}); prove it again`);
     const state = { offReason: off ? SWITCHED_OFF : null, now: clock.now() } as const;
     if (!(await setContactState(storage.db, { userId: owner.userId, id: contactId }, state))) throw notFound('contact');
@@ -157,8 +176,7 @@ export class ContactsService {
     const { userId, teamId } = owner;
     const contact = await this.#find(owner, contactId);
     const { channel, addressKey } = contact;
-    if (!channels[channel])
-      throw new AppError('conflict', `this control plane cannot send by ${channel}; its operator has to configure it`);
+    if (!channels[channel]) throw new AppError('conflict', notConfigured(channel));
     const [address, names, reader] = [await this.open(contact), await selectNames(storage.db, owner), readerOf(await this.person(owner))];
     const form = channel === 'email' ? 'link' : 'digits';
     const { code, expiresAt } = await proofs.issue({ teamId, userId, ownerId: contactId, addressKey }, form);
@@ -238,10 +256,13 @@ export class ContactsService {
     return JSON.parse(await this.#deps.secrets.decryptText(purposeOf(id), sealed)) as ContactAddress;
   }
 
-  /** A receiver has said that nothing arrives there any more. Inside a write. @returns false when it is off already */
-  async switchOff(tx: DbOrTx, contact: { userId: string; id: string }, offReason: OffReason): Promise<boolean> {
-    if (!(await isContactOn(tx, contact))) return false;
-    return setContactState(tx, contact, { offReason, now: this.#deps.clock.now() });
+  /**
+   * A receiver has said that nothing arrives there any more. Inside a write. @param off `at`: when it was tried
+   * @returns false when it is off already, or was proved after that: a provider may say it a day later
+   */
+  async switchOff(tx: DbOrTx, contact: { userId: string; id: string }, off: { reason: OffReason; at: number }): Promise<boolean> {
+    if (!(await isContactOn(tx, contact, off.at))) return false;
+    return setContactState(tx, contact, { offReason: off.reason, now: this.#deps.clock.now() });
   }
 
   /** The chat of a person has another number now, as Telegram says. */
@@ -259,6 +280,26 @@ export class ContactsService {
       shown: showContact(address),
     };
     await moveContact(storage.db, moved, clock.now());
+  }
+
+  async #seal(userId: string, address: ContactAddress, verifiedAt: number | null): Promise<SealedContact> {
+    const { clock, secrets, channels } = this.#deps;
+    const now = clock.now();
+    const id = newId(now);
+    return {
+      id,
+      userId,
+      channel: address.channel,
+      addressKey: this.#keyOf(address),
+      bucket: bucketOfAddress(channels, address),
+      shown: showContact(address),
+      verifiedAt,
+      offReason: null,
+      offAt: null,
+      createdAt: now,
+      sealed: await secrets.encrypt(purposeOf(id), JSON.stringify(address)),
+      email: null,
+    };
   }
 
   async #find(owner: Owner, contactId: string): Promise<Contact> {
@@ -286,8 +327,24 @@ function refuseOneMore({ channel, addressKey }: Contact, present: readonly Conta
   const others = present.filter((contact) => contact.channel === channel && contact.sealed !== null);
   if (channel === 'web_push' && others.length >= MAX_BROWSERS)
     throw new AppError('conflict', `a person has at most ${MAX_BROWSERS} browsers; delete one first`);
-  if (channel !== 'web_push' && others.length > 0)
-    throw new AppError('conflict', `you have an address for ${channel} already; delete it first`);
+  if (channel !== 'web_push' && others.length > 0) throw haveOther(channel);
+}
+
+function haveOther(channel: ContactChannel): AppError {
+  return new AppError('conflict', `you have an address for ${channel} already; delete it first`);
+}
+
+function chatOf({ contacts }: Person): Contact | undefined {
+  return contacts.find(({ channel }) => channel === 'telegram');
+}
+
+/** It is proved, and what it is off for is the person's own decision. */
+function isSettled({ verifiedAt, offReason }: Contact): boolean {
+  return verifiedAt !== null && (offReason === null || isOwnDecision(offReason));
+}
+
+function isOwnDecision(offReason: NonNullable<Contact['offReason']>): boolean {
+  return offReason === SWITCHED_OFF || offReason === 'unsubscribed';
 }
 
 /** Language and time zone of a person's messages. */

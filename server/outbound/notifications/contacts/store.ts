@@ -216,8 +216,8 @@ export async function setContactState(db: DbOrTx, { userId, id }: { userId: stri
   return row !== undefined;
 }
 
-/** Whether a receiver may switch it off: it is proved, and on. */
-export async function isContactOn(db: DbOrTx, { userId, id }: { userId: string; id: string }): Promise<boolean> {
+/** Whether a receiver may switch it off: it was proved at that time, and is on. */
+export async function isContactOn(db: DbOrTx, { userId, id }: { userId: string; id: string }, at: number): Promise<boolean> {
   const row =
     id === userId
       ? await db
@@ -231,7 +231,7 @@ export async function isContactOn(db: DbOrTx, { userId, id }: { userId: string; 
           .where('user_id', '=', userId)
           .where('id', '=', id)
           .executeTakeFirst();
-  return row !== undefined && row.verified !== null && row.off === null;
+  return row !== undefined && row.verified !== null && row.verified <= at && row.off === null;
 }
 
 /** The receiver itself has a new address: it stays proved. @throws a unique violation when the person has that address already */

@@ -1,8 +1,8 @@
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Role } from '../../../platform/core/principal.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
-import type { Address, OffReason } from '../channels/types.ts';
-import type { GroupAddresses, GroupEntries, Holder } from '../contacts/addresses.ts';
+import type { Address } from '../channels/types.ts';
+import type { GroupAddresses, GroupEntries, Holder, Off } from '../contacts/addresses.ts';
 import type { Entry, Reached } from '../contacts/reach.ts';
 import type { Digest, Quiet } from '../contacts/types.ts';
 import type { MessageLinks } from '../leaving/links.ts';
@@ -60,8 +60,8 @@ export interface AddressBook {
     userId: string,
     without: readonly string[],
   ): Promise<PlannedMessage | undefined>;
-  /** Nothing arrives there any more. Inside a write. @returns false when it is off already */
-  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, reason: OffReason): Promise<boolean>;
+  /** Nothing arrives there any more. Inside a write. @returns false when it is off already, or was proved after that */
+  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, off: Off): Promise<boolean>;
   /** A chat has another number now. */
   followChat(teamId: string, holder: Holder, addressId: string, chatId: string): Promise<void>;
 }
@@ -136,8 +136,8 @@ export class ProvedAddresses implements AddressBook {
     return found && plannedFor(teamId, found);
   }
 
-  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, reason: OffReason): Promise<boolean> {
-    return this.#addresses.switchOff(tx, teamId, holder, addressId, reason);
+  switchOff(tx: DbOrTx, teamId: string, holder: Holder, addressId: string, off: Off): Promise<boolean> {
+    return this.#addresses.switchOff(tx, teamId, holder, addressId, off);
   }
 
   followChat(teamId: string, holder: Holder, addressId: string, chatId: string): Promise<void> {

@@ -7,6 +7,8 @@ import type { Revision } from '../threads/types.ts';
 import type { AddressBook } from './addresses.ts';
 import type { MessageLinks } from '../leaving/links.ts';
 import type { Channels } from '../channels/set.ts';
+import type { Receipt, ReceiptChannel } from '../channels/types.ts';
+import { Receipts } from './receipts/service.ts';
 import { Line } from './sending/line.ts';
 import { MessageOutcomes } from './sending/outcomes.ts';
 import { MessageSender } from './sending/sender.ts';
@@ -40,6 +42,7 @@ export class MessagesService {
   readonly changes = new Listeners<{ teamId: string }>();
   readonly #deps: MessagesDeps;
   readonly #sender: MessageSender;
+  readonly #receipts: Receipts;
   /** Of the messages that this process has handled. */
   readonly outcomes: MessageOutcomes;
 
@@ -55,6 +58,7 @@ export class MessagesService {
       outcomes: this.outcomes,
       onAttempt: (teamId) => this.changes.publish({ teamId }),
     });
+    this.#receipts = new Receipts({ ...deps, onChange: (message, said) => this.#onReceipt(message, said) });
   }
 
   /** Attempts in progress. */
@@ -103,6 +107,20 @@ export class MessagesService {
     return planRows(this.#deps, db, teamId, revisions, now);
   }
 
+  /** A provider says what became of messages that it took. @throws a storage error */
+  receive(channel: ReceiptChannel, receipts: readonly Receipt[]): Promise<void> {
+    return this.#receipts.take(channel, receipts);
+  }
+
+  #onReceipt({ team_id: teamId, channel }: { team_id: string; channel: string }, said: 'arrived' | 'failed'): void {
+    if (said === 'failed') {
+      this.outcomes.add({ channel }, { state: 'failed' });
+      // The person's next channel may help out.
+      this.wake();
+    }
+    this.changes.publish({ teamId });
+  }
+
   /** Messages may be due. */
   wake(): void {
     this.#sender.wake();
@@ -113,7 +131,8 @@ export class MessagesService {
     return this.#sender.idle();
   }
 
-  stop(): Promise<void> {
-    return this.#sender.stop();
+  async stop(): Promise<void> {
+    await this.#receipts.stop();
+    await this.#sender.stop();
   }
 }

@@ -10,7 +10,7 @@ export const MESSAGE_STATES = [
   'pending',
   /** It waits for the end of the person's quiet hours, or of a mute of the group. */
   'held',
-  /** The provider took it. */
+  /** The provider took it. When it was delivered and read, some providers say later. */
   'sent',
   /** Not sent by a decision: `reason`. */
   'withheld',
@@ -76,6 +76,9 @@ export const HELD_BACK = 'held_back';
 export const NEVER_MUTED: ReadonlySet<string> = new Set(['test', DIGEST, 'acknowledged', HELD_BACK]);
 /** Why a message goes another way: the first one does not work. */
 export const FALLBACK = 'fallback';
+
+/** The provider took it, and said later that it could not deliver it. Also the outcome of the line in the log that says so. */
+export const UNDELIVERED = 'undelivered';
 
 /** Given up after the time in which an alert is of use. */
 export const EXPIRED = 'expired';

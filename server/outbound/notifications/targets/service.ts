@@ -7,6 +7,7 @@ import type { Page } from '../../../platform/core/page.ts';
 import type { AddressRules } from '../../../platform/core/public-address.ts';
 import type { DbOrTx, Storage } from '../../../platform/storage/db.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
+import { notConfigured } from '../channels/offer.ts';
 import { bucketOfAddress, sendTo } from '../channels/set.ts';
 import type { Channels } from '../channels/set.ts';
 import type { Address, SendResult } from '../channels/types.ts';
@@ -122,8 +123,7 @@ export class TargetsService {
   async sendCode(teamId: string, targetId: string, actor: { kind: 'user' | 'api_key'; id: string }): Promise<SentCode> {
     const { storage, clock, proofs, channels, publicUrl } = this.#deps;
     const target = await this.get(teamId, targetId);
-    if (!channels[target.channel])
-      throw new AppError('conflict', `this control plane cannot send by ${target.channel}; its operator has to configure it`);
+    if (!channels[target.channel]) throw new AppError('conflict', notConfigured(target.channel));
     const address = await this.open(target);
     const [by, team] = [await selectActorName(storage.db, teamId, actor), await selectTeamName(storage.db, teamId)];
     const { code, expiresAt } = await proofs.issue({ teamId, userId: null, ownerId: target.id, addressKey: target.addressKey });

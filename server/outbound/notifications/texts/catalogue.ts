@@ -90,11 +90,15 @@ export interface Catalogue {
   testSubject: string;
   testOfGroup(group: string, person: string): string;
   testOfAddress(person: string): string;
-  proofSubject: string;
+  /** With the code, if there is one: a text message has nothing but the subject. */
+  proofSubject(code: string | null): string;
   proofBy(person: string): string;
   proofCode(code: string, duration: string): string;
   proofLink(duration: string): string;
   notMe: string;
+
+  /** What the Telegram bot says to somebody who has pressed Start. */
+  bot: { proved: string; linkEnded: string; noLink: string };
 }
 
 export interface Counting {

@@ -134,9 +134,17 @@ export const de: Catalogue = {
   testSubject: 'Signalbox erreicht Sie hier',
   testOfGroup: (group, person) => `${person} hat die Benachrichtigungsgruppe ${group} getestet. In Ihrem Netz ist nichts passiert.`,
   testOfAddress: (person) => `${person} hat diese Adresse getestet. In Ihrem Netz ist nichts passiert.`,
-  proofSubject: 'Bestätigen Sie diese Adresse für Signalbox',
+  proofSubject: (code) =>
+    code === null ? 'Bestätigen Sie diese Adresse für Signalbox' : `Der Code ${code} bestätigt diese Adresse für Signalbox`,
   proofBy: (person) => `${person} möchte Benachrichtigungen von Signalbox an diese Adresse senden.`,
   proofCode: (code, duration) => `Geben Sie diesen Code ein. Er gilt ${duration}: ${code}`,
   proofLink: (duration) => `Öffnen Sie zum Bestätigen den Link. Er gilt ${duration}.`,
   notMe: 'Wenn Sie davon nichts wissen, tun Sie nichts: Es kommt dann keine weitere Nachricht.',
+  bot: {
+    proved: 'Dieser Chat ist bestätigt: Benachrichtigungen von Signalbox erreichen Sie jetzt hier.',
+    linkEnded:
+      'Dieser Link ist zu alt oder wurde schon benutzt; einen neuen gibt es in Signalbox, wo Sie einstellen, wie Sie benachrichtigt werden.',
+    noLink:
+      'Um hier benachrichtigt zu werden, öffnen Sie den Link, den Sie in Signalbox bekommen, wo Sie einstellen, wie Sie benachrichtigt werden.',
+  },
 };

@@ -130,9 +130,14 @@ export const en: Catalogue = {
   testSubject: 'Signalbox can reach you here',
   testOfGroup: (group, person) => `${person} has tested the notification group ${group}. Nothing has happened to your network.`,
   testOfAddress: (person) => `${person} has tested this address. Nothing has happened to your network.`,
-  proofSubject: 'Confirm this address for Signalbox',
+  proofSubject: (code) => (code === null ? 'Confirm this address for Signalbox' : `Code ${code} confirms this address for Signalbox`),
   proofBy: (person) => `${person} wants to send notifications of Signalbox to this address.`,
   proofCode: (code, duration) => `Type in this code within ${duration}: ${code}`,
   proofLink: (duration) => `Open the link within ${duration} to confirm.`,
   notMe: 'If you do not know about this, do nothing: no further message will come.',
+  bot: {
+    proved: 'This chat is confirmed: notifications of Signalbox can reach you here now.',
+    linkEnded: 'This link is too old or was used already; get a new one in Signalbox, where you set how you are told.',
+    noLink: 'To be told here, open the link that Signalbox gives you where you set how you are told.',
+  },
 };

@@ -137,9 +137,15 @@ export const es: Catalogue = {
   testSubject: 'Signalbox puede contactarle aquí',
   testOfGroup: (group, person) => `${person} ha probado el grupo de notificaciones ${group}. No ha pasado nada en su red.`,
   testOfAddress: (person) => `${person} ha probado esta dirección. No ha pasado nada en su red.`,
-  proofSubject: 'Confirme esta dirección para Signalbox',
+  proofSubject: (code) =>
+    code === null ? 'Confirme esta dirección para Signalbox' : `El código ${code} confirma esta dirección para Signalbox`,
   proofBy: (person) => `${person} quiere enviar notificaciones de Signalbox a esta dirección.`,
   proofCode: (code, duration) => `Introduzca este código; es válido durante ${duration}: ${code}`,
   proofLink: (duration) => `Abra el enlace para confirmar; es válido durante ${duration}.`,
   notMe: 'Si no sabe de qué se trata, no haga nada: no recibirá ningún otro mensaje.',
+  bot: {
+    proved: 'Este chat está confirmado: las notificaciones de Signalbox ya pueden llegarle aquí.',
+    linkEnded: 'Este enlace es demasiado antiguo o ya se ha usado; obtenga otro en Signalbox, donde elige cómo se le avisa.',
+    noLink: 'Para recibir avisos aquí, abra el enlace que le da Signalbox donde elige cómo se le avisa.',
+  },
 };

@@ -153,7 +153,7 @@ function addressStory(subject: Of<'test' | 'proof'>, words: Catalogue): Story {
   }
   const validFor = durationOf(subject.validMs, words.locale, 'long');
   const how = subject.code === null ? words.proofLink(validFor) : words.proofCode(subject.code, validFor);
-  return { ...stateOf(null, words.proofSubject), time: 'none', lines: [words.proofBy(person), how, words.notMe] };
+  return { ...stateOf(null, words.proofSubject(subject.code)), time: 'none', lines: [words.proofBy(person), how, words.notMe] };
 }
 
 function stateOf(place: string | null, state: string): Story {

@@ -4,6 +4,7 @@ import { newId } from '../../../platform/core/ids.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
+import { FIRST_TOPICS } from './first-topics.ts';
 import { countTopics, deleteTopic, insertTopic, isUnique, lockTeam, selectTopic, selectTopics, updateTopic } from './store.ts';
 import type { SettingChange } from '../types.ts';
 import type { NewTopic, Topic, TopicChange } from './types.ts';
@@ -34,9 +35,8 @@ export class TopicsService {
   }
 
   /** @throws AppError `conflict` for a name in use, or too many topics */
-  async create(teamId: string, { name, events }: NewTopic): Promise<Topic> {
-    const now = this.#clock.now();
-    const topic = { id: newId(now), teamId, name, events, createdAt: now, updatedAt: now };
+  async create(teamId: string, given: NewTopic): Promise<Topic> {
+    const topic = newTopic(teamId, given, this.#clock.now());
     await this.#storage.writes.write(async (tx) => {
       await lockTeam(tx, teamId);
       if ((await countTopics(tx, teamId)) >= MAX_TOPICS) throw new AppError('conflict', `a team has at most ${MAX_TOPICS} topics`);
@@ -44,6 +44,20 @@ export class TopicsService {
     });
     this.#tell('created', topic);
     return topic;
+  }
+
+  /** Those of a new team, so that its first group is useful at once; nothing for a team that has some. */
+  async createFirst(teamId: string): Promise<void> {
+    const created = await this.#storage.writes.write(async (tx) => {
+      await lockTeam(tx, teamId);
+      if ((await countTopics(tx, teamId)) > 0) return [];
+      // A moment apart, so that lists keep their order.
+      const from = this.#clock.now() - FIRST_TOPICS.length;
+      const topics = FIRST_TOPICS.map((topic, index) => newTopic(teamId, topic, from + index));
+      for (const topic of topics) await insertTopic(tx, topic);
+      return topics;
+    });
+    for (const topic of created) this.#tell('created', topic);
   }
 
   /** @throws AppError `not_found`, `conflict` for a name in use */
@@ -64,6 +78,10 @@ export class TopicsService {
   #tell(kind: SettingChange['kind'], { teamId, id, name }: Topic): void {
     this.changes.publish({ kind, teamId, id, name });
   }
+}
+
+function newTopic(teamId: string, { name, events }: NewTopic, at: number): Topic {
+  return { id: newId(at), teamId, name, events, createdAt: at, updatedAt: at };
 }
 
 function nameInUse(error: unknown): never {

@@ -72,6 +72,9 @@ import { requestCounts } from './0071-request-counts.ts';
 import { homes } from './0072-homes.ts';
 import { installationAdmins } from './0073-installation-admins.ts';
 import { certificatesOfNodes } from './0074-certificates-of-nodes.ts';
+import { telegramLinks } from './0075-telegram-links.ts';
+import { receipts } from './0076-receipts.ts';
+import { terminalLevels } from './0077-terminal-levels.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -150,4 +153,7 @@ export const migrations: readonly Migration[] = [
   homes,
   installationAdmins,
   certificatesOfNodes,
+  telegramLinks,
+  receipts,
+  terminalLevels,
 ];

@@ -26,7 +26,7 @@ const enrolment: Journey = {
     await visit.signInAs('new-admin@example.org', '/');
     await page.getByRole('heading', { name: 'Connect an agent.' }).waitFor();
     await page.getByLabel('Name of the agent').fill('riga-dc-1');
-    await page.getByRole('button', { name: 'Show the lines' }).click();
+    await page.getByRole('button', { name: 'Make the command' }).click();
     const token = /--token (\S+)/.exec(await page.getByLabel('Lines to run').innerText())![1]!;
     await step('Token used').getByText('waits').waitFor();
     await enrol({ server: world.server.url, token, name: 'riga-dc-1', credentialsFile });

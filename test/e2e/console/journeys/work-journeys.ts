@@ -90,7 +90,10 @@ const canary: Journey = {
     await button(page, 'Start on 4 routers').click();
     await page.getByRole('heading', { name: /It stopped itself/ }).waitFor();
     await page.getByRole('heading', { name: /3 were never started/ }).waitFor();
-    await page.getByRole('img', { name: /Targets: / }).waitFor();
+    const targets = page.getByRole('list', { name: 'Targets: 1 failed, 3 never started' }).getByRole('listitem');
+    await targets.first().getByText('canary').waitFor();
+    await targets.first().getByText('no space left').waitFor();
+    expect(await targets.filter({ hasText: 'never started' }).count()).toBe(3);
     await page
       .getByText(/no space left/)
       .first()
@@ -123,7 +126,7 @@ const diff: Journey = {
     await take(2);
     const [file] = await Promise.all([page.waitForEvent('download'), exports.first().click()]);
     expect(file.suggestedFilename()).toMatch(/^router-0-.*-export\.rsc$/);
-    await button(page, 'Compare the newest two').click();
+    await button(page, 'Compare the two newest').click();
     const differences = page.getByRole('group', { name: 'Differences' });
     await differences.getByText(/set servers=192\.0\.2\.53/).waitFor();
     await page.getByRole('link', { name: 'Side by side' }).click();

@@ -7,4 +7,4 @@ import { loadConfig } from '../../../../server/config.ts';
 
 // Kept at once: a process that is killed keeps nothing.
 flushCompileCache();
-await serve(await loadConfig(), (text) => void process.stderr.write(`${text}\n`));
+await serve(await loadConfig(), { complain: (text) => void process.stderr.write(`${text}\n`) });

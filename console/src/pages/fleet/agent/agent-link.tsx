@@ -4,6 +4,7 @@ import { useFleet } from '../../../data/use-fleet.ts';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { LineChart } from '../router/tabs/line-chart.tsx';
 import type { ChartStep } from '../router/tabs/chart.ts';
+import { words } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +21,7 @@ export function AgentLink({ agentId, hours }: { agentId: string; hours: number }
     placeholderData: keepPrevious(queryKey, secondPart),
     refetchInterval: 60_000,
   });
-  if (!data) return error ? <ReadingFailed error={error} what="The quality of the line" /> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what={words.link.what} /> : <Reading />;
   const span = { from: Date.parse(data.from), to: Date.parse(data.to) };
   const trips: ChartStep[] = data.steps.flatMap(({ from, to, round_trip_ms: trip }) =>
     trip === null ? [] : [{ from: Date.parse(from), to: Date.parse(to), min: trip.min, mean: trip.p50, max: trip.p95 }],
@@ -34,8 +35,8 @@ export function AgentLink({ agentId, hours }: { agentId: string; hours: number }
   }));
   return (
     <div className="charts">
-      <LineChart title="Round trip, median and 95 of 100" unit="ms" steps={trips} span={span} />
-      <LineChart title="Lost pings" unit="%" steps={losses} span={span} />
+      <LineChart {...words.link.trip} steps={trips} span={span} />
+      <LineChart {...words.link.lost} steps={losses} span={span} />
     </div>
   );
 }

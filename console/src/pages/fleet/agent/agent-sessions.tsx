@@ -7,6 +7,7 @@ import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { lengthOf } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
+import { words } from './words.ts';
 import './agent.css';
 
 const HOUR_MS = 3_600_000;
@@ -17,14 +18,14 @@ export function AgentSessions({ agentId, hours }: { agentId: string; hours: numb
   const now = useNow(15_000);
   const from = now - hours * HOUR_MS;
   return (
-    <Section title="Sessions" small="newest first, with how each ended">
+    <Section title={words.sessions.title} small={words.sessions.order}>
       <div className="tab-body">
         <RecordTable
-          label="Sessions of the agent"
+          label={words.sessions.label}
           columns={columnsOf({ from, to: now })}
           list={list}
           keyOf={({ id }) => id}
-          empty="The agent was never connected. When it comes, each of its connections is listed here."
+          empty={words.sessions.none}
         />
       </div>
     </Section>
@@ -33,37 +34,55 @@ export function AgentSessions({ agentId, hours }: { agentId: string; hours: numb
 
 function columnsOf(span: { from: number; to: number }): readonly Column<AgentSession>[] {
   return [
-    { title: 'Opened', width: '76px', className: 'dim', cell: ({ opened_at: at }) => <Moment at={at} /> },
+    { title: words.sessions.columns.opened, width: '76px', className: 'dim', cell: ({ opened_at: at }) => <Moment at={at} /> },
     {
-      title: 'Ended by',
+      title: words.sessions.columns.end,
       width: 'minmax(150px, 1.4fr)',
       className: 'el',
       cell: ({ ended_by: end, reset }) => (
         <>
-          {end === null ? <b className="b">open</b> : wordOf(end)}
-          {reset ? <span className="dim">, journal reset</span> : null}
+          {end === null ? <b className="b">{words.sessions.open}</b> : wordOf(end)}
+          {reset ? <span className="dim">{words.sessions.reset}</span> : null}
         </>
       ),
     },
-    { title: 'In this time', width: 'minmax(48px, 2fr)', isWide: true, cell: (session) => <Bar session={session} {...span} /> },
+    { title: words.sessions.columns.bar, width: 'minmax(48px, 2fr)', isWide: true, cell: (session) => <Bar session={session} {...span} /> },
     {
-      title: 'Length',
+      title: words.sessions.columns.length,
       width: '60px',
       className: 'num dim',
       isWide: true,
       cell: ({ opened_at: at, closed_at: until }) => lengthOf((until === null ? span.to : Date.parse(until)) - Date.parse(at)),
     },
-    { title: 'From', width: 'minmax(104px, .8fr)', className: 'el id dim', isWide: true, cell: ({ address }) => address },
-    { title: 'Version', width: '56px', className: 'id dim', isWide: true, cell: ({ agent_version: version }) => version ?? '' },
-    { title: 'Epoch', width: '40px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
     {
-      title: 'Round trip',
+      title: words.sessions.columns.from,
+      width: 'minmax(104px, .8fr)',
+      className: 'el id dim',
+      isWide: true,
+      cell: ({ address }) => address,
+    },
+    {
+      title: words.sessions.columns.version,
+      width: '56px',
+      className: 'id dim',
+      isWide: true,
+      cell: ({ agent_version: version }) => version ?? '',
+    },
+    { title: words.sessions.columns.epoch, width: '40px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
+    {
+      title: words.sessions.columns.trip,
       width: '66px',
       className: 'num dim',
       isWide: true,
-      cell: ({ round_trip_ms: trip }) => (trip === null ? '' : `${Math.round(trip.p50)} ms`),
+      cell: ({ round_trip_ms: trip }) => (trip === null ? '' : words.sessions.trip(Math.round(trip.p50))),
     },
-    { title: 'Lost', width: '34px', className: 'num dim', isWide: true, cell: ({ pings_lost: lost }) => (lost === 0 ? '' : lost) },
+    {
+      title: words.sessions.columns.lost,
+      width: '34px',
+      className: 'num dim',
+      isWide: true,
+      cell: ({ pings_lost: lost }) => (lost === 0 ? '' : lost),
+    },
   ];
 }
 

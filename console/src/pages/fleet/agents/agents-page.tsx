@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Agent } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
@@ -13,8 +14,7 @@ import { wordOf } from '../../../parts/state-words.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { AGENT_SORTS, agentsInOrder, FLAPPING, wordOfAgent } from './agents.ts';
 import type { AgentSort } from './agents.ts';
-
-const TITLES: Record<AgentSort, string> = { sessions: 'sessions a day', away: 'away first', name: 'name', version: 'version' };
+import { words } from './words.ts';
 
 /** Every agent of the team: connected or away, how often it connected in a day, and how good its line is. */
 export function AgentsPage() {
@@ -41,12 +41,12 @@ export function AgentsPage() {
   return (
     <>
       <PageHead
-        title="Agents"
+        title={words.title}
         sentence={query.data ? sentenceOf(all.length, away) : undefined}
         actions={
           mayConnect ? (
             <AppLink href="/agents/new" className="btn main-act">
-              Connect an agent
+              {words.connect}
             </AppLink>
           ) : undefined
         }
@@ -56,15 +56,11 @@ export function AgentsPage() {
         onChange={(text) =>
           void navigate({ search: ({ q: _q, ...before }) => (text === '' ? before : { ...before, q: text }), replace: true })
         }
-        placeholder="Name or address"
-        count={
-          <>
-            <b>{records.length}</b> of {all.length}
-          </>
-        }
+        placeholder={words.filter}
+        count={fill(words.found, { shown: <b>{records.length}</b>, all: all.length })}
       >
         <label className="order t2 dim">
-          Order{' '}
+          {words.order}{' '}
           <select
             className="control"
             value={sort}
@@ -72,42 +68,31 @@ export function AgentsPage() {
           >
             {AGENT_SORTS.map((key) => (
               <option key={key} value={key}>
-                {TITLES[key]}
+                {words.orders[key]}
               </option>
             ))}
           </select>
         </label>
       </FilterBox>
-      <RecordTable
-        label="Agents"
-        columns={COLUMNS}
-        list={list}
-        keyOf={({ id }) => id}
-        empty={
-          q === '' ? 'Agents that were enrolled would be here. An admin enrols one with a token.' : 'No agent matches. Shorten the filter.'
-        }
-      />
+      <RecordTable label={words.title} columns={COLUMNS} list={list} keyOf={({ id }) => id} empty={q === '' ? words.none : words.noMatch} />
     </>
   );
 }
 
 function sentenceOf(all: number, away: number): React.ReactNode {
-  if (all === 0) return 'No agent was enrolled yet.';
-  if (all === 1 && away === 1) return <b>The agent is away.</b>;
-  if (away === 0) return <b>{all === 1 ? 'The agent is connected.' : `All ${all} agents are connected.`}</b>;
+  if (all === 0) return words.sentence.none;
+  if (all === 1 && away === 1) return <b>{words.sentence.onlyAway}</b>;
+  if (away === 0) return <b>{words.sentence.all(all)}</b>;
   return (
     <>
-      <b>
-        {all - away} of {all} agents are connected.
-      </b>{' '}
-      {away} {away === 1 ? 'is' : 'are'} away.
+      <b>{words.sentence.some(all - away, all)}</b> {words.sentence.away(away)}
     </>
   );
 }
 
 const COLUMNS: readonly Column<Agent>[] = [
   {
-    title: 'State',
+    title: words.columns.state,
     width: 'minmax(150px, 1fr)',
     className: 'el',
     cell: (agent) => (
@@ -121,7 +106,7 @@ const COLUMNS: readonly Column<Agent>[] = [
     ),
   },
   {
-    title: 'Agent',
+    title: words.columns.agent,
     width: 'minmax(120px, 1.2fr)',
     className: 'el',
     cell: ({ id, name }) => (
@@ -130,22 +115,22 @@ const COLUMNS: readonly Column<Agent>[] = [
       </AppLink>
     ),
   },
-  { title: 'Since', width: '84px', className: 'dim', cell: ({ since }) => <Moment at={since} /> },
+  { title: words.columns.since, width: '84px', className: 'dim', cell: ({ since }) => <Moment at={since} /> },
   {
-    title: 'Sessions, 24 h',
+    title: words.columns.sessions,
     width: '104px',
     className: 'num',
     isWide: true,
-    cell: ({ sessions_24h: count }) => (count >= FLAPPING ? <b className="c-away b">{count}, flapping</b> : count),
+    cell: ({ sessions_24h: count }) => (count >= FLAPPING ? <b className="c-away b">{words.flapping(count)}</b> : count),
   },
   {
-    title: 'Round trip',
+    title: words.columns.trip,
     width: '84px',
     className: 'num dim',
     isWide: true,
-    cell: ({ round_trip_ms: ms }) => (ms === null ? '' : `${Math.round(ms)} ms`),
+    cell: ({ round_trip_ms: ms }) => (ms === null ? '' : words.trip(Math.round(ms))),
   },
-  { title: 'Routers', width: '66px', className: 'num', isWide: true, cell: ({ router_count: count }) => count },
-  { title: 'From', width: 'minmax(100px, .8fr)', className: 'el id dim', cell: ({ address }) => address ?? '' },
-  { title: 'Version', width: '76px', className: 'id dim', isWide: true, cell: ({ version }) => version ?? '' },
+  { title: words.columns.routers, width: '66px', className: 'num', isWide: true, cell: ({ router_count: count }) => count },
+  { title: words.columns.from, width: 'minmax(100px, .8fr)', className: 'el id dim', cell: ({ address }) => address ?? '' },
+  { title: words.columns.version, width: '76px', className: 'id dim', isWide: true, cell: ({ version }) => version ?? '' },
 ];

@@ -3,6 +3,7 @@ import { useDeferredValue } from 'react';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { DevicesTable } from './devices-table.tsx';
+import { words } from './words.ts';
 
 /** Every device behind any router of the team: found by name, maker, address. */
 export function DevicesPage() {
@@ -11,18 +12,18 @@ export function DevicesPage() {
   const asked = useDeferredValue(q.trim());
   return (
     <>
-      <PageHead title="Devices" />
+      <PageHead title={words.title} />
       <FilterBox
         value={q}
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
-        placeholder="Name, maker, IP or MAC address"
+        placeholder={words.filter}
         count={null}
       />
       <DevicesTable
         isOfTeam
-        label="Devices"
+        label={words.title}
         query={asked === '' ? {} : { search: asked }}
-        empty={asked === '' ? 'What routers see in their ARP tables and DHCP leases would be here.' : 'No device matches.'}
+        empty={asked === '' ? words.none : words.noMatch}
       />
     </>
   );

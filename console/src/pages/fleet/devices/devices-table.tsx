@@ -11,6 +11,7 @@ import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { useIsPhone } from '../../../parts/use-is-phone.ts';
 import { useMay } from '../../../session/use-may.ts';
+import { words } from './words.ts';
 
 interface Props {
   label: string;
@@ -26,34 +27,9 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
   const [named, setNamed] = useState<Device>();
   const mayName = useMay('operator');
   const isPhone = useIsPhone();
-  const columns: readonly Column<Device>[] = [
-    {
-      title: 'Device',
-      width: 'minmax(150px, 1.4fr)',
-      className: 'el',
-      // A card has no room for a column of actions.
-      cell: (device) => (isPhone && mayName ? <NameKey device={device} onName={setNamed} /> : <Name device={device} />),
-    },
-    {
-      title: 'Address',
-      width: 'minmax(110px, .8fr)',
-      className: 'el id',
-      cell: ({ current_ip: ip }) => ip?.ip_address ?? <span className="dim">gone</span>,
-    },
-    { title: 'MAC', width: '134px', className: 'id dim', isWide: true, cell: ({ mac_address: mac }) => mac },
-    {
-      title: 'Maker',
-      width: 'minmax(90px, 1fr)',
-      className: 'el dim',
-      isWide: true,
-      cell: ({ manufacturer, locally_administered: isMadeUp }) => manufacturer ?? (isMadeUp ? 'address made by software' : ''),
-    },
-    isOfTeam
-      ? { title: 'Router', width: 'minmax(110px, 1fr)', className: 'el id', cell: ({ router_id: id }) => <RouterName id={id} /> }
-      : { title: 'Interface', width: 'minmax(80px, .7fr)', className: 'el dim', cell: ({ current_ip: ip }) => ip?.interface ?? '' },
-    { title: 'Last seen', width: '90px', className: 'num dim', cell: ({ last_seen_at: at }) => <Moment at={at} /> },
-    ...(mayName ? [naming(setNamed)] : []),
-  ];
+  const columns = isPhone
+    ? phoneColumns(isOfTeam, mayName ? setNamed : undefined)
+    : [...columnsOf(isOfTeam), ...(mayName ? [naming(setNamed)] : [])];
   return (
     <>
       <RecordTable
@@ -68,28 +44,82 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
   );
 }
 
+const SEEN: Column<Device> = {
+  title: words.columns.seen,
+  width: '90px',
+  className: 'num dim',
+  cell: ({ last_seen_at: at }) => <Moment at={at} />,
+};
+
+function columnsOf(isOfTeam: boolean): readonly Column<Device>[] {
+  return [
+    { title: words.columns.device, width: 'minmax(150px, 1.4fr)', className: 'el', cell: (device) => <Name device={device} /> },
+    {
+      title: words.columns.address,
+      width: 'minmax(110px, .8fr)',
+      className: 'el id',
+      cell: ({ current_ip: ip }) => ip?.ip_address ?? <span className="dim">{words.gone}</span>,
+    },
+    { title: words.columns.mac, width: '134px', className: 'id dim', cell: ({ mac_address: mac }) => mac },
+    { title: words.columns.maker, width: 'minmax(90px, 1fr)', className: 'el dim', cell: makerOf },
+    isOfTeam
+      ? {
+          title: words.columns.router,
+          width: 'minmax(110px, 1fr)',
+          className: 'el id',
+          cell: ({ router_id: id }) => <RouterName id={id} />,
+        }
+      : {
+          title: words.columns.interface,
+          width: 'minmax(80px, .7fr)',
+          className: 'el dim',
+          cell: ({ current_ip: ip }) => ip?.interface ?? '',
+        },
+    SEEN,
+  ];
+}
+
+/** A card of two lines: what it is, where, and the deed; then what a person on site compares with a label, and when it was seen. */
+function phoneColumns(isOfTeam: boolean, onName: ((device: Device) => void) | undefined): readonly Column<Device>[] {
+  return [
+    {
+      title: words.columns.device,
+      width: '',
+      className: 'el',
+      cell: (device) => (
+        <>
+          <Name device={device} />{' '}
+          <span className="dim t2">{isOfTeam ? <RouterName id={device.router_id} /> : device.current_ip?.interface}</span>
+        </>
+      ),
+    },
+    ...(onName ? [naming(onName)] : [SEEN]),
+    { title: words.columns.address, width: '', className: 'el dim t2', cell: detailsOf },
+    ...(onName ? [SEEN] : []),
+  ];
+}
+
+function makerOf({ manufacturer, locally_administered: isMadeUp }: Device): string {
+  return manufacturer ?? (isMadeUp ? words.madeUp : '');
+}
+
+/** The MAC address first: the end of the line may be cut off, and it is on the label. */
+function detailsOf(device: Device): string {
+  return [device.mac_address, device.current_ip?.ip_address ?? words.gone, makerOf(device)].filter((text) => text !== '').join(', ');
+}
+
 function naming(onName: (device: Device) => void): Column<Device> {
   return {
-    title: 'Actions',
+    title: words.columns.actions,
     width: '68px',
     className: 'num',
-    isWide: true,
     cell: (device) => (
       <button type="button" className="btn quiet sm" onClick={() => onName(device)}>
-        Name
+        {words.name}
         <span className="sr"> {device.mac_address}</span>
       </button>
     ),
   };
-}
-
-function NameKey({ device, onName }: { device: Device; onName: (device: Device) => void }) {
-  return (
-    <button type="button" className="as-text" onClick={() => onName(device)}>
-      <Name device={device} />
-      <span className="sr">, name {device.mac_address}</span>
-    </button>
-  );
 }
 
 function Name({ device: { alias, hostname, mac_address: mac } }: { device: Device }) {
@@ -116,28 +146,21 @@ function NameDialog({ device, onClose }: { device: Device; onClose: () => void }
     if ((await result) !== undefined) onClose();
   }
   return (
-    <Dialog title={`Name ${device.hostname ?? device.mac_address}`} onClose={onClose}>
+    <Dialog title={words.dialog.title(device.hostname ?? device.mac_address)} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void answered(write.send({ path: { macAddress: device.mac_address }, body: { alias } }));
         }}
       >
-        <TextField
-          label="Name"
-          name="alias"
-          value={alias}
-          onChange={setAlias}
-          state={write.state}
-          hint="At all sites of your team. Empty: no name."
-        />
+        <TextField label={words.dialog.name} name="alias" value={alias} onChange={setAlias} state={write.state} hint={words.dialog.hint} />
         <Outcome state={write.state} fields={['alias']} onLookAgain={() => void answered(write.lookAgain())} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.dialog.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending'}>
-            Save
+            {words.dialog.save}
           </button>
         </div>
       </form>

@@ -9,13 +9,12 @@ import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { STATUSES } from './search.ts';
 import type { FaultsSearch } from './search.ts';
-
-const WORDS = { open: 'Open', resolved: 'Resolved', all: 'All' } as const;
+import { words } from './words.ts';
 
 const COLUMNS: readonly Column<Fault>[] = [
   FAULT_COLUMNS[0]!,
   FAULT_COLUMNS[1]!,
-  { title: 'Router', width: 'minmax(110px, 1fr)', className: 'el', cell: ({ rid }) => <RouterName id={rid} /> },
+  { title: words.router, width: 'minmax(110px, 1fr)', className: 'el', cell: ({ rid }) => <RouterName id={rid} /> },
   ...FAULT_COLUMNS.slice(2),
 ];
 
@@ -34,9 +33,9 @@ export function FaultsPage() {
   const change = (changed: FaultsSearch): void => void navigate({ search: (before) => ({ ...before, ...changed }), replace: true });
   return (
     <>
-      <PageHead title="Faults" sentence={sentenceOf(status, list.total)} />
+      <PageHead title={words.title} sentence={sentenceOf(status, list.total)} />
       <div className="filter">
-        <span className="seg" role="group" aria-label="Status">
+        <span className="seg" role="group" aria-label={words.status.label}>
           {STATUSES.map((name) => (
             <button
               key={name}
@@ -45,12 +44,12 @@ export function FaultsPage() {
               aria-pressed={name === status}
               onClick={() => change({ status: name })}
             >
-              {WORDS[name]}
+              {words.status[name]}
             </button>
           ))}
         </span>
         <label className="t2 dim">
-          Severity{' '}
+          {words.severity.label}{' '}
           <select
             className="control"
             value={severity ?? ''}
@@ -58,19 +57,19 @@ export function FaultsPage() {
               change({ severity: target.value === '' ? undefined : (target.value as NonNullable<FaultsSearch['severity']>) })
             }
           >
-            <option value="">every</option>
-            <option value="critical">critical</option>
-            <option value="warning">warning</option>
-            <option value="info">info</option>
+            <option value="">{words.severity.every}</option>
+            <option value="critical">{words.severity.critical}</option>
+            <option value="warning">{words.severity.warning}</option>
+            <option value="info">{words.severity.info}</option>
           </select>
         </label>
       </div>
       <RecordTable
-        label="Faults"
+        label={words.title}
         columns={COLUMNS}
         list={list}
         keyOf={({ id }) => id}
-        empty={status === 'open' ? 'Nothing is wrong that the rules of health look for.' : 'No fault matches.'}
+        empty={status === 'open' ? words.noneOpen : words.noMatch}
       />
     </>
   );
@@ -78,15 +77,15 @@ export function FaultsPage() {
 
 function sentenceOf(status: string, total: number | undefined): React.ReactNode {
   if (total === undefined || status !== 'open') return undefined;
-  if (total === 0) return <b>No fault is open.</b>;
-  return <b>{total === 1 ? 'One fault is open.' : `${total} faults are open.`}</b>;
+  if (total === 0) return <b>{words.sentence.none}</b>;
+  return <b>{words.sentence.open(total)}</b>;
 }
 
 function RouterName({ id }: { id: string }) {
   const router = useRouterRecord(id);
   return (
     <AppLink href={`/routers/${id}`} className="id b">
-      {router?.identity ?? 'removed'}
+      {router?.identity ?? words.removed}
     </AppLink>
   );
 }

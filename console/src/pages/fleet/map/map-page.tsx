@@ -1,15 +1,17 @@
 import './map.css';
 import { useRef } from 'react';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { colourOf, shapeOf } from '../../../parts/lamp.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
-import { numberWords } from '../../../parts/sizes.ts';
 import { useWidth } from '../../../rails/use-width.ts';
 import { Share } from '../sites/share.tsx';
 import { useSites } from '../sites/use-sites.ts';
 import type { SiteNow } from '../sites/use-sites.ts';
 import { drawn } from './projection.ts';
+import type { Drawn } from './projection.ts';
+import { words } from './words.ts';
 
 const HEIGHT = 560;
 
@@ -19,16 +21,16 @@ export function MapPage() {
   const placed = sites.filter(({ site }) => site.latitude !== null && site.longitude !== null);
   return (
     <>
-      <PageHead title="Map" crumb={<AppLink href="/sites">Sites</AppLink>} />
+      <PageHead title={words.title} crumb={<AppLink href="/sites">{words.sites}</AppLink>} />
       {isFirst ? (
         <Reading />
       ) : error && sites.length === 0 ? (
-        <ReadingFailed error={error} what="The sites" />
+        <ReadingFailed error={error} what={words.what} />
       ) : placed.length === 0 ? (
-        <p className="empty">Sites with a position would be here. Give a site its latitude and longitude on its page.</p>
+        <p className="empty">{words.none}</p>
       ) : (
         <div className="cols map-cols">
-          <Section title="Sites" small={`${placed.length} of ${sites.length} have a position`}>
+          <Section title={words.sites} small={words.placed(placed.length, sites.length)}>
             {placed.map((site) => (
               <div className="line map-line" key={site.site.id}>
                 <AppLink href={`/sites/${site.site.id}`} className="b el">
@@ -45,6 +47,12 @@ export function MapPage() {
   );
 }
 
+/** Sites of one town lie on top of each other: the last one drawn is the one that is seen. */
+function troubleLast(marks: Drawn['marks']): Drawn['marks'] {
+  const missing = ({ site: { answering, routers } }: Drawn['marks'][number]): number => routers - answering;
+  return marks.toSorted((one, other) => missing(one) - missing(other));
+}
+
 function World({ sites }: { sites: readonly SiteNow[] }) {
   const figure = useRef<HTMLElement>(null);
   const width = useWidth(figure);
@@ -52,18 +60,12 @@ function World({ sites }: { sites: readonly SiteNow[] }) {
   return (
     <figure className="world" ref={figure} style={{ height: HEIGHT }}>
       {map ? (
-        <svg
-          viewBox={`0 0 ${width} ${HEIGHT}`}
-          role="img"
-          aria-label={`A map with ${numberWords(sites.length)} ${sites.length === 1 ? 'site' : 'sites'}; the list says the same in words`}
-        >
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={words.world(sites.length)}>
           <path className="land" d={map.land} />
-          {map.marks.map(({ site: { site, routers, answering }, x, y }) => (
-            <g key={site.id} transform={`translate(${x} ${y})`} className={answering === routers ? 'mark-sound' : 'mark-bad'}>
-              <title>
-                {site.name}: {answering} of {routers} answer
-              </title>
-              {answering === routers ? <circle r="5.5" /> : <rect x="-5.5" y="-5.5" width="11" height="11" />}
+          {troubleLast(map.marks).map(({ site: { site, routers, answering, worst }, x, y }) => (
+            <g key={site.id} transform={`translate(${x - 8} ${y - 8})`} className={`mark ${colourOf(worst)}`}>
+              <title>{words.mark(site.name, answering, routers)}</title>
+              {shapeOf(worst)}
             </g>
           ))}
         </svg>

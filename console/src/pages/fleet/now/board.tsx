@@ -3,6 +3,7 @@ import type { Router } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { useManyRails } from '../../../data/use-rails.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { useNow } from '../../../parts/use-now.ts';
 import { RailPicture } from '../../../rails/rail-picture.tsx';
@@ -10,6 +11,7 @@ import { BOARD } from '../../../rails/shapes.ts';
 import { useSiteNames } from '../routers/use-filtered.ts';
 import { boardOf } from './board.ts';
 import type { BoardSite } from './board.ts';
+import { words } from './words.ts';
 
 /** Sites of one look; the others are on their page. */
 const MOST = 200;
@@ -25,12 +27,12 @@ export function Board() {
     return boardOf(routers.values(), names);
   }, [routers, version, names]);
   if (sites.length === 0) return null;
-  const of = sites.some(({ id }) => id !== null) ? `${sites.length} ${sites.length === 1 ? 'site' : 'sites'}` : 'all routers';
+  const small = sites.some(({ id }) => id !== null) ? words.board.sites(sites.length) : words.board.allRouters;
   return (
     <section className="board-section">
       <div className="h2">
-        <h2>The board</h2>
-        <small>{of}, agents above, routers below, last 24 hours. Trouble first, then by name.</small>
+        <h2>{words.board.title}</h2>
+        <small>{small}</small>
         <Legend />
       </div>
       <div className="board">
@@ -41,7 +43,7 @@ export function Board() {
       {sites.length > MOST ? (
         <p className="empty">
           <AppLink href="/sites" className="hand">
-            {sites.length - MOST} more sites
+            {words.board.more(sites.length - MOST)}
           </AppLink>
         </p>
       ) : null}
@@ -52,8 +54,12 @@ export function Board() {
 function Legend() {
   return (
     <span className="board-legend m-no" aria-hidden="true">
-      <i className="heard" /> heard <i className="away" /> agent away <i className="not" /> not answering <i className="hatch" /> nobody
-      knew
+      {fill(words.board.legend, {
+        heard: <i className="heard" />,
+        away: <i className="away" />,
+        not: <i className="not" />,
+        unknown: <i className="hatch" />,
+      })}
     </span>
   );
 }
@@ -70,9 +76,9 @@ function Site({ site, now }: { site: BoardSite; now: number }) {
         <Lamp state={worst} size={10} /> <span className="el">{name}</span>
       </AppLink>
       {isInSight ? <SiteRails routers={routers} now={now} /> : <span className="site-room" />}
-      <span className="num" title={`${answering} of ${routers.length} answer`}>
+      <span className="num" title={words.board.share(answering, routers.length)}>
         {isBad ? `${answering}/${routers.length}` : routers.length}
-        <span className="sr"> answer</span>
+        <span className="sr"> {words.board.answer}</span>
       </span>
     </div>
   );

@@ -5,14 +5,15 @@ import type { Happened } from '../../../data/last-events.ts';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
+import { words } from './words.ts';
 
 /** What has happened since this page was opened, newest first. */
 export function LastEvents() {
   const { events, routers } = useFleet();
   const list = useSyncExternalStore(events.subscribe, () => events.list);
   return (
-    <Section title="Last events" small="since this page was opened">
-      {list.length === 0 ? <p className="empty">Nothing has changed yet. Changes appear here by themselves.</p> : null}
+    <Section title={words.events.title} small={words.events.since}>
+      {list.length === 0 ? <p className="empty">{words.events.none}</p> : null}
       {list.map((happened) => (
         <div className="line event" key={happened.key}>
           <Moment at={happened.at} className="faint t2" />
@@ -34,7 +35,7 @@ function What({ happened: { type, routerId, detail }, name }: { happened: Happen
         </Link>
       )}{' '}
       {type}
-      {detail === '' ? null : <span className="dim"> {wordOf(detail)}</span>}
+      {detail === '' ? null : <span className="dim">, {wordOf(detail)}</span>}
     </>
   );
 }

@@ -15,8 +15,9 @@ import { useMay } from '../../../session/use-may.ts';
 import { Board } from './board.tsx';
 import { LastEvents } from './last-events.tsx';
 import { OpenNow } from './open-now.tsx';
-import { sentenceOf } from './sentence.ts';
+import { sentenceOf, whyNone } from './sentence.ts';
 import { ToHandle } from './to-handle.tsx';
+import { words } from './words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
@@ -28,7 +29,7 @@ export function NowPage() {
   // Only when the page is opened: one that somebody reads does not lead away because routers come or go.
   const [only] = useState(() => (routers.size === 1 ? routers.values()[0]!.id : undefined));
   if (only === undefined) return <NowOrFirst />;
-  return <Navigate to="/routers/$routerId" params={{ routerId: only }} search={{}} replace />;
+  return <Navigate to="/routers/$routerId" params={{ routerId: only }} search={{}} state={{ isOfNow: true }} replace />;
 }
 
 function NowOrFirst() {
@@ -51,7 +52,7 @@ function FirstRunHead() {
     <>
       <div className="head">
         <h1 className="say">
-          <b>Connect an agent.</b>
+          <b>{words.connect}</b>
         </h1>
       </div>
       <Reading />
@@ -67,18 +68,25 @@ function agentsOf({ agents: { connected, away, unseen } }: Overview): number {
 function Now({ overview, error }: { overview: Overview | undefined; error: Error | null }) {
   const counts = useStateCounts();
   const { routers } = useFleet();
-  const { strong, weak } = sentenceOf(counts, overview?.common_causes ?? []);
+  const hasRouters = routers.size > 0;
+
   const mayRun = useMay('operator');
+  const mayConnect = useMay('admin');
   return (
     <>
       <div className="head">
-        <h1 className="say">
-          <b>{strong}</b> {weak}
-        </h1>
-        {mayRun && routers.size > 0 ? (
+        <h1 className="say">{hasRouters ? <OfRouters counts={counts} overview={overview} /> : <WithoutRouters />}</h1>
+        {mayRun && hasRouters ? (
           <div className="acts">
             <AppLink href="/run" className="btn main-act">
-              Run on routers
+              {words.run}
+            </AppLink>
+          </div>
+        ) : null}
+        {mayConnect && !hasRouters ? (
+          <div className="acts">
+            <AppLink href="/agents/new" className="btn main-act">
+              {words.connectOne}
             </AppLink>
           </div>
         ) : null}
@@ -94,13 +102,32 @@ function Now({ overview, error }: { overview: Overview | undefined; error: Error
         ))}
       </div>
       <div className="cols now-cols">
-        <ToHandle overview={overview} />
         <div>
-          {overview ? <OpenNow overview={overview} /> : error ? <ReadingFailed error={error} what="What is open" /> : null}
+          <ToHandle overview={overview} />
           <LastEvents />
         </div>
+        {overview ? <OpenNow overview={overview} /> : error ? <ReadingFailed error={error} what={words.openWhat} /> : null}
       </div>
       <Board />
+    </>
+  );
+}
+
+function OfRouters({ counts, overview }: { counts: ReturnType<typeof useStateCounts>; overview: Overview | undefined }) {
+  const { strong, weak } = sentenceOf(counts, overview?.common_causes ?? []);
+  return (
+    <>
+      <b>{strong}</b> {weak}
+    </>
+  );
+}
+
+function WithoutRouters() {
+  const { data: agents } = useRecord('agents', 'listAgents', {});
+  const live = agents?.filter(({ revoked_at: revokedAt, removed_at: removedAt }) => revokedAt === null && removedAt === null);
+  return (
+    <>
+      <b>{words.noRouters}</b> {live === undefined ? '' : whyNone(live)}
     </>
   );
 }
@@ -109,12 +136,12 @@ function moreOf(state: RouterState, counts: Record<RouterState, number>, { agent
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   switch (state) {
     case 'answering':
-      return all === 0 ? '' : `${Math.floor((counts.answering / all) * 1000) / 10} % of ${numberWords(all)}`;
+      return all === 0 ? '' : words.tally.answering(Math.floor((counts.answering / all) * 1000) / 10, all);
     case 'not_answering':
-      return faults.critical === 0 ? '' : `${faults.critical} critical ${faults.critical === 1 ? 'fault' : 'faults'} open`;
+      return faults.critical === 0 ? '' : words.tally.critical(faults.critical);
     case 'agent_away':
-      return `${agents.away} of ${agents.connected + agents.away + agents.unseen} agents away`;
+      return agents.connected + agents.away === 0 ? '' : words.tally.away(agents.away, agents.connected + agents.away);
     case 'never_seen':
-      return agents.unseen === 0 ? '' : `${agents.unseen} ${agents.unseen === 1 ? 'agent was' : 'agents were'} never connected`;
+      return agents.unseen === 0 ? '' : words.tally.unseen(agents.unseen);
   }
 }

@@ -7,6 +7,7 @@ import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { lengthOf } from '../../../parts/times.ts';
 import { endpoint } from '../../work/forwards/words.ts';
+import { words } from './words.ts';
 
 const MOST = 3;
 
@@ -15,14 +16,14 @@ export function OpenNow({ overview }: { overview: Overview }) {
   const { data: forwards = [] } = useRecord('forwards', 'listTeamForwards', { query: { status: 'open', limit: MOST } });
   const { open_forwards: open, open_terminals: shells, running_campaigns: campaigns, jobs_24h: jobs, open_faults: faults } = overview;
   const lines: readonly [string, number, string][] = [
-    ['campaigns running', campaigns, '/campaigns'],
-    ['jobs waiting or running, made in 24 h', jobs.pending + jobs.running, '/jobs?q=status:pending+status:running'],
-    ['jobs whose end is unknown, made in 24 h', jobs.unknown, '/jobs?q=status:unknown'],
-    ['faults open', faults.critical + faults.warning + faults.info, '/faults'],
+    [words.open.campaigns, campaigns, '/campaigns'],
+    [words.open.jobs, jobs.pending + jobs.running, '/jobs?q=status:pending+status:running'],
+    [words.open.unknownJobs, jobs.unknown, '/jobs?q=status:unknown'],
+    [words.open.faults, faults.critical + faults.warning + faults.info, '/faults'],
   ];
   const shown = lines.filter(([, count]) => count > 0);
   return (
-    <Section title="Open now" small={said(open, shells)}>
+    <Section title={words.open.title} small={said(open, shells)}>
       {forwards.map((forward) => (
         <div className="line open-line" key={forward.id}>
           <Sign kind="forward" />
@@ -31,24 +32,24 @@ export function OpenNow({ overview }: { overview: Overview }) {
               <RouterName id={forward.router_id} /> {endpoint(forward.dst_address, forward.dst_port)}
             </AppLink>
             <br />
-            <span className="t2 dim id">for {forward.allow_only_cidr}</span>
+            <span className="t2 dim id">{words.open.client(forward.allow_only_cidr)}</span>
           </span>
-          <span className="num dim t2">{lengthOf(Date.parse(forward.expires_at) - Date.now())} left</span>
+          <span className="num dim t2">{words.open.left(lengthOf(Date.parse(forward.expires_at) - Date.now()))}</span>
         </div>
       ))}
-      {open > forwards.length ? <Count text="more forwards" count={open - forwards.length} href="/forwards" /> : null}
+      {open > forwards.length ? <Count text={words.open.moreForwards} count={open - forwards.length} href="/forwards" /> : null}
       {shells > 0 ? <OpenTerminals count={shells} /> : null}
       {shown.map(([text, count, href]) => (
         <Count key={text} text={text} count={count} href={href} />
       ))}
-      {open + shells === 0 && shown.length === 0 ? <p className="empty">No forward, terminal, job, campaign or fault.</p> : null}
+      {open + shells === 0 && shown.length === 0 ? <p className="empty">{words.open.none}</p> : null}
     </Section>
   );
 }
 
 function said(forwards: number, terminals: number): string | undefined {
-  const part = (count: number, name: string): string[] => (count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]);
-  const parts = [...part(forwards, 'forward'), ...part(terminals, 'terminal')];
+  const part = (count: number, say: (count: number) => string): string[] => (count === 0 ? [] : [say(count)]);
+  const parts = [...part(forwards, words.open.forwards), ...part(terminals, words.open.terminals)];
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
@@ -73,7 +74,9 @@ function OpenTerminals({ count }: { count: number }) {
           <span className="num dim t2">{lengthOf(Date.now() - Date.parse(terminal.created_at))}</span>
         </div>
       ))}
-      {count > terminals.length ? <Count text="more terminals" count={count - terminals.length} href="/terminals?q=status:open" /> : null}
+      {count > terminals.length ? (
+        <Count text={words.open.moreTerminals} count={count - terminals.length} href="/terminals?q=status:open" />
+      ) : null}
     </>
   );
 }

@@ -10,9 +10,10 @@ import { exactTime, lengthOf } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { causesOf } from './causes.ts';
 import type { Cause } from './causes.ts';
+import { words } from './words.ts';
 
 /** More causes are in the list of routers. */
-const MOST = 8;
+const MOST = 12;
 
 /** What does not answer, grouped by what probably caused it, the longest first. */
 export function ToHandle({ overview }: { overview: Overview | undefined }) {
@@ -25,23 +26,39 @@ export function ToHandle({ overview }: { overview: Overview | undefined }) {
   }, [routers, version]);
   const away = causes.reduce((sum, { count }) => sum + count, 0);
   const shown = causes.slice(0, MOST);
-  const small = causes.length === 0 ? undefined : `${causes.length} ${causes.length === 1 ? 'cause' : 'causes, longest first'}`;
+  const small = causes.length === 0 ? undefined : words.handle.causes(causes.length);
   return (
-    <Section title="To handle" small={small} aside={away === 0 ? undefined : <AllAway count={away} />}>
-      {causes.length === 0 ? <p className="empty">Nothing. Every router that was ever seen answers.</p> : null}
+    <Section title={words.handle.title} small={small} aside={away === 0 ? undefined : <AllAway count={away} />}>
+      {causes.length === 0 ? <p className="empty">{routers.size === 0 ? words.handle.noRouter : words.handle.none}</p> : null}
+      {shown.length === 0 ? null : <Heads />}
       {shown.map((cause) => (
         <Line key={cause.key} cause={cause} now={now} />
       ))}
-      {causes.length > MOST ? <p className="empty t2">{causes.length - MOST} more causes, each shorter than these.</p> : null}
+      {causes.length > MOST ? <p className="empty t2">{words.handle.more(causes.length - MOST)}</p> : null}
       <Shared causes={overview?.common_causes ?? []} />
     </Section>
+  );
+}
+
+/** Readers hear what each value is from the sentence of its link. */
+function Heads() {
+  const { cause, why, routers, since, look } = words.handle.heads;
+  return (
+    <div className="line handle heads m-no" aria-hidden="true">
+      <span />
+      <span>{cause}</span>
+      <span>{why}</span>
+      <span className="num">{routers}</span>
+      <span className="num">{since}</span>
+      <span className="num">{look}</span>
+    </div>
   );
 }
 
 function AllAway({ count }: { count: number }) {
   return (
     <Link to="/routers" search={{ q: 'state:not_answering state:agent_away' }} className="hand">
-      {count === 1 ? 'The router' : `All ${count} routers`}
+      {words.handle.routers(count)}
     </Link>
   );
 }
@@ -51,7 +68,9 @@ function Line({ cause, now }: { cause: Cause; now: number }) {
   return (
     <div className="line handle">
       <Lamp state={state} />
-      <b className="b el id">{name}</b>
+      <Look cause={cause} className="b el id">
+        {name}
+      </Look>
       <span className="el m-no">
         <span className={state === 'agent_away' ? 'c-away b' : 'c-not b'}>{reasons.map(wordOf).join(', ')}</span>
       </span>
@@ -60,31 +79,34 @@ function Line({ cause, now }: { cause: Cause; now: number }) {
         {lengthOf(now - Date.parse(since))}
       </time>
       <span className="num">
-        <Look cause={cause} />
+        <Look cause={cause} className="hand">
+          {cause.look.text}
+        </Look>
       </span>
     </div>
   );
 }
 
-function Look({ cause: { look } }: { cause: Cause }) {
+interface LookProps {
+  cause: Cause;
+  className: string;
+  children: React.ReactNode;
+}
+
+/** Leads to where more is known of a cause. */
+function Look({ cause: { look }, className, children }: LookProps) {
   if ('agentId' in look) {
     return (
-      <AppLink href={`/agents/${look.agentId}`} className="hand">
-        {look.text}
+      <AppLink href={`/agents/${look.agentId}`} className={className}>
+        {children}
       </AppLink>
     );
   }
-  if ('q' in look) {
-    return (
-      <Link to="/routers" search={{ q: look.q }} className="hand">
-        {look.text}
-      </Link>
-    );
-  }
+  const there = 'q' in look ? `/routers?q=${encodeURIComponent(look.q)}` : `/routers/${look.routerId}`;
   return (
-    <Link to="/routers/$routerId" params={{ routerId: look.routerId }} search={{}} className="hand">
-      {look.text}
-    </Link>
+    <AppLink href={there} className={className}>
+      {children}
+    </AppLink>
   );
 }
 
@@ -92,13 +114,6 @@ function Look({ cause: { look } }: { cause: Cause }) {
 function Shared({ causes }: { causes: Overview['common_causes'] }) {
   const others = causes.filter(({ kind }) => kind !== 'agent').slice(0, 3);
   if (others.length === 0) return null;
-  return (
-    <p className="empty t2">
-      In common:{' '}
-      {others
-        .map(({ kind, value, name, routers_away: away, routers }) => `${kind} ${name ?? value}, ${away} of ${routers} routers`)
-        .join('; ')}
-      .
-    </p>
-  );
+  const said = others.map(({ kind, value, name, routers_away: away, routers }) => words.handle.cause(kind, name ?? value, away, routers));
+  return <p className="empty t2">{words.handle.common(said.join('; '))}</p>;
 }

@@ -1,3 +1,5 @@
+import { words } from './words.ts';
+
 /** A group of equal ports on the front of a device. */
 interface Ports {
   count: number;
@@ -15,17 +17,6 @@ export function portsOf(model: string): Ports[] {
   });
 }
 
-const WORDS: Record<string, string> = {
-  G: 'gigabit',
-  P: 'PoE',
-  C: 'combo',
-  S: 'SFP',
-  'S+': 'SFP+',
-  XS: 'SFP28',
-  XG: '10 G',
-  'Q+': 'QSFP+',
-  XQ: 'QSFP28',
-};
 /** More would be no picture. */
 const MOST_PORTS = 60;
 const PORT = { width: 9, height: 8, gap: 2 };
@@ -43,9 +34,9 @@ export function Front({ model }: { model: string }) {
     x += columns * (PORT.width + PORT.gap) + 12;
     return { ...group, rows, left, width: columns * (PORT.width + PORT.gap) - PORT.gap };
   });
-  const said = groups.map(({ count, kind }) => `${count} ${WORDS[kind]}`).join(', ');
+  const said = groups.map(({ count, kind }) => `${count} ${words.front.kinds[kind]}`).join(', ');
   return (
-    <svg className="front" viewBox={`0 0 ${Math.max(x, 120)} 46`} role="img" aria-label={`${model}, front: ${said} ports`}>
+    <svg className="front" viewBox={`0 0 ${Math.max(x, 120)} 46`} role="img" aria-label={words.front.label(model, said)}>
       <rect x=".5" y=".5" width={Math.max(x, 120) - 1} height="45" rx="3" fill="none" stroke="var(--sb-edge)" />
       {drawn.map(({ count, kind, rows, left, width }) => (
         <g key={left}>
@@ -61,7 +52,7 @@ export function Front({ model }: { model: string }) {
             />
           ))}
           <text x={left + width / 2} y="39" textAnchor="middle" fontSize="8" fill="var(--sb-faint)">
-            {count} {WORDS[kind]}
+            {count} {words.front.kinds[kind]}
           </text>
         </g>
       ))}

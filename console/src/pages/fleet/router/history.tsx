@@ -1,18 +1,24 @@
 import { useState } from 'react';
-import type { HistoryItem } from '../../../../../client/browser.ts';
+import type { HistoryItem, Job } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Lamp, isRouterState } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
+import { workWord } from '../../../parts/work-lamp.tsx';
 import { lengthOf } from '../../../parts/times.ts';
 import { endOf } from '../../../parts/terminal-words.ts';
+import { sentenceCase } from '../../../parts/sentence-case.ts';
+import { deedOf, outcomeOf } from '../../settings/audit/words.ts';
+import { workOf } from '../../work/words.ts';
 import { historyLines } from './history-lines.ts';
 import { hrefOf } from './lanes-of.ts';
 import { SpanChoice } from './span-choice.tsx';
+import { words } from './words.ts';
 
 /** Lines that are read at once. */
 const LINES = 30;
@@ -29,16 +35,16 @@ export function History({ routerId, hours }: { routerId: string; hours: number }
     if (older === 0) list.readMore();
   }
   return (
-    <Section title="History" small={<span className="m-no">one axis, newest first</span>} aside={<SpanChoice />}>
-      {list.error && list.records.length === 0 ? <ReadingFailed error={list.error} what="The history" /> : null}
+    <Section title={words.history.title} small={<span className="m-no">{words.history.order}</span>} aside={<SpanChoice />}>
+      {list.error && list.records.length === 0 ? <ReadingFailed error={list.error} what={words.story} /> : null}
       {list.isFirst ? <Reading /> : null}
       {shown.map((item) => (
         <Line key={`${item.kind} ${item.id}`} item={item} routerId={routerId} />
       ))}
-      {!list.isFirst && list.records.length === 0 ? <p className="empty">Nothing has happened yet.</p> : null}
+      {!list.isFirst && list.records.length === 0 ? <p className="empty">{words.history.none}</p> : null}
       {list.hasMore || older > 0 ? (
         <button type="button" className="btn quiet sm" onClick={showEarlier}>
-          Earlier
+          {words.history.earlier}
         </button>
       ) : null}
     </Section>
@@ -56,13 +62,24 @@ function Line({ item, routerId }: { item: HistoryItem; routerId: string }) {
         <Sign kind={kind === 'fault' && until !== null ? 'fault_resolved' : kind} />
       )}
       <span className="el">
-        <AppLink href={hrefOf(routerId, item)}>
+        {kind === 'action' ? (
+          // Nothing more is kept of it: a link would lead to this page.
           <What item={item} />
-        </AppLink>
+        ) : (
+          <AppLink href={hrefOf(routerId, item)}>
+            <What item={item} />
+          </AppLink>
+        )}
       </span>
       <span className="num faint t2">{by ?? (until === null ? '' : lengthOf(Date.parse(until) - Date.parse(at)))}</span>
     </div>
   );
+}
+
+/** Nothing when it was done. */
+function outcomeWords(status: string): string {
+  const outcome = outcomeOf(Number(status));
+  return outcome === undefined ? '' : `, ${outcome}`;
 }
 
 const STATE_COLOURS: Record<string, string> = { not_answering: 'c-not', agent_away: 'c-away' };
@@ -79,53 +96,48 @@ function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
       );
     }
     case 'session':
-      return (
-        <>
-          Agent connected from <span className="id">{title.split(' from ')[1]}</span>
-          <span className="dim">{status === 'open' ? ', still' : `, ended by ${wordOf(status)}`}</span>
-        </>
-      );
+      return fill(words.history.session, {
+        address: <span className="id">{title.split(' from ')[1]}</span>,
+        end: <span className="dim">{status === 'open' ? words.history.sessionOpen : words.history.sessionEnded(wordOf(status))}</span>,
+      });
     case 'fault':
       return (
         <>
           <b className="b">{title}</b>
-          <span className="dim">{until === null ? ', open' : ', resolved'}</span>
+          <span className="dim">{until === null ? words.history.faultOpen : words.history.faultResolved}</span>
         </>
       );
     case 'job':
-      return (
-        <>
-          Job <b className="b">{title}</b>
-          <span className="dim">, {wordOf(status)}</span>
-        </>
-      );
+      return fill(words.history.job, {
+        title: <b className="b">{title}</b>,
+        status: <span className="dim">, {workWord(workOf({ status: status as Job['status'], reason: null }))}</span>,
+      });
     case 'forward':
-      return (
-        <>
-          Forward to <span className="id">{title}</span>
-          <span className="dim">, {wordOf(status)}</span>
-        </>
-      );
+      return fill(words.history.forward, {
+        target: <span className="id">{title}</span>,
+        status: <span className="dim">, {wordOf(status)}</span>,
+      });
     case 'terminal':
-      return (
-        <>
-          Terminal <b className="b">{title}</b>
-          <span className="dim">, {status === 'open' ? 'open' : endOf(status)}</span>
-        </>
-      );
+      return fill(words.history.terminal, {
+        reason: <b className="b">{title}</b>,
+        status: <span className="dim">, {status === 'open' ? words.history.open : endOf(status)}</span>,
+      });
     case 'backup':
-      return <>Backup, {wordOf(status)}</>;
+      return words.history.backup(wordOf(status));
     case 'unknown':
       return (
         <>
-          Nobody knew<span className="dim">, {title}</span>
+          {words.history.nobodyKnew}
+          <span className="dim">, {title}</span>
         </>
       );
-    case 'action':
-      return (
-        <>
-          <span className="dim">Request</span> {title} <span className="dim">answered {status}</span>
-        </>
-      );
+    case 'action': {
+      const [action = '', ...detail] = title.split(': ');
+      return fill(words.history.action, {
+        deed: sentenceCase(deedOf(action)),
+        what: detail.length === 0 ? '' : <span className="id"> {detail.join(': ')}</span>,
+        outcome: <span className="dim">{outcomeWords(status)}</span>,
+      });
+    }
   }
 }

@@ -14,7 +14,9 @@ export function lanesOf(routerId: string, deeds: readonly HistoryItem[], now: nu
 }
 
 export function deedsOf(items: readonly HistoryItem[]): Deed[] {
-  return items.flatMap(({ kind, title, until }) => (kind === 'job' && until !== null ? [{ title, ended: Date.parse(until) }] : []));
+  return items.flatMap(({ kind, title, at, until }) =>
+    kind === 'job' ? [{ title, made: Date.parse(at), ended: until === null ? null : Date.parse(until) }] : [],
+  );
 }
 
 /** Where the application shows an item. */

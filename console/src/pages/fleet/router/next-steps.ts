@@ -13,7 +13,10 @@ const SUSPECT_MS = 15 * 60_000;
 /** Why a router does not answer (docs/states.md), and what a person on site or at a desk would look at. */
 const ROUTER_CAUSES: Record<string, string> = {
   starting: 'The agent has only just begun to ask. Wait a minute.',
-  refused: 'The router is on, and the API service is off or allows other addresses only. Look at /ip service.',
+  refused:
+    'Something is on at this address and refuses the API: the service is off, has another port, or the router is starting. Look at /ip service.',
+  ssh_refused:
+    'Something is on at this address and refuses SSH: the service is off, has another port, or the router is starting. Look at ssh in /ip service.',
   timeout: 'The router is off, its line is down, or a firewall drops what the agent sends.',
   no_route: 'The machine of the agent has no route to the router. Look at the cable and at its interface.',
   name_unknown: "The name in the agent's configuration cannot be resolved. Look at the DNS server of that machine.",

@@ -6,8 +6,8 @@ import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { Sign } from '../../../parts/sign.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { endpoint } from '../../work/forwards/words.ts';
-import { countOf } from '../../work/words.ts';
 import { Silenced } from './silenced.tsx';
+import { words } from './words.ts';
 
 /** Of each kind, so many are shown; the tabs have all. */
 const MOST = 5;
@@ -24,20 +24,20 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
   const count = faults.length + forwards.length + jobs.length + terminals.length;
   return (
     <Section
-      title="Open here"
+      title={words.open.title}
       small={count === 0 ? undefined : said(faults.length, forwards.length, terminals.length, jobs.length)}
       aside={
         maySilence ? (
           <AppLink href={`/notifications/silences?router=${routerId}`} className="hand">
-            Silence notifications
+            {words.open.silence}
           </AppLink>
         ) : undefined
       }
     >
       <Silenced routerId={routerId} siteId={siteId} />
-      {count === 0 ? <p className="empty">No fault, no forward, no terminal, no job that waits or runs.</p> : null}
+      {count === 0 ? <p className="empty">{words.open.none}</p> : null}
       {faults.map(({ id, message, created_at: at }) => (
-        <Open key={id} kind="fault" href={`/routers/${routerId}/faults`} name={message} more={`since ${shortTime(at)}`} />
+        <Open key={id} kind="fault" href={`/routers/${routerId}/faults`} name={message} more={words.open.since(shortTime(at))} />
       ))}
       {forwards.map((forward) => (
         <Open
@@ -45,8 +45,8 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           kind="forward"
           href={`/forwards/${routerId}/${forward.id}`}
           name={endpoint(forward.dst_address, forward.dst_port)}
-          more={`for ${forward.allow_only_cidr}, ${countOf(forward.open_connections, 'connection')}`}
-          aside={`${lengthOf(Date.parse(forward.expires_at) - Date.now())} left`}
+          more={words.open.forward(forward.allow_only_cidr, forward.open_connections)}
+          aside={words.open.left(lengthOf(Date.parse(forward.expires_at) - Date.now()))}
         />
       ))}
       {terminals.map((terminal) => (
@@ -55,8 +55,8 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           kind="terminal"
           href={`/terminals/${terminal.id}`}
           name={terminal.reason}
-          more={`terminal, level ${terminal.level}, ${openerOf(terminal)}`}
-          aside={`for ${lengthOf(Date.now() - Date.parse(terminal.created_at))}`}
+          more={words.open.terminal(terminal.level, openerOf(terminal))}
+          aside={words.open.openFor(lengthOf(Date.now() - Date.parse(terminal.created_at)))}
         />
       ))}
       {jobs.map(({ id, description, status, expires_at: until }) => (
@@ -64,8 +64,8 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           key={id}
           kind="job"
           href={`/jobs/${routerId}/${id}`}
-          name={description === '' ? 'Job' : description}
-          more={status === 'running' ? 'running' : `waits, expires ${shortTime(until)}`}
+          name={description === '' ? words.open.job : description}
+          more={status === 'running' ? words.open.running : words.open.waits(shortTime(until))}
         />
       ))}
     </Section>
@@ -73,8 +73,14 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
 }
 
 function said(faults: number, forwards: number, terminals: number, jobs: number): string {
-  const part = (count: number, name: string): string[] => (count === 0 ? [] : [`${count} ${name}${count === 1 ? '' : 's'}`]);
-  return [...part(faults, 'fault'), ...part(forwards, 'forward'), ...part(terminals, 'terminal'), ...part(jobs, 'job')].join(', ');
+  const { open } = words;
+  const part = (count: number, say: (count: number) => string): string[] => (count === 0 ? [] : [say(count)]);
+  return [
+    ...part(faults, open.faults),
+    ...part(forwards, open.forwards),
+    ...part(terminals, open.terminals),
+    ...part(jobs, open.jobs),
+  ].join(', ');
 }
 
 interface OpenProps {

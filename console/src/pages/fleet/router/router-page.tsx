@@ -7,7 +7,6 @@ import { AppLink } from '../../../parts/app-link.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
-import { numberWords } from '../../../parts/sizes.ts';
 import { Tabs } from '../../../parts/tabs.tsx';
 import type { Tab } from '../../../parts/tabs.tsx';
 import { useKeys } from '../../../parts/use-keys.ts';
@@ -15,17 +14,18 @@ import { useMay } from '../../../session/use-may.ts';
 import { useFiltered, useSiteNames } from '../routers/use-filtered.ts';
 import { RoutersCrumb } from './facts.tsx';
 import { routerSentence } from './sentence.ts';
+import { words } from './words.ts';
 
 /** One router: its name, its state in a sentence and its parts; each part is a page of its own. */
 export function RouterPage() {
   const { routerId } = useParams({ from: '/routers/$routerId' });
   const { router, error } = useRouter(routerId);
-  if (!router && error) return <MissingRecord error={error} what="router" list={{ href: '/routers', name: 'Routers' }} />;
+  if (!router && error) return <MissingRecord error={error} what={words.what} list={{ href: '/routers', name: words.routers }} />;
   if (!router) return <Reading />;
   return (
     <>
       <Head router={router} />
-      <Tabs label="Parts of this router" tabs={tabsOf(routerId)} />
+      <RouterTabs routerId={routerId} />
       <Outlet />
     </>
   );
@@ -58,10 +58,10 @@ function Head({ router }: { router: Router }) {
       {mayRun && router.removed_at === null ? (
         <div className="acts">
           <AppLink href={`/forwards/new?router=${router.id}`} className="btn">
-            Open a forward
+            {words.openForward}
           </AppLink>
           <AppLink href={`/run?routers=${router.id}`} className="btn main-act">
-            Run a command
+            {words.runCommand}
           </AppLink>
         </div>
       ) : null}
@@ -86,11 +86,13 @@ function Place({ id }: { id: string }) {
     <RoutersCrumb q={q}>
       {index < 0 ? null : (
         <>
-          , {numberWords(index + 1)} of {numberWords(ids.length)}
-          <span className="m-no">
-            <Neighbour name="Previous router" sign="[" onGo={before} />
-            <Neighbour name="Next router" sign="]" onGo={after} />
-          </span>
+          {words.place(index + 1, ids.length)}
+          {ids.length < 2 ? null : (
+            <span className="m-no">
+              <Neighbour name={words.before} sign="[" onGo={before} />
+              <Neighbour name={words.after} sign="]" onGo={after} />
+            </span>
+          )}
         </>
       )}
     </RoutersCrumb>
@@ -105,18 +107,24 @@ function Neighbour({ name, sign, onGo }: { name: string; sign: string; onGo: (()
   );
 }
 
+/** The parts of a router, on every page that is one of them. */
+export function RouterTabs({ routerId }: { routerId: string }) {
+  return <Tabs label={words.parts} tabs={tabsOf(routerId)} />;
+}
+
 function tabsOf(routerId: string): readonly Tab[] {
-  const params = { routerId };
-  const search = true;
+  // What stands beside the address says whether Now has led here: it holds for all parts.
+  const beside = { params: { routerId }, state: true } as const;
+  const same = { ...beside, search: true } as const;
   return [
-    { name: 'Story', link: { to: '/routers/$routerId', params, search } },
-    { name: 'Tunnel', link: { to: '/routers/$routerId/tunnel', params, search } },
-    { name: 'Jobs', link: { to: '/routers/$routerId/jobs', params, search } },
-    { name: 'Forwards', link: { to: '/routers/$routerId/forwards', params, search } },
-    { name: 'Backups', link: `/routers/${routerId}/backups` },
-    { name: 'Terminal', link: `/routers/${routerId}/terminal` },
-    { name: 'Faults', link: { to: '/routers/$routerId/faults', params, search } },
-    { name: 'Devices', link: { to: '/routers/$routerId/devices', params, search } },
-    { name: 'Health', link: { to: '/routers/$routerId/health', params, search } },
+    { name: words.tabs.story, link: { to: '/routers/$routerId', ...same } },
+    { name: words.tabs.tunnel, link: { to: '/routers/$routerId/tunnel', ...same } },
+    { name: words.tabs.jobs, link: { to: '/routers/$routerId/jobs', ...same } },
+    { name: words.tabs.forwards, link: { to: '/routers/$routerId/forwards', ...same } },
+    { name: words.tabs.backups, link: { to: '/routers/$routerId/backups', ...beside } },
+    { name: words.tabs.terminal, link: { to: '/routers/$routerId/terminal', ...beside } },
+    { name: words.tabs.faults, link: { to: '/routers/$routerId/faults', ...same } },
+    { name: words.tabs.devices, link: { to: '/routers/$routerId/devices', ...same } },
+    { name: words.tabs.health, link: { to: '/routers/$routerId/health', ...same } },
   ];
 }

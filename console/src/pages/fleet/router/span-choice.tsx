@@ -1,8 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { SPANS } from '../../../data/use-router-story.ts';
 import type { SpanName } from '../../../data/use-router-story.ts';
-
-const WORDS: Record<SpanName, string> = { '6h': '6 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' };
+import { words } from './words.ts';
 
 export function useSpan(): SpanName {
   return useSearch({ from: '/routers/$routerId' }).span ?? '24h';
@@ -13,16 +12,16 @@ export function SpanChoice() {
   const span = useSpan();
   const navigate = useNavigate();
   return (
-    <span className="seg" role="group" aria-label="Time shown">
+    <span className="seg" role="group" aria-label={words.span.label}>
       {(Object.keys(SPANS) as SpanName[]).map((name) => (
         <button
           key={name}
           type="button"
           className={name === span ? 'on' : ''}
           aria-pressed={name === span}
-          onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, span: name }), replace: true })}
+          onClick={() => void navigate({ to: '.', search: (before) => ({ ...before, span: name }), state: true, replace: true })}
         >
-          {WORDS[name]}
+          {words.span.names[name]}
         </button>
       ))}
     </span>

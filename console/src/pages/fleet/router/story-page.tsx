@@ -16,6 +16,7 @@ import { OpenHere } from './open-here.tsx';
 import { railsNow } from './rails-now.ts';
 import { useRouter } from './router-page.tsx';
 import { useSpan } from './span-choice.tsx';
+import { words } from './words.ts';
 
 /** The present moment of the axis moves this often, milliseconds. */
 const TURN_MS = 15_000;
@@ -28,7 +29,7 @@ export function StoryPage() {
   const { data: story, error } = useRouterStory(routerId, span);
   const now = useNow(TURN_MS);
   if (!router) return null;
-  if (!story) return error ? <ReadingFailed error={error} what="The history" /> : <Reading />;
+  if (!story) return error ? <ReadingFailed error={error} what={words.story} /> : <Reading />;
   const rails = railsNow(router, story, now, SPANS[span]);
   return (
     <>
@@ -49,10 +50,10 @@ function Next({ router, story }: { router: Router; story: RouterStory }) {
   const next = useMemo(() => nextStepsOf(router, story.deeds), [router, story]);
   if (!next) return null;
   return (
-    <Section title="Next steps">
+    <Section title={words.next.title}>
       <div className="steps">
         <p>
-          <b className="b">Most likely:</b> {next.likely}
+          <b className="b">{words.next.likely}</b> {next.likely}
         </p>
         <ul className="t2">
           {next.look.map(({ text, href }) => (

@@ -4,9 +4,11 @@ import { ProblemError, randomKey } from '../../../../../client/browser.ts';
 import { isLost } from '../../../data/lost-answer.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { SelectField } from '../../../parts/form.tsx';
-import { countOf } from '../../work/words.ts';
+import { numberWords } from '../../../parts/sizes.ts';
 import { useSiteNames } from './use-filtered.ts';
+import { words } from './words.ts';
 
 export type BulkKind = 'site' | 'backup';
 
@@ -26,31 +28,26 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
   const sites = useSiteNames();
   const [site, setSite] = useState(NO_SITE);
   const run = useBulk(kind, site === NO_SITE ? null : site);
-  const many = ids.length === 1 ? 'the router' : `${ids.length} routers`;
-  const title = kind === 'site' ? `Move ${many} to a site` : `Back up ${many}`;
-  const options = [{ value: NO_SITE, name: 'No site' }, ...[...sites].map(([value, name]) => ({ value, name }))];
+  const title = kind === 'site' ? words.bulk.moveTitle(ids.length) : words.bulk.backUp(ids.length);
+  const options = [{ value: NO_SITE, name: words.bulk.noSite }, ...[...sites].map(([value, name]) => ({ value, name }))];
   const isRunning = run.state === 'running';
   return (
     // Esc while it runs stops it, and the dialog stays to say how far it came.
     <Dialog title={title} onClose={isRunning ? run.stop : onClose}>
       <Meant ids={ids} />
       {kind === 'site' ? (
-        <SelectField label="Site" name="site_id" value={site} onChange={setSite} options={options} />
+        <SelectField label={words.bulk.site} name="site_id" value={site} onChange={setSite} options={options} />
       ) : (
-        <p className="prose">An export of each router is taken now and kept. Those that do not answer are told below.</p>
+        <p className="prose">{words.bulk.backUpWhat}</p>
       )}
-      {run.state === 'idle' ? null : (
-        <p role="status">
-          {run.done} of {ids.length} done{run.failed.length === 0 ? '' : `, ${run.failed.length} not`}.
-        </p>
-      )}
+      {run.state === 'idle' ? null : <p role="status">{words.bulk.progress(run.done, ids.length, run.failed.length)}</p>}
       <ul className="bulk-failed">
         {run.failed.map(({ id, name, reason, lostKey }) => (
           <li key={id}>
             <b className="id">{name}</b>: {reason}{' '}
             {lostKey === undefined ? null : (
               <button type="button" className="btn quiet sm" disabled={isRunning} onClick={() => void run.lookAgain(id, lostKey)}>
-                Look again
+                {words.bulk.lookAgain}
               </button>
             )}
           </li>
@@ -58,11 +55,11 @@ export function BulkDialog({ kind, ids, onClose }: Props) {
       </ul>
       <div className="form-acts">
         <button type="button" className="btn" onClick={isRunning ? run.stop : onClose}>
-          {run.state === 'over' ? 'Close' : isRunning ? 'Stop' : 'Cancel'}
+          {run.state === 'over' ? words.bulk.close : isRunning ? words.bulk.stop : words.bulk.cancel}
         </button>
         {run.state === 'over' ? null : (
           <button type="button" className="btn main-act" disabled={isRunning} onClick={() => void run.start(ids)}>
-            {kind === 'site' ? `Move ${many}` : title}
+            {kind === 'site' ? words.bulk.move(ids.length) : title}
           </button>
         )}
       </div>
@@ -77,11 +74,11 @@ function Meant({ ids }: { ids: readonly string[] }) {
   const answering = ids.filter((id) => routers.get(id)?.state === 'answering').length;
   return (
     <p className="bulk-meant">
-      <b className="id">{names.join(', ')}</b>
-      {ids.length > NAMED ? ` and ${countOf(ids.length - NAMED, 'more', 'more')}` : ''}
-      <span className="dim">
-        . {answering} of {ids.length} answer now.
-      </span>
+      {fill(ids.length > NAMED ? words.bulk.meantMore : words.bulk.meant, {
+        names: <b className="id">{names.join(', ')}</b>,
+        more: numberWords(ids.length - NAMED),
+        answering: <span className="dim">{words.bulk.answering(answering, ids.length)}</span>,
+      })}
     </p>
   );
 }
@@ -147,6 +144,6 @@ function useBulk(kind: BulkKind, siteId: string | null) {
 }
 
 function reasonOf(error: unknown): string {
-  if (isLost(error)) return 'It may have been done: the answer was lost.';
-  return error instanceof ProblemError ? error.message : 'the control plane does not answer';
+  if (isLost(error)) return words.bulk.maybeDone;
+  return error instanceof ProblemError ? error.message : words.bulk.noAnswer;
 }

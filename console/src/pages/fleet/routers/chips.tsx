@@ -5,23 +5,24 @@ import type { RouterState } from '../../../parts/lamp.tsx';
 import { withoutWord } from '../../../parts/filter-words.ts';
 import { wordOf } from '../../../parts/state-words.ts';
 import { sayWord, wordsOf } from './search.ts';
+import { words } from './words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
 /** The words of the filter, each with a way to take it out, and the states of what it finds. */
 export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[]; onChange: (q: string) => void }) {
-  const words = wordsOf(q);
-  if (words.length === 0) return null;
+  const asked = wordsOf(q);
+  if (asked.length === 0) return null;
   return (
     <div className="chips">
-      {words.map((word) => {
+      {asked.map((word) => {
         const { subject, said } = sayWord(word);
         return (
           <button
             key={`${word.at} ${word.text}`}
             type="button"
             className="chip"
-            aria-label={`Without ${subject} ${said}`}
+            aria-label={words.chips.without(subject, said)}
             onClick={() => onChange(withoutWord(q, word))}
           >
             {subject} <b>{said}</b> <span aria-hidden="true">×</span>
@@ -29,7 +30,7 @@ export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[];
         );
       })}
       <button type="button" className="btn quiet sm" onClick={() => onChange('')}>
-        Clear
+        {words.chips.clear}
       </button>
       <InView ids={ids} />
     </div>
@@ -45,7 +46,7 @@ function InView({ ids }: { ids: readonly string[] }) {
           <Lamp state={state} size={10} /> {counts[state]} <span className="sr">{wordOf(state)}</span>
         </span>
       ))}
-      <span className="faint">in this view</span>
+      <span className="faint">{words.chips.inView}</span>
     </span>
   );
 }

@@ -9,6 +9,7 @@ import { Row } from './row.tsx';
 import type { SiteNames, SortKey } from './search.ts';
 import { isSelected } from './selection.ts';
 import type { Selection } from './selection.ts';
+import { words } from './words.ts';
 
 const ROW_PX = { usual: 30, tall: 44, card: 82 };
 const SCROLLER = 'routers-grid';
@@ -69,7 +70,7 @@ export function Grid(props: Props) {
     <div
       className="grid routers-grid"
       role="grid"
-      aria-label="Routers"
+      aria-label={words.grid.label}
       aria-multiselectable="true"
       aria-rowcount={ids.length + 1}
       onKeyDown={keys}
@@ -115,7 +116,7 @@ function Head({ ids, columns, sort, onSort, canSelect, selection, onToggleAll, t
           <input
             ref={box}
             type="checkbox"
-            aria-label={`Select all ${ids.length} routers of this view`}
+            aria-label={words.grid.selectAll(ids.length)}
             checked={selection.kind === 'all'}
             onChange={onToggleAll}
           />
@@ -125,9 +126,9 @@ function Head({ ids, columns, sort, onSort, canSelect, selection, onToggleAll, t
         <span key={key} role="columnheader" className={isNumber ? 'num' : ''} aria-sort={key === sort ? 'ascending' : undefined}>
           {key === 'rails' ? (
             <span className="rails-head">
-              <span>24 h ago</span>
-              <span>12 h</span>
-              <span>now</span>
+              <span>{words.grid.axis.start}</span>
+              <span>{words.grid.axis.middle}</span>
+              <span>{words.grid.axis.end}</span>
             </span>
           ) : (
             <button type="button" className={key === sort ? 'sorted' : ''} onClick={() => onSort(key)}>

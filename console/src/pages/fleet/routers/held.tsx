@@ -4,6 +4,7 @@ import { handed } from '../../work/run/chosen.ts';
 import { useCounts } from './chips.tsx';
 import { BulkDialog } from './bulk-dialog.tsx';
 import type { BulkKind } from './bulk-dialog.tsx';
+import { words } from './words.ts';
 
 interface Props {
   ids: readonly string[];
@@ -22,30 +23,28 @@ export function Held({ ids, isAll, q, shown, onOnlyShown, onClear }: Props) {
   const { search, state } = handed(ids, q);
   const rest = ids.length - answering;
   return (
-    <div className="held" role="region" aria-label="Selection">
-      <b>{isAll ? `All ${ids.length} selected` : `${ids.length} selected`}</b>
-      <span className="held-say">
-        {answering} answer now{rest === 0 ? '' : `, ${rest} will wait or expire`}. The list is fixed when you go on.
-      </span>
+    <div className="held" role="region" aria-label={words.held.label}>
+      <b>{isAll ? words.held.all(ids.length) : words.held.some(ids.length)}</b>
+      <span className="held-say">{words.held.say(answering, rest)}</span>
       {isAll && shown.length < ids.length ? (
         <button type="button" className="held-quiet m-no" onClick={onOnlyShown}>
-          Only the {shown.length} shown
+          {words.held.onlyShown(shown.length)}
         </button>
       ) : null}
       <button type="button" className="held-line" onClick={() => setBulk({ kind: 'site', ids })}>
-        Move to a site
+        {words.held.move}
       </button>
       <button type="button" className="held-line" onClick={() => setBulk({ kind: 'backup', ids })}>
-        Back up
+        {words.held.backUp}
       </button>
       <AppLink className="held-line" href={`/run?${search}`} state={state}>
-        Run command
+        {words.held.command}
       </AppLink>
       <AppLink className="held-first" href={ids.length === 1 ? `/run?${search}&mode=script` : `/campaigns/new?${search}`} state={state}>
-        Run script
+        {words.held.script}
       </AppLink>
       <button type="button" className="held-quiet" onClick={onClear}>
-        Clear
+        {words.held.clear}
       </button>
       {bulk ? <BulkDialog {...bulk} onClose={() => setBulk(undefined)} /> : null}
     </div>

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { numberWords } from '../../../parts/sizes.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { Chips } from './chips.tsx';
@@ -19,6 +20,7 @@ import { useStill } from '../../../parts/press.ts';
 import { SiteNamesFailed } from './site-names-failed.tsx';
 import { useFiltered, useSiteNames } from './use-filtered.ts';
 import { SaveView, Views } from './views.tsx';
+import { words } from './words.ts';
 
 /** Every router of the team: one filter, one order, and only the rows in sight in the page. */
 export function RoutersPage() {
@@ -45,14 +47,14 @@ export function RoutersPage() {
   return (
     <>
       <div className="head">
-        <h1>Routers</h1>
+        <h1>{words.title}</h1>
         <div className="acts">
           <button type="button" className="btn quiet m-no" onClick={() => setAsked('columns')}>
-            Columns
+            {words.columns}
           </button>
-          <CopyButton text={location.origin + location.pathname + location.search} label="the address of this view" />
+          <CopyButton text={location.origin + location.pathname + location.search} label={words.address} />
           <button type="button" className="btn" onClick={() => setAsked('save')}>
-            Save view
+            {words.saveView}
           </button>
         </div>
       </div>
@@ -100,18 +102,18 @@ function Filter({ q, count, onChange }: { q: string; count: number; onChange: (q
   return (
     <div className="filter">
       <label className="fbox">
-        <span className="sr">Filter</span>
+        <span className="sr">{words.filter.label}</span>
         <input
           type="search"
           value={q}
-          placeholder="Name, serial number, model, address"
+          placeholder={words.filter.hint}
           spellCheck={false}
           onChange={(event) => onChange(event.target.value)}
         />
-        <span className="t2 faint m-no">state: site: agent: model: version: &nbsp; - excludes &nbsp; &lt; compares</span>
+        <span className="t2 faint m-no">{words.filter.fields}</span>
       </label>
       <span className="count" role="status">
-        <b>{numberWords(count)}</b> of {numberWords(routers.size)}
+        {fill(words.filter.found, { shown: <b>{numberWords(count)}</b>, all: numberWords(routers.size) })}
       </span>
     </div>
   );
@@ -119,5 +121,5 @@ function Filter({ q, count, onChange }: { q: string; count: number; onChange: (q
 
 function NoRouters() {
   const { routers } = useFleet();
-  return <p className="empty">{routers.size === 0 ? 'No agent has told of a router yet.' : 'No router matches. Shorten the filter.'}</p>;
+  return <p className="empty">{routers.size === 0 ? words.none : words.noMatch}</p>;
 }

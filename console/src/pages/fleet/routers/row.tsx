@@ -3,6 +3,7 @@ import type { Router } from '../../../../../client/browser.ts';
 import { useRouterRecord } from '../../../data/use-fleet.ts';
 import { useDayRails } from '../../../data/use-rails.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Lamp, StateOf } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
@@ -11,6 +12,7 @@ import { SMALL } from '../../../rails/shapes.ts';
 import { RAILS_PX } from './columns.ts';
 import type { ListColumn } from './columns.ts';
 import type { SiteNames } from './search.ts';
+import { words } from './words.ts';
 
 interface RowProps {
   id: string;
@@ -52,7 +54,7 @@ export const Row = memo(function Row(props: RowProps) {
             type="checkbox"
             tabIndex={-1}
             checked={isSelected}
-            aria-label={`Select ${router.identity}`}
+            aria-label={words.grid.select(router.identity)}
             onChange={() => onToggle(id)}
           />
         </span>
@@ -126,13 +128,17 @@ function Card({ router, now, kept }: { router: Router; now: number; kept: string
       <span className="card-line">
         <Name router={router} kept={kept} />
         <span className={`lamp ${COLOURS[state ?? ''] ?? 'dim'}`}>
-          {state === null ? null : <Lamp state={state} />} {wordOf(state ?? 'removed')}
+          {state === null ? null : <Lamp state={state} />} {state === null ? words.removed : wordOf(state)}
         </span>
       </span>
       <span className="card-line t2 dim">
         <span className="el">
-          {reason === null ? '' : `${wordOf(reason)} `}since <Moment at={since} />, {router.model ?? router.board_name},{' '}
-          {withoutChannel(router.software_version)}
+          {fill(reason === null ? words.card.since : words.card.reasonSince, {
+            reason: reason === null ? '' : wordOf(reason),
+            time: <Moment at={since} />,
+            model: router.model ?? router.board_name,
+            version: withoutChannel(router.software_version),
+          })}
         </span>
       </span>
       <DayRails router={router} now={now} />

@@ -11,6 +11,7 @@ import { numberWords } from '../../../parts/sizes.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { filterOf, readSearch } from './search.ts';
 import type { RoutersSearch, SiteNames } from './search.ts';
+import { words } from './words.ts';
 
 /** Saved filters as tabs, each with how many routers it finds now. */
 export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNames }) {
@@ -20,9 +21,9 @@ export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNam
   const mayChangeShared = useMay('operator');
   const isSaved = views.some((view) => isSame(view, search));
   return (
-    <nav className="tabs views" aria-label="Views">
+    <nav className="tabs views" aria-label={words.views.label}>
       <Link to="/routers" search={{}} {...current(search.q === undefined && !isSaved)}>
-        All <span className="faint">{numberWords(routers.size)}</span>
+        {words.views.all} <span className="faint">{numberWords(routers.size)}</span>
       </Link>
       {views.map((view) => (
         <span key={view.id} className="view">
@@ -33,8 +34,8 @@ export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNam
             <button
               type="button"
               className="key"
-              aria-label={`Remove the view ${view.name}`}
-              title="Remove this view"
+              aria-label={words.views.remove(view.name)}
+              title={words.views.removeThis}
               onClick={() => setRemoved(view)}
             >
               ×
@@ -44,14 +45,14 @@ export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNam
       ))}
       {removed ? (
         <Confirm
-          title={`Remove the view ${removed.name}?`}
-          action="Remove the view"
+          title={words.removal.title(removed.name)}
+          action={words.removal.remove}
           operation="deleteView"
           input={{ path: { view_id: removed.id } }}
           stale={['views']}
           onClose={() => setRemoved(undefined)}
         >
-          <p>{removed.shared ? 'Nobody of your team has it then.' : 'The routers stay as they are.'}</p>
+          <p>{removed.shared ? words.removal.shared : words.removal.own}</p>
         </Confirm>
       ) : null}
     </nav>
@@ -92,29 +93,22 @@ export function SaveView({ search, onClose }: { search: RoutersSearch; onClose: 
     if ((await result) !== undefined) onClose();
   }
   return (
-    <Dialog title="Save this view" isForAll onClose={onClose}>
+    <Dialog title={words.save.title} isForAll onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void answered(write.send({ body: { list: 'routers', name, query: savedOf(search), shared: mayShare && isShared } }));
         }}
       >
-        <TextField
-          label="Name"
-          name="name"
-          value={name}
-          onChange={setName}
-          state={write.state}
-          hint="Filter, order and columns are kept."
-        />
-        {mayShare ? <CheckField label="For everybody of the team" isChecked={isShared} onChange={setShared} /> : null}
+        <TextField label={words.save.name} name="name" value={name} onChange={setName} state={write.state} hint={words.save.nameHint} />
+        {mayShare ? <CheckField label={words.save.shared} isChecked={isShared} onChange={setShared} /> : null}
         <Outcome state={write.state} fields={['name']} onLookAgain={() => void answered(write.lookAgain())} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.save.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending' || name === ''}>
-            Save
+            {words.save.save}
           </button>
         </div>
       </form>

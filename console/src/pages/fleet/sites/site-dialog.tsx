@@ -4,6 +4,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Outcome, TextField } from '../../../parts/form.tsx';
 import { degreesOf } from '../../../parts/number-of.ts';
+import { words } from './words.ts';
 
 /** Makes a site, or changes one. */
 export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void }) {
@@ -24,37 +25,30 @@ export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void
   }
   const { state } = write;
   return (
-    <Dialog title={site ? `Change ${site.name}` : 'Add a site'} onClose={onClose}>
+    <Dialog title={site ? words.dialog.change(site.name) : words.dialog.add} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           submit();
         }}
       >
-        <TextField label="Name" name="name" value={name} onChange={setName} state={state} />
+        <TextField label={words.dialog.name} name="name" value={name} onChange={setName} state={state} />
+        <TextField label={words.dialog.zone} name="time_zone" value={zone} onChange={setZone} state={state} hint={words.dialog.zoneHint} />
         <TextField
-          label="Time zone"
-          name="time_zone"
-          value={zone}
-          onChange={setZone}
-          state={state}
-          hint="As Europe/Riga. Days of its availability begin there."
-        />
-        <TextField
-          label="Latitude"
+          label={words.dialog.latitude}
           name="latitude"
           value={latitude}
           onChange={setLatitude}
           state={state}
-          hint="Degrees, north is positive"
+          hint={words.dialog.latitudeHint}
         />
         <TextField
-          label="Longitude"
+          label={words.dialog.longitude}
           name="longitude"
           value={longitude}
           onChange={setLongitude}
           state={state}
-          hint="Degrees, east is positive"
+          hint={words.dialog.longitudeHint}
         />
         <Outcome
           state={state}
@@ -63,10 +57,10 @@ export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void
         />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.dialog.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={state.kind === 'sending'}>
-            {site ? 'Save' : 'Add the site'}
+            {site ? words.dialog.save : words.dialog.make}
           </button>
         </div>
       </form>

@@ -12,7 +12,6 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Reading } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
-import { numberWords } from '../../../parts/sizes.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { BOARD } from '../../../rails/shapes.ts';
 import type { Size } from '../../../rails/shapes.ts';
@@ -22,7 +21,9 @@ import { Silenced } from '../router/silenced.tsx';
 import { DayRails } from '../routers/row.tsx';
 import { inOrder, wordFor } from '../routers/search.ts';
 import { Share } from './share.tsx';
+import { worstOf } from './use-sites.ts';
 import { SiteDialog } from './site-dialog.tsx';
+import { words } from './words.ts';
 
 /** The board's rails, twice as high. */
 const LARGE: Size = { ...BOARD, height: 16 };
@@ -42,19 +43,20 @@ export function SitePage() {
   const mayChange = useMay('admin');
   const maySilence = useMay('operator');
   const navigate = useNavigate();
-  if (!site) return error ? <MissingRecord error={error} what="site" list={{ href: '/sites', name: 'Sites' }} /> : <Reading />;
+  if (!site)
+    return error ? <MissingRecord error={error} what={words.site.what} list={{ href: '/sites', name: words.sites }} /> : <Reading />;
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
     <>
       <PageHead
-        crumb={<AppLink href="/sites">Sites</AppLink>}
+        crumb={<AppLink href="/sites">{words.sites}</AppLink>}
         title={site.name}
-        sentence={<Share routers={routers.length} answering={answering} />}
+        sentence={<Share routers={routers.length} answering={answering} worst={worstOf(routers.map(({ state }) => state))} />}
         actions={
           maySilence ? (
             <>
               <AppLink href={`/notifications/silences?site=${siteId}`} className="btn">
-                Silence
+                {words.site.silence}
               </AppLink>
               {mayChange ? <Actions onAsk={setAsked} /> : null}
             </>
@@ -68,17 +70,15 @@ export function SitePage() {
         </div>
       )}
       <Section
-        title="Routers"
+        title={words.site.routers}
         small={<Listed count={routers.length} />}
         aside={
           <Link to="/routers" search={{ q: wordFor('site', site.name) }} className="hand">
-            In the list of routers
+            {words.site.inList}
           </Link>
         }
       >
-        {routers.length === 0 ? (
-          <p className="empty">No router stands here. Select routers in their list and move them to this site.</p>
-        ) : null}
+        {routers.length === 0 ? <p className="empty">{words.site.empty}</p> : null}
         {routers.slice(0, MOST).map((router) => (
           <div className="line site-router" key={router.id}>
             <StateOf state={router.state} reason={router.state_reason} />
@@ -93,8 +93,8 @@ export function SitePage() {
       {asked === 'change' ? <SiteDialog site={site} onClose={() => setAsked(undefined)} /> : null}
       {asked === 'remove' ? (
         <Confirm
-          title={`Remove the site ${site.name}?`}
-          action="Remove the site"
+          title={words.removal.title(site.name)}
+          action={words.removal.remove}
           operation="deleteSite"
           input={{ path: { site_id: siteId } }}
           stale={['sites', 'router']}
@@ -102,7 +102,7 @@ export function SitePage() {
           onClose={() => setAsked(undefined)}
           onDone={() => void navigate({ to: '/sites' })}
         >
-          <p>{removalWords(routers.length)}</p>
+          <p>{routers.length === 0 ? words.removal.empty : words.removal.moveFirst(routers.length)}</p>
         </Confirm>
       ) : null}
     </>
@@ -113,26 +113,20 @@ export function SitePage() {
 function Listed({ count }: { count: number }) {
   return (
     <>
-      {count > MOST ? `${MOST} of ${numberWords(count)}, trouble first` : count}
-      <span className="m-no">, last 24 hours at the right</span>
+      {count > MOST ? words.site.some(MOST, count) : count}
+      <span className="m-no">{words.site.rails}</span>
     </>
   );
-}
-
-function removalWords(routers: number): string {
-  if (routers === 0) return 'Notification groups lose it. A site with an agent cannot be removed.';
-  const many = routers === 1 ? 'router' : `${numberWords(routers)} routers`;
-  return `Move its ${many} to another site first: a site with routers or agents cannot be removed.`;
 }
 
 function Actions({ onAsk }: { onAsk: (asked: 'change' | 'remove') => void }) {
   return (
     <>
       <button type="button" className="btn danger" onClick={() => onAsk('remove')}>
-        Remove
+        {words.site.remove}
       </button>
       <button type="button" className="btn" onClick={() => onAsk('change')}>
-        Change
+        {words.site.change}
       </button>
     </>
   );

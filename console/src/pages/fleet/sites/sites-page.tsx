@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
@@ -10,6 +11,7 @@ import { SiteDialog } from './site-dialog.tsx';
 import { Share } from './share.tsx';
 import { useSites } from './use-sites.ts';
 import type { SiteNow } from './use-sites.ts';
+import { words } from './words.ts';
 
 /** Every site with the share of its routers that answer. */
 export function SitesPage() {
@@ -23,15 +25,15 @@ export function SitesPage() {
   return (
     <>
       <PageHead
-        title="Sites"
+        title={words.sites}
         actions={
           <>
             <AppLink href="/map" className="btn quiet">
-              Map
+              {words.map}
             </AppLink>
             {mayMake ? (
               <button type="button" className="btn main-act" onClick={() => setMaking(true)}>
-                Add a site
+                {words.add}
               </button>
             ) : null}
           </>
@@ -40,23 +42,15 @@ export function SitesPage() {
       <FilterBox
         value={q}
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
-        placeholder="Name"
-        count={
-          <>
-            <b>{records.length}</b> of {sites.length}
-          </>
-        }
+        placeholder={words.filter}
+        count={fill(words.found, { shown: <b>{records.length}</b>, all: sites.length })}
       />
       <RecordTable
-        label="Sites"
+        label={words.sites}
         columns={COLUMNS}
         list={list}
         keyOf={({ site }) => site.id}
-        empty={
-          q === ''
-            ? 'Places where routers stand would be here. A site gives them a time zone and a place on the map.'
-            : 'No site matches. Shorten the filter.'
-        }
+        empty={q === '' ? words.none : words.noMatch}
       />
       {isMaking ? <SiteDialog onClose={() => setMaking(false)} /> : null}
     </>
@@ -65,7 +59,7 @@ export function SitesPage() {
 
 const COLUMNS: readonly Column<SiteNow>[] = [
   {
-    title: 'Site',
+    title: words.columns.site,
     width: 'minmax(140px, 1.2fr)',
     className: 'el',
     cell: ({ site: { id, name } }) => (
@@ -74,11 +68,11 @@ const COLUMNS: readonly Column<SiteNow>[] = [
       </AppLink>
     ),
   },
-  { title: 'Answering', width: 'minmax(150px, 1fr)', cell: (site) => <Share {...site} /> },
-  { title: 'Routers', width: '80px', className: 'num', isWide: true, cell: ({ routers }) => routers },
-  { title: 'Time zone', width: 'minmax(110px, .8fr)', className: 'el dim', isWide: true, cell: ({ site }) => site.time_zone ?? '' },
+  { title: words.columns.answering, width: 'minmax(150px, 1fr)', cell: (site) => <Share {...site} /> },
+  { title: words.columns.routers, width: '80px', className: 'num', isWide: true, cell: ({ routers }) => routers },
+  { title: words.columns.zone, width: 'minmax(110px, .8fr)', className: 'el dim', isWide: true, cell: ({ site }) => site.time_zone ?? '' },
   {
-    title: 'Position',
+    title: words.columns.position,
     width: '140px',
     className: 'num dim id',
     isWide: true,

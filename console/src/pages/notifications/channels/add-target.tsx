@@ -7,7 +7,9 @@ import { WriteForm } from '../../../parts/write-form.tsx';
 import { CHANNELS } from '../directory.ts';
 import { CHANNEL_FORMS, addressOf, isComplete } from './address-fields.ts';
 import type { TargetChannel, TypedAddress } from './address-fields.ts';
+import { Unconfigured } from '../unconfigured.tsx';
 import { AddressInputs, addressFieldNames } from './address-inputs.tsx';
+import { words } from './words.ts';
 
 /** A new channel: what kind it is, what to paste; then its proof. */
 export function AddTarget({ onClose, onAdded }: { onClose: () => void; onAdded: (target: NotificationTarget) => void }) {
@@ -16,18 +18,18 @@ export function AddTarget({ onClose, onAdded }: { onClose: () => void; onAdded: 
   const [typed, setTyped] = useState<TypedAddress>({});
   const write = useWrite('createNotificationTarget', [CHANNELS]);
   return (
-    <Dialog title="Add a channel" onClose={onClose}>
+    <Dialog title={words.new.title} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ body: { name: name.trim(), channel, address: addressOf(channel, typed) } })}
-        action="Add and prove it"
+        action={words.new.act}
         fields={['name', ...addressFieldNames(channel)]}
         isReady={name.trim() !== '' && isComplete(channel, typed)}
         onCancel={onClose}
         onDone={({ data }) => onAdded(data)}
       >
         <SelectField
-          label="Kind"
+          label={words.new.kind}
           name="channel"
           value={channel}
           onChange={(kind) => {
@@ -37,11 +39,12 @@ export function AddTarget({ onClose, onAdded }: { onClose: () => void; onAdded: 
           options={CHANNEL_FORMS.map((form) => ({ value: form.channel, name: form.name }))}
           state={write.state}
         />
+        <Unconfigured channel={channel} />
         <AddressInputs channel={channel} typed={typed} onChange={setTyped} state={write.state} />
         <TextField
-          label="Name"
+          label={words.new.name}
           name="name"
-          hint="As your team calls it: #noc, Night shift, Ticket system"
+          hint={words.new.nameHint}
           value={name}
           onChange={setName}
           state={write.state}

@@ -40,7 +40,7 @@ export const CHANNEL_FORMS: readonly ChannelForm[] = [
     channel: 'webhook',
     name: 'webhook',
     steps: 'Your own program takes a POST with JSON and answers 2xx. Requests are signed with the secret of the team: Settings, Webhooks.',
-    fields: [{ name: 'url', label: 'Address', hint: 'https://…' }],
+    fields: [{ name: 'url', label: 'Address', hint: 'https://…, at a public address unless the operator allows others' }],
   },
   {
     channel: 'pagerduty',

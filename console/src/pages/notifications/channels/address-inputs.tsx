@@ -2,6 +2,7 @@ import { SelectField, TextField } from '../../../parts/form.tsx';
 import type { WriteState } from '../../../data/use-write.ts';
 import { formOf } from './address-fields.ts';
 import type { TargetChannel, TypedAddress } from './address-fields.ts';
+import { words } from './words.ts';
 
 interface Props {
   channel: TargetChannel;
@@ -31,7 +32,7 @@ export function AddressInputs({ channel, typed, onChange, state }: Props) {
         ) : (
           <TextField
             key={name}
-            label={isOptional ? `${label}, if there is one` : label}
+            label={isOptional ? words.optional(label) : label}
             name={`address.${name}`}
             value={typed[name] ?? ''}
             onChange={(value) => onChange({ ...typed, [name]: value })}

@@ -8,6 +8,7 @@ import { GROUPS, CHANNELS } from '../directory.ts';
 import { addressOf, isComplete } from './address-fields.ts';
 import type { TypedAddress } from './address-fields.ts';
 import { AddressInputs, addressFieldNames } from './address-inputs.tsx';
+import { words } from './words.ts';
 
 interface Props {
   target: NotificationTarget;
@@ -22,25 +23,28 @@ export function ChangeTarget({ target, onClose, onMoved }: Props) {
   const [typed, setTyped] = useState<TypedAddress>({});
   const write = useWrite('changeNotificationTarget', [CHANNELS, GROUPS]);
   return (
-    <Dialog title={`Change ${target.name}`} onClose={onClose}>
+    <Dialog title={words.change.title(target.name)} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({
           path: { target_id: target.id },
           body: { name: name.trim(), ...(isMoved ? { address: addressOf(target.channel, typed) } : {}) },
         })}
-        action="Save"
+        action={words.change.act}
         fields={['name', ...addressFieldNames(target.channel)]}
         isReady={name.trim() !== '' && (!isMoved || isComplete(target.channel, typed))}
         onCancel={onClose}
         onDone={({ data }) => (isMoved ? onMoved(data) : onClose())}
       >
-        <TextField label="Name" name="name" value={name} onChange={setName} state={write.state} input={{ autoComplete: 'off' }} />
-        <CheckField
-          label="Give it another address. Nothing is sent there until it is proved"
-          isChecked={isMoved}
-          onChange={(isOn) => setMoved(isOn)}
+        <TextField
+          label={words.change.name}
+          name="name"
+          value={name}
+          onChange={setName}
+          state={write.state}
+          input={{ autoComplete: 'off' }}
         />
+        <CheckField label={words.change.address} isChecked={isMoved} onChange={(isOn) => setMoved(isOn)} />
         {isMoved ? <AddressInputs channel={target.channel} typed={typed} onChange={setTyped} state={write.state} /> : null}
       </WriteForm>
     </Dialog>

@@ -9,10 +9,11 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, CHANNELS, listOf, useAll } from '../directory.ts';
-import { channelName, listed, offWords, upper } from '../words.ts';
+import { channelName, listed, offWords, upper, words as areaWords } from '../words.ts';
 import { AddTarget } from './add-target.tsx';
 import { ChangeTarget } from './change-target.tsx';
 import { Prove } from './prove.tsx';
+import { words } from './words.ts';
 
 type Asked = { kind: 'add' } | { kind: 'prove' | 'change' | 'remove'; target: NotificationTarget };
 
@@ -23,12 +24,12 @@ export function ChannelsPage() {
   const close = () => setAsked(undefined);
   return (
     <NotificationsArea
-      name="Channels"
-      note="Places of the team that groups can tell: a Slack channel, a webhook, PagerDuty. People set their own addresses at their name."
+      name={areaWords.part.channels}
+      note={words.note}
       actions={
         mayChange ? (
           <button type="button" className="btn main-act" onClick={() => setAsked({ kind: 'add' })}>
-            Add a channel
+            {words.add}
           </button>
         ) : undefined
       }
@@ -49,19 +50,19 @@ function Targets({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
   const list = listOf(useAll(CHANNELS, 'listNotificationTargets'));
   return (
     <ShortTable<NotificationTarget>
-      label="Channels"
+      label={words.table.label}
       list={list}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Name', width: 'minmax(120px, 1fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
-        { title: 'Kind', width: '120px', cell: ({ channel }) => channelName(channel) },
-        { title: 'Leads to', width: 'minmax(150px, 1.2fr)', className: 'el dim id', isWide: true, cell: ({ shown }) => shown },
-        { title: 'State', width: 'minmax(200px, 1.6fr)', cell: (target) => <State target={target} /> },
+        { title: words.table.name, width: 'minmax(120px, 1fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
+        { title: words.table.kind, width: '120px', cell: ({ channel }) => channelName(channel) },
+        { title: words.table.leadsTo, width: 'minmax(150px, 1.2fr)', className: 'el dim id', isWide: true, cell: ({ shown }) => shown },
+        { title: words.table.state, width: 'minmax(200px, 1.6fr)', cell: (target) => <State target={target} /> },
         ...(onAsk === undefined
           ? []
           : [
               {
-                title: 'Actions',
+                title: words.table.actions,
                 width: '200px',
                 className: 'row-acts',
                 cell: (target: NotificationTarget) => <Actions target={target} onAsk={onAsk} />,
@@ -69,9 +70,8 @@ function Targets({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
             ]),
       ]}
       empty={
-        <Empty title="No channel yet.">
-          A Slack channel, a Microsoft Teams channel, a webhook, PagerDuty, ntfy, Gotify or a Telegram group would be here.{' '}
-          {onAsk ? 'Add one above.' : 'People with the role admin add channels.'}
+        <Empty title={words.empty.title}>
+          {words.empty.text} {onAsk ? words.empty.add : words.empty.ask}
         </Empty>
       }
     />
@@ -84,12 +84,12 @@ function State({ target: { verified_at: provedAt, off_reason: reason } }: { targ
     <>
       <span className="lamp">
         <WorkLamp work={isSound ? 'done' : 'failed'} />
-        <span className={isSound ? 'dim' : 'b c-not'}>{isSound ? 'proved' : provedAt === null ? 'not proved' : 'switched off'}</span>
+        <span className={isSound ? 'dim' : 'b c-not'}>
+          {isSound ? words.state.proved : provedAt === null ? words.state.notProved : words.state.off}
+        </span>
       </span>{' '}
       {isSound ? <Moment at={provedAt} className="dim" /> : null}
-      {isSound ? null : (
-        <span className="dim">{reason === null ? 'Nothing is sent there.' : `${upper(offWords(reason))}. Prove it again.`}</span>
-      )}
+      {isSound ? null : <span className="dim">{reason === null ? words.state.silent : words.state.why(upper(offWords(reason)))}</span>}
     </>
   );
 }
@@ -104,9 +104,9 @@ function Actions({ target, onAsk }: { target: NotificationTarget; onAsk: (asked:
   );
   return (
     <>
-      {isSound ? null : act('prove', 'Prove')}
-      {act('change', 'Change')}
-      {act('remove', 'Remove')}
+      {isSound ? null : act('prove', words.act.prove)}
+      {act('change', words.act.change)}
+      {act('remove', words.act.remove)}
     </>
   );
 }
@@ -115,13 +115,13 @@ function ProveTarget({ target, onClose }: { target: NotificationTarget; onClose:
   const path = { target_id: target.id };
   return (
     <Prove
-      title={`Prove ${target.name}`}
+      title={words.prove.title(target.name)}
       send={{ operation: 'sendTargetCode', input: { path } }}
       verify={{ operation: 'verifyTarget', inputOf: (code) => ({ path, body: { code } }) }}
       stale={[CHANNELS, GROUPS]}
       onClose={onClose}
     >
-      A message with six digits is sent to {target.shown}. Read it there and type it in: that proves that the address is right, and yours.
+      {words.prove.about(target.shown)}
     </Prove>
   );
 }
@@ -130,20 +130,22 @@ function Remove({ target, onClose }: { target: NotificationTarget; onClose: () =
   const { data: groups, error } = useAll(GROUPS, 'listGroups');
   return (
     <Confirm
-      title={`Remove ${target.name}?`}
-      action="Remove the channel"
+      title={words.remove.title(target.name)}
+      action={words.remove.act}
       operation="deleteNotificationTarget"
       input={{ path: { target_id: target.id } }}
       stale={[CHANNELS, GROUPS]}
       onClose={onClose}
     >
-      <p>{groups === undefined ? '' : usedBy(target, groups)} Its address is forgotten.</p>
-      {groups === undefined && error ? <ReadingFailed error={error} what="Which groups use it" /> : null}
+      <p>
+        {groups === undefined ? '' : usedBy(target, groups)} {words.remove.forgotten}
+      </p>
+      {groups === undefined && error ? <ReadingFailed error={error} what={words.remove.usage} /> : null}
     </Confirm>
   );
 }
 
 function usedBy({ id }: NotificationTarget, groups: readonly NotificationGroup[]): string {
   const using = groups.filter(({ targets }) => targets.includes(id)).map(({ name }) => name);
-  return using.length === 0 ? 'No group uses it.' : `It is taken out of ${listed(using)}, and nothing is sent there any more.`;
+  return using.length === 0 ? words.remove.unused : words.remove.used(listed(using));
 }

@@ -2,10 +2,12 @@ import { useState } from 'react';
 import type { Input, SentCode } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Outcome, TextField } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { sendErrorWords } from '../words.ts';
+import { words } from './words.ts';
 
 type Sending = 'sendTargetCode' | 'sendContactCode';
 type Verifying = 'verifyTarget' | 'verifyContact';
@@ -25,7 +27,6 @@ interface Props<S extends Sending, V extends Verifying> {
 /** Sends a code, says whether the receiver took it, and takes what was read there. */
 export function Prove<S extends Sending, V extends Verifying>(props: Props<S, V>) {
   const { title, send, verify, stale, by = 'digits', onClose, children } = props;
-  const what = by === 'link' ? 'link' : 'code';
   const sending = useWrite(send.operation, []);
   const [sent, setSent] = useState<SentCode>();
   const take = async (answer: Promise<unknown>): Promise<void> => {
@@ -37,7 +38,7 @@ export function Prove<S extends Sending, V extends Verifying>(props: Props<S, V>
     <Dialog title={title} onClose={onClose}>
       <p className="prose">{children}</p>
       <p className="prose" role="status">
-        {isSending ? 'It is being sent; the receiver has 15 seconds to take it.' : sent === undefined ? null : <Sent sent={sent} by={by} />}
+        {isSending ? words.prove.sending : sent === undefined ? null : <Sent sent={sent} by={by} />}
       </p>
       <Outcome state={sending.state} onLookAgain={() => void take(sending.lookAgain())} />
       {sent?.sent && by === 'digits' ? <Code verify={verify} stale={stale} onClose={onClose} /> : null}
@@ -48,7 +49,7 @@ export function Prove<S extends Sending, V extends Verifying>(props: Props<S, V>
           disabled={isSending}
           onClick={() => void take(sending.send(send.input))}
         >
-          {sent === undefined ? `Send the ${what}` : `Send another ${what}`}
+          {sent === undefined ? words.prove.send[by] : words.prove.another[by]}
         </button>
       </div>
     </Dialog>
@@ -56,16 +57,11 @@ export function Prove<S extends Sending, V extends Verifying>(props: Props<S, V>
 }
 
 function Sent({ sent: { sent, error, detail, expires_at: until }, by }: { sent: SentCode; by: 'digits' | 'link' }) {
-  if (sent)
-    return (
-      <>
-        Sent. {by === 'link' ? 'Open the link in the mail and press the button there,' : 'The code can be used'} until <Moment at={until} />
-        .
-      </>
-    );
+  if (sent) return fill(words.prove.sent[by], { time: <Moment at={until} /> });
   return (
     <>
-      <b className="c-not">Not sent:</b> {sendErrorWords(error ?? '')}.{detail === null || detail === '' ? '' : ` It says: ${detail}`}
+      <b className="c-not">{words.prove.notSent}</b> {sendErrorWords(error ?? '')}.
+      {detail === null || detail === '' ? '' : ` ${words.prove.says(detail)}`}
     </>
   );
 }
@@ -77,13 +73,13 @@ function Code<V extends Verifying>({ verify, stale, onClose }: Pick<Props<Sendin
     <WriteForm
       write={write}
       input={() => verify.inputOf(code.trim())}
-      action="Prove it"
+      action={words.prove.act}
       fields={['code']}
       isReady={code.trim() !== ''}
       onDone={onClose}
     >
       <TextField
-        label="The six digits"
+        label={words.prove.code}
         name="code"
         value={code}
         onChange={setCode}

@@ -13,18 +13,9 @@ import { EscalationFields } from './escalation-fields.tsx';
 import type { PartProps } from './part-props.ts';
 import { PeopleFields } from './people-fields.tsx';
 import { TimesFields } from './times-fields.tsx';
+import { words } from './words.ts';
 
 export type Asked = 'name' | 'people' | 'targets' | 'topics' | 'sites' | 'times' | 'escalation';
-
-const TITLES: Record<Asked, string> = {
-  name: 'Rename',
-  people: 'People of',
-  targets: 'Channels of',
-  topics: 'What is told by',
-  sites: 'Sites of',
-  times: 'Times of',
-  escalation: 'If nobody acknowledges what is told by',
-};
 
 const FIELDS: Record<Asked, readonly string[]> = {
   name: ['name'],
@@ -49,11 +40,11 @@ export function ChangeGroup({ what, group, names, onClose }: Props) {
   const write = useWrite('updateNotificationGroup', [GROUPS]);
   const part = { group, names, draft, onChange: setDraft, state: write.state };
   return (
-    <Dialog title={`${TITLES[what]} ${group.name}`} onClose={onClose}>
+    <Dialog title={words.change.title[what](group.name)} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ path: { group: group.id }, body: draft })}
-        action="Save"
+        action={words.change.act}
         fields={FIELDS[what]}
         onCancel={onClose}
         onDone={onClose}
@@ -68,42 +59,55 @@ function Fields({ what, ...part }: PartProps & { what: Asked }) {
   const { group, names, draft, onChange, state } = part;
   switch (what) {
     case 'name':
-      return <TextField label="Name" name="name" value={draft.name ?? group.name} onChange={(name) => onChange({ name })} state={state} />;
+      return (
+        <TextField
+          label={words.change.name}
+          name="name"
+          value={draft.name ?? group.name}
+          onChange={(name) => onChange({ name })}
+          state={state}
+        />
+      );
     case 'people':
       return <PeopleFields {...part} />;
     case 'targets':
       return (
         <CheckList
-          legend="Channels of the team"
+          legend={words.change.channels}
           options={[...names.targets.values()].map((target) => ({
             id: target.id,
             name: targetName(target),
-            hint: target.verified_at === null ? 'not proved yet' : target.off_reason === null ? target.shown : offWords(target.off_reason),
+            hint:
+              target.verified_at === null
+                ? words.change.notProved
+                : target.off_reason === null
+                  ? target.shown
+                  : offWords(target.off_reason),
             text: target.name,
           }))}
           chosen={draft.targets ?? group.targets}
           onChange={(targets) => onChange({ targets: [...targets] })}
-          empty="The team has no channels. Add one under Channels."
+          empty={words.change.noChannels}
         />
       );
     case 'topics':
       return (
         <CheckList
-          legend="Topics"
+          legend={words.change.topics}
           options={[...names.topics.values()].map(({ id, name, events }) => ({ id, name, hint: eventsWords(events), text: name }))}
           chosen={draft.topics ?? group.topics}
           onChange={(topics) => onChange({ topics: [...topics] })}
-          empty="The team has no topics. Make one under Topics."
+          empty={words.change.noTopics}
         />
       );
     case 'sites':
       return (
         <CheckList
-          legend="Only these sites; none of them stands for everywhere"
+          legend={words.change.sites}
           options={[...names.sites.values()].map(({ id, name }) => ({ id, name, text: name }))}
           chosen={draft.sites ?? group.sites}
           onChange={(sites) => onChange({ sites: [...sites] })}
-          empty="The team has no sites: the group is told of every router."
+          empty={words.change.noSites}
         />
       );
     case 'times':

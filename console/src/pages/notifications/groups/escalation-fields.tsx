@@ -1,6 +1,7 @@
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { numberOf } from '../../../parts/number-of.ts';
 import type { PartProps } from './part-props.ts';
+import { words } from './words.ts';
 
 /** Who is told when nobody acknowledges. */
 export function EscalationFields({ group, names, draft, onChange, state }: PartProps) {
@@ -9,7 +10,7 @@ export function EscalationFields({ group, names, draft, onChange, state }: PartP
   return (
     <>
       <SelectField
-        label="Tell"
+        label={words.escalate.to}
         name="escalate_to"
         value={to ?? ''}
         onChange={(id) =>
@@ -17,15 +18,15 @@ export function EscalationFields({ group, names, draft, onChange, state }: PartP
             id === '' ? { escalate_to: null, escalate_after_minutes: null } : { escalate_to: id, escalate_after_minutes: minutes ?? 15 },
           )
         }
-        options={[{ value: '', name: 'nobody else' }, ...others.map(({ id, name }) => ({ value: id, name }))]}
-        hint={others.length === 0 ? 'The team has no other group.' : 'At most 5 groups follow each other, and none twice.'}
+        options={[{ value: '', name: words.escalate.nobody }, ...others.map(({ id, name }) => ({ value: id, name }))]}
+        hint={others.length === 0 ? words.escalate.noGroup : words.escalate.hint}
         state={state}
       />
       {to === null ? null : (
         <TextField
-          label="After minutes without an acknowledgement"
+          label={words.escalate.after}
           name="escalate_after_minutes"
-          hint="1 to 1,440"
+          hint={words.escalate.afterHint}
           value={minutes === null ? '' : String(minutes)}
           onChange={(text) => onChange({ escalate_to: to, escalate_after_minutes: numberOf(text) })}
           input={{ inputMode: 'numeric', required: true }}

@@ -6,6 +6,7 @@ import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
@@ -21,6 +22,7 @@ import { TestGroup } from './test-group.tsx';
 import { Topics } from './topics.tsx';
 import { Times } from './times.tsx';
 import { useGroup } from './use-group.ts';
+import { words } from './words.ts';
 
 /** One group: its sentence, whom it reaches and why not the others, and each part of it, which administrators change. */
 export function GroupPage() {
@@ -28,8 +30,12 @@ export function GroupPage() {
   const { data: group, error } = useGroup(groupId);
   const { names, error: namesError } = useNames();
   if (!group)
-    return error ? <MissingRecord error={error} what="group" list={{ href: '/notifications/groups', name: 'Groups' }} /> : <Reading />;
-  if (!names) return namesError ? <ReadingFailed error={namesError} what="What the group names" /> : <Reading />;
+    return error ? (
+      <MissingRecord error={error} what={words.group.missing} list={{ href: '/notifications/groups', name: words.group.groups }} />
+    ) : (
+      <Reading />
+    );
+  if (!names) return namesError ? <ReadingFailed error={namesError} what={words.group.names} /> : <Reading />;
   return <Group group={group} names={names} />;
 }
 
@@ -46,19 +52,19 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
   return (
     <>
       <PageHead
-        crumb={<Link to="/notifications/groups">Groups</Link>}
+        crumb={<Link to="/notifications/groups">{words.group.groups}</Link>}
         title={group.name}
         actions={
           mayChange ? (
             <>
               <button type="button" className="btn danger" onClick={() => setAsked('remove')}>
-                Remove
+                {words.group.remove}
               </button>
               <button type="button" className="btn" onClick={() => setAsked('name')}>
-                Rename
+                {words.group.rename}
               </button>
               <button type="button" className="btn main-act" onClick={() => setAsked('test')}>
-                Send a test
+                {words.group.test}
               </button>
             </>
           ) : undefined
@@ -72,25 +78,25 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
           <Reaches group={group} />
         </div>
         <Section
-          title="Who is told"
+          title={words.group.who}
           aside={
             <>
-              {change('people', 'Change people')} {change('targets', 'Change channels')}
+              {change('people', words.group.changePeople)} {change('targets', words.group.changeChannels)}
             </>
           }
         >
           <Reach group={group} names={names} />
         </Section>
-        <Section title="Of what" aside={change('topics', 'Change topics')}>
+        <Section title={words.group.what} aside={change('topics', words.group.changeTopics)}>
           <Topics group={group} names={names} />
         </Section>
-        <Section title="Where" aside={change('sites', 'Change sites')}>
+        <Section title={words.group.where} aside={change('sites', words.group.changeSites)}>
           <Places group={group} names={names} />
         </Section>
-        <Section title="When" aside={change('times', 'Change times')}>
+        <Section title={words.group.when} aside={change('times', words.group.changeTimes)}>
           <Times group={group} names={names} />
         </Section>
-        <Section title="If nobody acknowledges" aside={change('escalation', 'Change')}>
+        <Section title={words.group.escalation} aside={change('escalation', words.group.changeEscalation)}>
           <Escalation group={group} names={names} />
         </Section>
       </div>
@@ -105,18 +111,18 @@ function Group({ group, names }: { group: NotificationGroup; names: Names }) {
 
 function Reach({ group, names }: { group: NotificationGroup; names: Names }) {
   const { data, error } = useRecord(GROUPS, 'getGroupReach', { path: { group_id: group.id } });
-  if (!data) return error ? <ReadingFailed error={error} what="Who is told" /> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what={words.group.who} /> : <Reading />;
   return <ReachTable reach={data} names={names} />;
 }
 
 function Places({ group: { sites }, names }: { group: NotificationGroup; names: Names }) {
-  if (sites.length === 0) return <p className="empty">Everywhere, also routers without a site.</p>;
+  if (sites.length === 0) return <p className="empty">{words.group.everywhere}</p>;
   return (
     <ul className="names">
       {sites.map((id) => (
         <li key={id}>
           <Link to="/sites/$siteId" params={{ siteId: id }} className="b">
-            {names.sites.get(id)?.name ?? 'removed site'}
+            {names.sites.get(id)?.name ?? words.group.removedSite}
           </Link>
         </li>
       ))}
@@ -126,14 +132,16 @@ function Places({ group: { sites }, names }: { group: NotificationGroup; names: 
 
 function Escalation({ group, names }: { group: NotificationGroup; names: Names }) {
   const { escalate_after_minutes: minutes, escalate_to: to } = group;
-  if (minutes === null || to === null) return <p className="empty">Nothing more happens.</p>;
+  if (minutes === null || to === null) return <p className="empty">{words.group.noEscalation}</p>;
   return (
     <p className="prose-block">
-      After {minutes === 1 ? 'one minute' : `${minutes} minutes`},{' '}
-      <Link to="/notifications/groups/$groupId" params={{ groupId: to }} className="b under">
-        {names.groups.get(to)?.name ?? 'a removed group'}
-      </Link>{' '}
-      is told.
+      {fill(words.group.escalates(minutes), {
+        group: (
+          <Link to="/notifications/groups/$groupId" params={{ groupId: to }} className="b under">
+            {names.groups.get(to)?.name ?? words.group.removedGroup}
+          </Link>
+        ),
+      })}
     </p>
   );
 }
@@ -142,8 +150,8 @@ function Remove({ group, onClose }: { group: NotificationGroup; onClose: () => v
   const navigate = useNavigate();
   return (
     <Confirm
-      title={`Remove the group ${group.name}?`}
-      action="Remove the group"
+      title={words.remove.title(group.name)}
+      action={words.remove.act}
       operation="deleteGroup"
       input={{ path: { group_id: group.id } }}
       stale={[GROUPS, THREADS, MESSAGES]}
@@ -152,8 +160,8 @@ function Remove({ group, onClose }: { group: NotificationGroup; onClose: () => v
       onDone={() => void navigate({ to: '/notifications/groups' })}
     >
       <p>
-        Whom it reaches is not told of anything by it any more. People, channels, topics and schedules stay.
-        {group.reaches === 0 ? '' : ` It reaches ${group.reaches === 1 ? 'one address' : `${group.reaches} addresses`} now.`}
+        {words.remove.about}
+        {group.reaches === 0 ? '' : ` ${words.remove.reaches(group.reaches)}`}
       </p>
     </Confirm>
   );

@@ -7,8 +7,10 @@ import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
+import { words as areaWords } from '../words.ts';
 import { NewGroup } from './new-group.tsx';
 import { GroupSentence, Reaches } from './said.tsx';
+import { words } from './words.ts';
 
 /** Who is told of what, where and when: each group as a sentence. */
 export function GroupsPage() {
@@ -16,12 +18,12 @@ export function GroupsPage() {
   const [isMaking, setMaking] = useState(false);
   return (
     <NotificationsArea
-      name="Groups"
-      note="Who is told of what, where and when."
+      name={areaWords.part.groups}
+      note={words.note}
       actions={
         mayChange ? (
           <button type="button" className="btn main-act" onClick={() => setMaking(true)}>
-            Make a group
+            {words.make}
           </button>
         ) : undefined
       }
@@ -34,13 +36,12 @@ export function GroupsPage() {
 
 function Groups({ mayChange }: { mayChange: boolean }) {
   const { names, error } = useNames();
-  if (names === undefined) return error ? <ReadingFailed error={error} what="Groups" /> : <Reading />;
+  if (names === undefined) return error ? <ReadingFailed error={error} what={words.list.what} /> : <Reading />;
   if (names.groups.size === 0) {
     return (
       <div className="empty">
-        <Empty title="Nobody is told of anything.">
-          A group names people or channels, and what they are told of.{' '}
-          {mayChange ? 'Make the first one above.' : 'People with the role admin make groups.'}
+        <Empty title={words.list.empty}>
+          {words.list.emptyText} {mayChange ? words.list.make : words.list.ask}
         </Empty>
       </div>
     );

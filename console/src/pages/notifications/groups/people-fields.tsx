@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { channelName } from '../words.ts';
 import type { PartProps } from './part-props.ts';
+import { words } from './words.ts';
 
 type Channel = NotificationGroup['notifiables'][number]['channel'];
 
@@ -23,21 +24,22 @@ export function PeopleFields({ group, names, draft, onChange }: PartProps) {
       recipients: changed.filter(({ channel }) => channel === undefined).map(({ id }) => id),
       notifiables: changed.flatMap(({ id, channel }) => (channel === undefined ? [] : [{ id, channel }])),
     });
-  const nameOf = (id: string): string => names.members.get(id)?.email ?? 'somebody who has left';
+  const nameOf = (id: string): string => names.members.get(id)?.email ?? words.people.left;
   return (
     <>
-      <ul className="form-lines" aria-label="People">
+      <ul className="form-lines" aria-label={words.people.label}>
         {lines.map((line) => (
           <li className="form-line" key={`${line.id} ${line.channel ?? ''}`}>
             <span>
               <b className="b">{nameOf(line.id)}</b> <span className="dim">{wayWords(line.channel)}</span>
             </span>
             <button type="button" className="btn quiet sm" onClick={() => write(lines.filter((one) => one !== line))}>
-              Take out<span className="sr"> {nameOf(line.id)}</span>
+              {words.people.takeOut}
+              <span className="sr"> {nameOf(line.id)}</span>
             </button>
           </li>
         ))}
-        {lines.length === 0 ? <li className="hint">Nobody yet.</li> : null}
+        {lines.length === 0 ? <li className="hint">{words.people.nobody}</li> : null}
       </ul>
       <Adder
         people={[...names.members.values()].filter(({ active }) => active)}
@@ -50,7 +52,7 @@ export function PeopleFields({ group, names, draft, onChange }: PartProps) {
 }
 
 function wayWords(channel: Channel | undefined): string {
-  return channel === undefined ? 'as they have chosen' : `by ${channelName(channel)}`;
+  return channel === undefined ? words.people.asChosen : words.people.by(channelName(channel));
 }
 
 function Adder({ people, onAdd }: { people: readonly { id: string; email: string }[]; onAdd: (line: Line) => void }) {
@@ -59,9 +61,9 @@ function Adder({ people, onAdd }: { people: readonly { id: string; email: string
   return (
     <div className="form-line">
       <label>
-        <span className="sr">Person</span>
+        <span className="sr">{words.people.person}</span>
         <select className="control" value={id} onChange={({ target }) => setId(target.value)}>
-          <option value="">A person</option>
+          <option value="">{words.people.choose}</option>
           {people.map((person) => (
             <option key={person.id} value={person.id}>
               {person.email}
@@ -70,12 +72,12 @@ function Adder({ people, onAdd }: { people: readonly { id: string; email: string
         </select>
       </label>
       <label>
-        <span className="sr">How</span>
+        <span className="sr">{words.people.how}</span>
         <select className="control" value={channel} onChange={({ target }) => setChannel(target.value as Channel | '')}>
-          <option value="">as they have chosen</option>
+          <option value="">{words.people.asChosen}</option>
           {WAYS.map((way) => (
             <option key={way} value={way}>
-              by {channelName(way)}
+              {words.people.by(channelName(way))}
             </option>
           ))}
         </select>
@@ -89,7 +91,7 @@ function Adder({ people, onAdd }: { people: readonly { id: string; email: string
           setId('');
         }}
       >
-        Add
+        {words.people.add}
       </button>
     </div>
   );

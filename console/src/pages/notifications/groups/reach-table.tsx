@@ -6,13 +6,14 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import type { Names } from '../sentence.ts';
 import { channelName, reachWords, targetName } from '../words.ts';
+import { words } from './words.ts';
 
 /** Every line of a group: where it leads, or why it leads nowhere and what helps. */
 export function ReachTable({ reach, names }: { reach: readonly GroupReach[]; names: Names }) {
   const lines = reach.map((line, index) => ({ ...line, key: String(index) }));
   return (
     <ShortTable
-      label="Who is told"
+      label={words.reach.label}
       list={{
         records: lines,
         total: lines.length,
@@ -24,20 +25,20 @@ export function ReachTable({ reach, names }: { reach: readonly GroupReach[]; nam
       }}
       keyOf={({ key }) => key}
       columns={[
-        { title: 'Who', width: 'minmax(150px, 1fr)', className: 'el', cell: (line) => <b>{whoOf(line, names)}</b> },
-        { title: 'By', width: '120px', cell: ({ channel }) => channelName(channel) },
-        { title: 'Address', width: 'minmax(110px, .8fr)', className: 'el dim id', cell: ({ address }) => address ?? '' },
-        { title: 'Reached', width: 'minmax(220px, 2fr)', className: 'reached', cell: (line) => <State line={line} /> },
+        { title: words.reach.who, width: 'minmax(150px, 1fr)', className: 'el', cell: (line) => <b>{whoOf(line, names)}</b> },
+        { title: words.reach.by, width: '120px', cell: ({ channel }) => channelName(channel) },
+        { title: words.reach.address, width: 'minmax(110px, .8fr)', className: 'el dim id', cell: ({ address }) => address ?? '' },
+        { title: words.reach.reached, width: 'minmax(220px, 2fr)', className: 'reached', cell: (line) => <State line={line} /> },
       ]}
-      empty={<Empty title="The group names nobody.">Add people of the team, or a channel such as Slack, a webhook or PagerDuty.</Empty>}
+      empty={<Empty title={words.reach.empty}>{words.reach.emptyText}</Empty>}
     />
   );
 }
 
 function whoOf({ user_id: userId, target_id: targetId }: GroupReach, names: Names): string {
-  if (userId !== null) return names.members.get(userId)?.email ?? 'somebody who has left';
+  if (userId !== null) return names.members.get(userId)?.email ?? words.reach.left;
   const target = targetId === null ? undefined : names.targets.get(targetId);
-  return target ? targetName(target) : 'removed channel';
+  return target ? targetName(target) : words.reach.removedChannel;
 }
 
 function State({ line }: { line: GroupReach }) {
@@ -60,12 +61,12 @@ function State({ line }: { line: GroupReach }) {
       <span className="dim">{help}</span>{' '}
       {line.user_id === me.id && !isQuiet ? (
         <Link to="/me/notifications" className="hand under">
-          My addresses
+          {words.reach.own}
         </Link>
       ) : null}
       {line.target_id !== null && !isQuiet ? (
         <Link to="/notifications/channels" className="hand under">
-          Channels
+          {words.reach.channels}
         </Link>
       ) : null}
     </>

@@ -2,6 +2,9 @@ import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { groupSentence, whyNobody } from '../sentence.ts';
 import type { Names } from '../sentence.ts';
+import { useUnconfigured } from '../unconfigured.tsx';
+import { channelName, words as allWords } from '../words.ts';
+import { words } from './words.ts';
 
 /** What a group does, in a sentence. */
 export function GroupSentence({ group, names }: { group: NotificationGroup; names: Names }) {
@@ -24,23 +27,29 @@ export function Reaches({ group }: { group: NotificationGroup }) {
       {why === undefined ? (
         <span className="lamp">
           <WorkLamp work="done" />
-          <span className="dim">reaches {group.reaches === 1 ? 'one address' : `${group.reaches} addresses`}</span>
+          <span className="dim">{words.reaches.some(group.reaches)}</span>
         </span>
       ) : (
         <>
           <span className="lamp">
             <WorkLamp work="failed" />
-            <b className="c-not">reaches nobody</b>
+            <b className="c-not">{words.reaches.nobody}</b>
           </span>{' '}
-          {why}
+          {why} {group.recipients.length > 0 && group.reaches === 0 ? <UnconfiguredEmail /> : null}
         </>
       )}
       {group.muted_now ? (
         <span className="lamp">
           <WorkLamp work="canceled" />
-          <b>muted now</b>
+          <b>{words.reaches.muted}</b>
         </span>
       ) : null}
     </p>
   );
+}
+
+/** People are told by email unless they choose another way, and only the operator makes that possible. */
+function UnconfiguredEmail() {
+  const found = useUnconfigured()('email');
+  return found === undefined ? null : <span className="c-away">{allWords.unconfigured(channelName('email'), found.settings)}</span>;
 }

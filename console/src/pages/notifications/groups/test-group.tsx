@@ -9,6 +9,7 @@ import { MessageState, receiverOf } from '../log/message-columns.tsx';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
 import type { Names } from '../sentence.ts';
 import { channelName } from '../words.ts';
+import { words } from './words.ts';
 
 interface Props {
   group: NotificationGroup;
@@ -26,19 +27,17 @@ export function TestGroup({ group, names, onClose }: Props) {
   };
   const isSending = write.state.kind === 'sending';
   return (
-    <Dialog title={`Send a test to ${group.name}`} onClose={onClose}>
-      <p className="prose">
-        Everybody in the group gets a message that says it is a test, by the way of every other message, also while the group is muted.
-      </p>
+    <Dialog title={words.test.title(group.name)} onClose={onClose}>
+      <p className="prose">{group.reaches === 0 ? words.test.reachesNobody : words.test.about}</p>
       <div role="status">
-        {isSending ? <p className="prose">It is being sent: the providers have 10 seconds.</p> : null}
+        {isSending ? <p className="prose">{words.test.sending}</p> : null}
         {tested && !isSending ? <Lines messages={tested.messages} names={names} /> : null}
       </div>
       <Outcome state={write.state} onLookAgain={() => void take(write.lookAgain())} />
       <div className="form-acts">
         {tested ? (
           <Link to="/notifications/threads/$threadId" params={{ threadId: tested.thread_id }} className="btn">
-            The thread of the test
+            {words.test.thread}
           </Link>
         ) : null}
         <button
@@ -47,7 +46,7 @@ export function TestGroup({ group, names, onClose }: Props) {
           disabled={isSending}
           onClick={() => void take(write.send({ path: { group_id: group.id } }))}
         >
-          {tested ? 'Send it again' : 'Send the test'}
+          {tested ? words.test.again : words.test.send}
         </button>
       </div>
     </Dialog>
@@ -55,12 +54,12 @@ export function TestGroup({ group, names, onClose }: Props) {
 }
 
 function Lines({ messages, names }: { messages: readonly Notification[]; names: Names }) {
-  if (messages.length === 0) return <p className="prose">The group names nobody, so nothing was sent.</p>;
+  if (messages.length === 0) return <p className="prose">{words.test.empty}</p>;
   return (
-    <ul className="form-lines" aria-label="What became of the test">
+    <ul className="form-lines" aria-label={words.test.result}>
       {messages.map((message) => (
         <li key={message.id} className="test-line">
-          <b className="b">{receiverOf(message, names)}</b> <span className="dim">by {channelName(message.channel)}</span>
+          <b className="b">{receiverOf(message, names)}</b> <span className="dim">{words.test.by(channelName(message.channel))}</span>
           <br />
           <MessageState message={message} />
         </li>

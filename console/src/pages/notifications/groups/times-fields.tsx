@@ -2,15 +2,16 @@ import { SelectField } from '../../../parts/form.tsx';
 import type { NotificationGroup } from '../../../../../client/browser.ts';
 import { scheduleWords } from '../week.ts';
 import type { PartProps } from './part-props.ts';
+import { words } from './words.ts';
 
 type Mute = NotificationGroup['mute'];
 
 /** The interface's words are historic: `schedule-active` mutes outside of the schedule. */
-const CHOICES: readonly { mute: Mute; words: string }[] = [
-  { mute: 'never', words: 'At any time' },
-  { mute: 'schedule-active', words: 'Only in the times of a schedule' },
-  { mute: 'schedule-inactive', words: 'Except in the times of a schedule' },
-  { mute: 'always', words: 'Not at all: muted until somebody ends it here' },
+const CHOICES: readonly { mute: Mute; said: string }[] = [
+  { mute: 'never', said: words.mute.never },
+  { mute: 'schedule-active', said: words.mute.only },
+  { mute: 'schedule-inactive', said: words.mute.except },
+  { mute: 'always', said: words.mute.always },
 ];
 
 /** When the group speaks. */
@@ -22,8 +23,8 @@ export function TimesFields({ group, names, draft, onChange, state }: PartProps)
   return (
     <>
       <fieldset className="radios">
-        <legend>Notifications are sent</legend>
-        {CHOICES.map(({ mute: value, words }) => (
+        <legend>{words.mute.title}</legend>
+        {CHOICES.map(({ mute: value, said }) => (
           <label key={value}>
             <input
               type="radio"
@@ -31,16 +32,14 @@ export function TimesFields({ group, names, draft, onChange, state }: PartProps)
               checked={mute === value}
               onChange={() => onChange({ ...draft, mute: value, schedule_id: scheduleId ?? schedules[0]?.id ?? null })}
             />
-            {words}
+            {said}
           </label>
         ))}
       </fieldset>
-      {isByWeek && schedules.length === 0 ? (
-        <p className="hint c-away">The team has no schedule, so this changes nothing. Make one under Schedules.</p>
-      ) : null}
+      {isByWeek && schedules.length === 0 ? <p className="hint c-away">{words.mute.noSchedule}</p> : null}
       {isByWeek && schedules.length > 0 ? (
         <SelectField
-          label="Schedule"
+          label={words.mute.schedule}
           name="schedule_id"
           value={scheduleId ?? ''}
           onChange={(id) => onChange({ ...draft, mute, schedule_id: id })}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ExplainedGroup } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
@@ -11,9 +12,9 @@ import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
 import { SORTS } from '../topics/kinds.ts';
-import { channelName } from '../words.ts';
+import { channelName, words as areaWords } from '../words.ts';
 import type { ExplainSearch } from './search.ts';
-import { wouldBeWords } from './words.ts';
+import { wouldBeWords, words } from './words.ts';
 
 const USUAL = 'fault.router_offline';
 
@@ -34,10 +35,7 @@ export function ExplainPage() {
     },
   });
   return (
-    <NotificationsArea
-      name="Why"
-      note="Who would be told if this happened, by which way, and why the others would not. Nothing is sent. What really happened is in the log."
-    >
+    <NotificationsArea name={areaWords.part.why} note={words.explain.note}>
       <Question />
       <Read answer={data} names={names} error={error ?? namesError} />
     </NotificationsArea>
@@ -46,7 +44,7 @@ export function ExplainPage() {
 
 function Read({ answer, names, error }: { answer: readonly ExplainedGroup[] | undefined; names: Names | undefined; error: Error | null }) {
   if (answer && names) return <Answer groups={answer} names={names} />;
-  return error ? <ReadingFailed error={error} what="The answer" /> : <Reading />;
+  return error ? <ReadingFailed error={error} what={words.explain.what} /> : <Reading />;
 }
 
 function Question() {
@@ -59,7 +57,7 @@ function Question() {
   return (
     <div className="filter log-filter">
       <label className="t2 dim">
-        If{' '}
+        {words.explain.if}{' '}
         <select className="control" value={kind} onChange={({ target }) => change({ kind: target.value })}>
           {SORTS.map((sort) => (
             <optgroup key={sort.all} label={sort.name}>
@@ -73,9 +71,9 @@ function Question() {
         </select>
       </label>
       <label className="t2 dim">
-        at{' '}
+        {words.explain.at}{' '}
         <select className="control" value={router} onChange={({ target }) => change({ router: orNone(target.value) })}>
-          <option value="">no site</option>
+          <option value="">{words.explain.noSite}</option>
           {routers.values().map(({ id, identity }) => (
             <option key={id} value={id}>
               {identity}
@@ -84,9 +82,10 @@ function Question() {
         </select>
       </label>
       <label className="t2 dim">
-        on <input className="control" type="datetime-local" value={at} onChange={({ target }) => change({ at: orNone(target.value) })} />
+        {words.explain.on}{' '}
+        <input className="control" type="datetime-local" value={at} onChange={({ target }) => change({ at: orNone(target.value) })} />
       </label>
-      <span className="t2 faint">{at === '' ? 'now' : 'by the clock of this browser'}</span>
+      <span className="t2 faint">{at === '' ? words.explain.now : words.explain.clock}</span>
     </div>
   );
 }
@@ -99,30 +98,26 @@ function Answer({ groups, names }: { groups: readonly ExplainedGroup[]; names: N
   return (
     <>
       <p className="told" role="status">
-        {told === 0 ? (
-          <b className="c-not">Nobody would be told of it.</b>
-        ) : (
-          <b>{told === 1 ? 'One address would be told of it.' : `${told} addresses would be told of it.`}</b>
-        )}
+        {told === 0 ? <b className="c-not">{words.explain.nobody}</b> : <b>{words.explain.told(told)}</b>}
       </p>
       {hearing.map((group) => (
         <Section key={group.group_id} title={<GroupLink group={group} />} small={holdOf(group)}>
           <ul className="form-lines">
             {group.recipients.map((line, index) => (
               <li key={index} className="test-line">
-                <b className="b">{nameOf(line, names)}</b> <span className="dim">by {channelName(line.channel)}</span>
+                <b className="b">{nameOf(line, names)}</b> <span className="dim">{words.explain.by(channelName(line.channel))}</span>
                 <br />
                 <Outcome line={line} />
               </li>
             ))}
-            {group.recipients.length === 0 ? <li className="hint">The group names nobody.</li> : null}
+            {group.recipients.length === 0 ? <li className="hint">{words.explain.empty}</li> : null}
           </ul>
         </Section>
       ))}
       {others.length === 0 ? null : (
-        <Section title="Not these groups" small={`${others.length}`}>
+        <Section title={words.explain.others} small={`${others.length}`}>
           {router === undefined && others.some(({ reason }) => reason === 'other_sites') ? (
-            <p className="hint">Groups with sites hear only of these. Choose a router to see who hears of its site.</p>
+            <p className="hint">{words.explain.sites}</p>
           ) : null}
           <ul className="names">
             {others.map((group) => (
@@ -149,9 +144,7 @@ function holdOf({ reason, until }: ExplainedGroup): React.ReactNode {
   if (reason === null) return undefined;
   return (
     <b className="c-not">
-      {wouldBeWords(reason)}
-      {until === null ? '' : ', until '}
-      <Moment at={until} />
+      {until === null ? wouldBeWords(reason) : fill(words.explain.until, { reason: wouldBeWords(reason), time: <Moment at={until} /> })}
     </b>
   );
 }
@@ -159,16 +152,15 @@ function holdOf({ reason, until }: ExplainedGroup): React.ReactNode {
 type Line = ExplainedGroup['recipients'][number];
 
 function nameOf({ user_id: userId, target }: Line, names: Names): string {
-  return userId === null ? (target ?? 'a removed channel') : (names.members.get(userId)?.email ?? 'somebody who has left');
+  return userId === null ? (target ?? words.explain.removedChannel) : (names.members.get(userId)?.email ?? words.explain.left);
 }
 
 function Outcome({ line: { state, reason, until, address } }: { line: Line }) {
-  const words = { sent: 'is told', held: 'is told later', withheld: 'is not told' } as const;
   return (
     <>
       <span className="lamp">
         <WorkLamp work={state === 'sent' ? 'done' : state === 'held' ? 'waiting' : 'failed'} />
-        <span className={state === 'withheld' ? 'b c-not' : ''}>{words[state]}</span>
+        <span className={state === 'withheld' ? 'b c-not' : ''}>{words.explain.outcome[state]}</span>
       </span>
       <span className="dim">
         {reason === null ? '' : `, ${wouldBeWords(reason)}`}

@@ -1,25 +1,27 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Notification } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import { zoneOfTexts } from '../../../parts/times.ts';
 import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
-import { targetName } from '../words.ts';
+import { targetName, words as areaWords } from '../words.ts';
 import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
 import { readLogSearch } from './search.ts';
 import type { LogSearch, MessageState } from './search.ts';
 import { MESSAGES } from '../../../data/fleet.ts';
+import { words } from './words.ts';
 
 const STATES: readonly { value: MessageState; name: string }[] = [
-  { value: 'sent', name: 'sent' },
-  { value: 'pending', name: 'waiting' },
-  { value: 'held', name: 'held until quiet hours or a mute end' },
-  { value: 'withheld', name: 'not sent by a decision' },
-  { value: 'superseded', name: 'replaced by a newer one' },
-  { value: 'failed', name: 'given up' },
+  { value: 'sent', name: words.state.sent },
+  { value: 'pending', name: words.state.pending },
+  { value: 'held', name: words.state.held },
+  { value: 'withheld', name: words.state.withheld },
+  { value: 'superseded', name: words.state.superseded },
+  { value: 'failed', name: words.state.failed },
 ];
 
 /** Every message, also those that nobody got, each with its reason. The filter is in the address. */
@@ -38,25 +40,20 @@ export function LogPage() {
   });
   const isFiltered = state !== undefined || to !== undefined || group !== undefined;
   return (
-    <NotificationsArea
-      name="Log"
-      note="Who was told of what, and who was not, each with its reason. A message that was sent was taken by its provider; whether somebody read it is not known."
-      isList
-    >
+    <NotificationsArea name={areaWords.part.log} note={words.log.note} isList>
       <Filter names={names} count={list.total} isExact={list.isTotalExact} />
-      {names === undefined && error ? <ReadingFailed error={error} what="Names of people, channels and groups" /> : null}
+      {names === undefined && error ? <ReadingFailed error={error} what={words.log.names} /> : null}
       <RecordTable<Notification>
-        label="Messages"
+        label={words.log.label}
         columns={[TIME_COLUMN, whoColumn(names), SUBJECT_COLUMN, KIND_COLUMN, { ...STATE_COLUMN, className: 'el' }]}
         list={list}
         keyOf={({ id }) => id}
         empty={
           isFiltered ? (
-            'No message matches.'
+            words.log.noMatch
           ) : (
             <p>
-              <b>Nothing has happened that a group is told of.</b> Outages, failed jobs and whatever else groups follow are listed here,
-              with everybody who was told.
+              <b>{words.log.empty}</b> {words.log.emptyText}
             </p>
           )
         }
@@ -77,16 +74,17 @@ function Filter({ names, count, isExact }: { names: Names | undefined; count: nu
   const groups = [...(names?.groups.values() ?? [])].map(({ id, name }) => ({ value: id, name }));
   return (
     <div className="filter log-filter">
-      <Choice label="To" value={to} onChange={(value) => change({ to: value })} all="everybody" options={receivers} />
-      <Choice label="Group" value={group} onChange={(value) => change({ group: value })} all="every group" options={groups} />
-      <Choice label="State" value={state} onChange={(value) => change({ state: value })} all="any" options={STATES} />
+      <Choice label={words.log.to} value={to} onChange={(value) => change({ to: value })} all={words.log.everybody} options={receivers} />
+      <Choice
+        label={words.log.group}
+        value={group}
+        onChange={(value) => change({ group: value })}
+        all={words.log.everyGroup}
+        options={groups}
+      />
+      <Choice label={words.log.state} value={state} onChange={(value) => change({ state: value })} all={words.log.any} options={STATES} />
       <span className="count" role="status">
-        {count === undefined ? null : (
-          <>
-            {isExact ? '' : 'over '}
-            <b>{count.toLocaleString('en')}</b> {count === 1 ? 'message' : 'messages'}
-          </>
-        )}
+        {count === undefined ? null : fill(words.log.count(count, isExact), { count: <b>{count.toLocaleString('en')}</b> })}
       </span>
     </div>
   );

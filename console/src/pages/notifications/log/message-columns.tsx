@@ -1,41 +1,42 @@
 import { Link } from '@tanstack/react-router';
 import type { Notification } from '../../../../../client/browser.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
 import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
 import type { Names } from '../sentence.ts';
 import { channelName } from '../words.ts';
-import { kindWords, stateWords } from './words.ts';
+import { kindWords, stateWords, words } from './words.ts';
 
 /** Who was told: a person by name, or a channel of the team. @param names undefined: not read yet, so nobody is called somebody who has left */
 export function receiverOf({ user_id: userId, target }: Notification, names: Names | undefined): string {
-  if (userId !== null && names === undefined) return 'a person';
-  if (userId !== null) return names?.members.get(userId)?.email ?? 'somebody who has left';
-  return target ?? 'a removed channel';
+  if (userId !== null && names === undefined) return words.message.person;
+  if (userId !== null) return names?.members.get(userId)?.email ?? words.message.left;
+  return target ?? words.message.removedChannel;
 }
 
 export function whoColumn(names: Names | undefined): Column<Notification> {
   return {
-    title: 'To',
+    title: words.message.to,
     width: 'minmax(140px, 1fr)',
     className: 'el',
     cell: (message) => (
       <span title={message.address ?? undefined}>
-        <b>{receiverOf(message, names)}</b> <span className="dim">by {channelName(message.channel)}</span>
+        <b>{receiverOf(message, names)}</b> <span className="dim">{words.message.by(channelName(message.channel))}</span>
       </span>
     ),
   };
 }
 
 export const STATE_COLUMN: Column<Notification> = {
-  title: 'State',
+  title: words.message.state,
   width: 'minmax(190px, 1.4fr)',
   className: 'wrap',
   cell: (message) => <MessageState message={message} />,
 };
 
 export const SUBJECT_COLUMN: Column<Notification> = {
-  title: 'Message',
+  title: words.message.subject,
   width: 'minmax(180px, 2fr)',
   className: 'el',
   cell: ({ subject, thread_id: threadId }) => (
@@ -46,7 +47,7 @@ export const SUBJECT_COLUMN: Column<Notification> = {
 };
 
 export const KIND_COLUMN: Column<Notification> = {
-  title: 'Kind',
+  title: words.message.kind,
   width: '90px',
   className: 'dim',
   isWide: true,
@@ -54,7 +55,7 @@ export const KIND_COLUMN: Column<Notification> = {
 };
 
 export const TIME_COLUMN: Column<Notification> = {
-  title: 'When',
+  title: words.message.when,
   width: '80px',
   className: 'dim',
   cell: ({ settled_at: settled, created_at: created }) => <Moment at={settled ?? created} />,
@@ -74,9 +75,7 @@ export function MessageState({ message }: { message: Notification }) {
       {why === '' ? null : <span className="dim">, {why}</span>}
       {detail === '' ? null : <span className="dim">: {detail}</span>}
       {message.state === 'pending' && message.next_attempt_at !== null && message.attempts.length > 0 ? (
-        <span className="dim">
-          , again <Moment at={message.next_attempt_at} />
-        </span>
+        <span className="dim">{fill(words.message.again, { time: <Moment at={message.next_attempt_at} /> })}</span>
       ) : null}
     </span>
   );

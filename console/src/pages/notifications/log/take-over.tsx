@@ -1,13 +1,14 @@
 import type { NotificationThread } from '../../../../../client/browser.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
+import { words } from './words.ts';
 
 /** Somebody has it: no reminder and no escalation any more. */
 export function TakeOver({ thread, onClose }: { thread: Pick<NotificationThread, 'id' | 'subject'>; onClose: () => void }) {
   return (
     <Confirm
-      title="Take this over?"
-      action="I take it over"
+      title={words.take.title}
+      action={words.take.act}
       isHarmless
       operation="acknowledgeThread"
       input={{ path: { thread_id: thread.id }, body: {} }}
@@ -15,9 +16,7 @@ export function TakeOver({ thread, onClose }: { thread: Pick<NotificationThread,
       onClose={onClose}
     >
       <p>{thread.subject}</p>
-      <p>
-        Nobody is reminded of it any more, and no other group is told. Those who were told hear that you have it. Its end is told as ever.
-      </p>
+      <p>{words.take.about}</p>
     </Confirm>
   );
 }

@@ -6,6 +6,7 @@ import type { Notification, NotificationThreadWithItems } from '../../../../../c
 import { useList } from '../../../data/use-list.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -21,7 +22,7 @@ import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } fro
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
-import { takerWords, untoldWords } from './words.ts';
+import { takerWords, untoldWords, words } from './words.ts';
 
 /** One thread: what is in it, and everybody who was told of it or not, with the reason. */
 export function ThreadPage() {
@@ -30,26 +31,30 @@ export function ThreadPage() {
   const mayTake = useMay('operator');
   const [isTaking, setTaking] = useState(false);
   if (!thread)
-    return error ? <MissingRecord error={error} what="thread" list={{ href: '/notifications/threads', name: 'Threads' }} /> : <Reading />;
+    return error ? (
+      <MissingRecord error={error} what={words.thread.missing} list={{ href: '/notifications/threads', name: words.thread.threads }} />
+    ) : (
+      <Reading />
+    );
   return (
     <>
       <PageHead
-        crumb={<Link to="/notifications/threads">Threads</Link>}
+        crumb={<Link to="/notifications/threads">{words.thread.threads}</Link>}
         title={thread.subject}
         note={<Story thread={thread} />}
         actions={
           mayTake && thread.state === 'open' && thread.acknowledged_at === null ? (
             <button type="button" className="btn main-act" onClick={() => setTaking(true)}>
-              Take it over
+              {words.thread.take}
             </button>
           ) : undefined
         }
       />
       <div className="sections">
-        <Section title="Who was told" small="newest first">
+        <Section title={words.thread.who} small={words.thread.whoSmall}>
           <Messages thread={thread} />
         </Section>
-        <Section title="What is in it" small={countOf(thread)}>
+        <Section title={words.thread.what} small={words.thread.count(thread.open_count, thread.item_count, thread.items.length)}>
           <Items thread={thread} />
         </Section>
       </div>
@@ -62,28 +67,28 @@ function Story({ thread }: { thread: NotificationThreadWithItems }) {
   const { opened_at: opened, closed_at: closed, told_at: told, acknowledged_at: taken, parent_id: parent } = thread;
   return (
     <>
-      <ThreadState thread={thread} /> for the group{' '}
-      <Link to="/notifications/groups/$groupId" params={{ groupId: thread.group_id }} className="under">
-        {thread.group}
-      </Link>
-      . Began <Moment at={opened} />
-      {closed === null ? '' : ', over '}
-      <Moment at={closed} />, {told === null ? 'never told' : 'told last '}
-      <Moment at={told} />
-      {taken === null ? '' : `, taken over by ${takerWords(thread)} `}
-      <Moment at={taken} />.{' '}
+      {fill(words.thread.of, {
+        state: <ThreadState thread={thread} />,
+        group: (
+          <Link to="/notifications/groups/$groupId" params={{ groupId: thread.group_id }} className="under">
+            {thread.group}
+          </Link>
+        ),
+      })}{' '}
+      {fill(words.thread.story({ isOver: closed !== null, isTold: told !== null, isTaken: taken !== null }), {
+        opened: <Moment at={opened} />,
+        closed: <Moment at={closed} />,
+        told: <Moment at={told} />,
+        taker: takerWords(thread),
+        taken: <Moment at={taken} />,
+      })}{' '}
       {parent === null ? null : (
         <Link to="/notifications/threads/$threadId" params={{ threadId: parent }} className="under">
-          The thread that tells of it
+          {words.thread.parent}
         </Link>
       )}
     </>
   );
-}
-
-function countOf({ open_count: open, item_count: all, items }: NotificationThreadWithItems): string {
-  const records = all === 1 ? 'one record' : `${all} records`;
-  return `${records}${open > 0 && open < all ? `, ${open} open` : ''}${items.length < all ? `, the first ${items.length} shown` : ''}`;
 }
 
 function Messages({ thread }: { thread: NotificationThreadWithItems }) {
@@ -91,9 +96,9 @@ function Messages({ thread }: { thread: NotificationThreadWithItems }) {
   const { names, error } = useNames();
   return (
     <>
-      {names === undefined && error ? <ReadingFailed error={error} what="Names of people" /> : null}
+      {names === undefined && error ? <ReadingFailed error={error} what={words.thread.names} /> : null}
       <ShortTable<Notification>
-        label="Messages"
+        label={words.thread.label}
         list={list}
         keyOf={({ id }) => id}
         columns={[
@@ -110,16 +115,18 @@ function Messages({ thread }: { thread: NotificationThreadWithItems }) {
 }
 
 function Items({ thread: { items } }: { thread: NotificationThreadWithItems }) {
-  if (items.length === 0) return <p className="empty">Nothing is kept of it any more.</p>;
+  if (items.length === 0) return <p className="empty">{words.thread.nothing}</p>;
   return (
     <ul className="names">
       {items.map((item) => (
         <li key={item.id}>
           <Name item={item} />{' '}
           <span className="dim">
-            {item.detail === '' ? upper(eventWords(item.kind)) : item.detail}, <Moment at={item.opened_at} />
-            {item.closed_at === null ? '' : ' to '}
-            <Moment at={item.closed_at} />
+            {fill(item.closed_at === null ? words.thread.item.open : words.thread.item.over, {
+              what: item.detail === '' ? upper(eventWords(item.kind)) : item.detail,
+              opened: <Moment at={item.opened_at} />,
+              closed: <Moment at={item.closed_at} />,
+            })}
           </span>
         </li>
       ))}

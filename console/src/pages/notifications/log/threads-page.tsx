@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { NotificationThread } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
@@ -8,18 +9,19 @@ import { zoneOfTexts } from '../../../parts/times.ts';
 import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
 import { NotificationsArea } from '../area.tsx';
 import { THREADS } from '../../../data/fleet.ts';
-import { threadState } from './words.ts';
+import { words as areaWords } from '../words.ts';
+import { threadState, words } from './words.ts';
 
 const CHOICES = [
-  { state: 'open', name: 'Open' },
-  { state: 'closed', name: 'Over' },
-  { state: 'all', name: 'All' },
+  { state: 'open', name: words.threads.open },
+  { state: 'closed', name: words.threads.closed },
+  { state: 'all', name: words.threads.all },
 ] as const;
 
 const COLUMNS: readonly Column<NotificationThread>[] = [
-  { title: 'State', width: 'minmax(150px, .8fr)', className: 'el', cell: (thread) => <ThreadState thread={thread} /> },
+  { title: words.threads.state, width: 'minmax(150px, .8fr)', className: 'el', cell: (thread) => <ThreadState thread={thread} /> },
   {
-    title: 'What',
+    title: words.threads.what,
     width: 'minmax(200px, 2fr)',
     className: 'el',
     cell: ({ id, subject }) => (
@@ -29,7 +31,7 @@ const COLUMNS: readonly Column<NotificationThread>[] = [
     ),
   },
   {
-    title: 'Group',
+    title: words.threads.group,
     width: 'minmax(110px, .7fr)',
     className: 'el',
     isWide: true,
@@ -40,19 +42,19 @@ const COLUMNS: readonly Column<NotificationThread>[] = [
     ),
   },
   {
-    title: 'Records',
+    title: words.threads.records,
     width: '80px',
     className: 'num dim',
     isWide: true,
-    cell: ({ open_count: open, item_count: all }) => (open === 0 || open === all ? all : `${open} of ${all}`),
+    cell: ({ open_count: open, item_count: all }) => (open === 0 || open === all ? all : words.threads.openOf(open, all)),
   },
-  { title: 'Began', width: '84px', className: 'num dim', isWide: true, cell: ({ opened_at: at }) => <Moment at={at} /> },
+  { title: words.threads.began, width: '84px', className: 'num dim', isWide: true, cell: ({ opened_at: at }) => <Moment at={at} /> },
   {
-    title: 'Told last',
+    title: words.threads.told,
     width: '84px',
     className: 'num',
     isWide: true,
-    cell: ({ told_at: at }) => (at === null ? <span className="faint">never</span> : <Moment at={at} />),
+    cell: ({ told_at: at }) => (at === null ? <span className="faint">{words.threads.never}</span> : <Moment at={at} />),
   },
 ];
 
@@ -64,13 +66,9 @@ export function ThreadsPage() {
     query: { limit: 100, total: 'true', ...zoneOfTexts(), ...(state === 'all' ? {} : { state }) },
   });
   return (
-    <NotificationsArea
-      name="Threads"
-      note="What has one cause is one thread of a group: it opens, changes and ends, and is told once each time."
-      isList
-    >
+    <NotificationsArea name={areaWords.part.threads} note={words.threads.note} isList>
       <div className="filter">
-        <span className="seg" role="group" aria-label="State">
+        <span className="seg" role="group" aria-label={words.threads.filter}>
           {CHOICES.map((choice) => (
             <button
               key={choice.state}
@@ -84,19 +82,15 @@ export function ThreadsPage() {
           ))}
         </span>
         <span className="count" role="status">
-          {list.total === undefined ? null : (
-            <>
-              <b>{list.total.toLocaleString('en')}</b> {list.total === 1 ? 'thread' : 'threads'}
-            </>
-          )}
+          {list.total === undefined ? null : fill(words.threads.count(list.total), { count: <b>{list.total.toLocaleString('en')}</b> })}
         </span>
       </div>
       <RecordTable<NotificationThread>
-        label="Threads"
+        label={words.threads.label}
         columns={COLUMNS}
         list={list}
         keyOf={({ id }) => id}
-        empty={state === 'open' ? 'Nothing is open that a group follows.' : 'No thread yet: nothing has happened that a group follows.'}
+        empty={state === 'open' ? words.threads.noneOpen : words.threads.none}
       />
     </NotificationsArea>
   );
@@ -104,12 +98,14 @@ export function ThreadsPage() {
 
 export function ThreadState({ thread }: { thread: NotificationThread }) {
   const { work, word, why } = threadState(thread);
+  // As critical as it looks, unless it says otherwise.
+  const said = [...(work === 'done' || thread.severity === 'critical' ? [] : [thread.severity]), ...(why === '' ? [] : [why])].join(', ');
   return (
     <span className="lamp">
       <WorkLamp work={work} />
       <span className="el">
         <span className={work === 'done' ? 'dim' : `${workClass(work)} b`}>{word}</span>
-        {why === '' ? null : <span className="dim">, {why}</span>}
+        {said === '' ? null : <span className="dim">, {said}</span>}
       </span>
     </span>
   );

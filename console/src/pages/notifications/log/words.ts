@@ -3,6 +3,108 @@ import { shortTime } from '../../../parts/times.ts';
 import type { Work } from '../../../parts/work.ts';
 import { sendErrorWords } from '../words.ts';
 
+export const words = {
+  message: {
+    to: 'To',
+    by: (channel: string) => `by ${channel}`,
+    state: 'State',
+    subject: 'Message',
+    kind: 'Kind',
+    when: 'When',
+    again: ', again {time}',
+    person: 'a person',
+    left: 'somebody who has left',
+    removedChannel: 'a removed channel',
+  },
+  log: {
+    note: 'Who was told of what, and who was not, each with its reason. A message that was sent was taken by its provider. Providers of text messages and WhatsApp may say later that it was delivered; whether somebody read it, only WhatsApp says.',
+    names: 'Names of people, channels and groups',
+    label: 'Messages',
+    to: 'To',
+    everybody: 'everybody',
+    group: 'Group',
+    everyGroup: 'every group',
+    state: 'State',
+    any: 'any',
+    count: (count: number, isExact: boolean) => `${isExact ? '' : 'over '}{count} ${count === 1 ? 'message' : 'messages'}`,
+    noMatch: 'No message matches.',
+    empty: 'Nothing has happened that a group is told of.',
+    emptyText: 'Outages, failed jobs and whatever else groups follow are listed here, with everybody who was told.',
+  },
+  /** States of messages, as a choice. */
+  state: {
+    sent: 'sent',
+    pending: 'waiting',
+    held: 'held until quiet hours or a mute end',
+    withheld: 'not sent by a decision',
+    superseded: 'replaced by a newer one',
+    failed: 'given up',
+  },
+  threads: {
+    note: 'What has one cause is one thread of a group: it opens, changes and ends, and is told once each time.',
+    label: 'Threads',
+    filter: 'State',
+    open: 'Open',
+    closed: 'Over',
+    all: 'All',
+    count: (count: number) => (count === 1 ? '{count} thread' : '{count} threads'),
+    state: 'State',
+    what: 'What',
+    group: 'Group',
+    records: 'Records',
+    openOf: (open: number, all: number) => `${open} of ${all}`,
+    began: 'Began',
+    told: 'Told last',
+    never: 'never',
+    noneOpen: 'Nothing is open that a group follows.',
+    none: 'No thread yet: nothing has happened that a group follows.',
+  },
+  thread: {
+    missing: 'thread',
+    threads: 'Threads',
+    take: 'Take it over',
+    who: 'Who was told',
+    whoSmall: 'newest first',
+    what: 'What is in it',
+    count: (open: number, all: number, shown: number) =>
+      `${all === 1 ? 'one record' : `${all} records`}${open > 0 && open < all ? `, ${open} open` : ''}${shown < all ? `, the first ${shown} shown` : ''}`,
+    of: '{state} for the group {group}.',
+    story: ({ isOver, isTold, isTaken }: { isOver: boolean; isTold: boolean; isTaken: boolean }) =>
+      `Began {opened}${isOver ? ', over {closed}' : ''}, ${isTold ? 'told last {told}' : 'never told'}${isTaken ? ', taken over by {taker} {taken}' : ''}.`,
+    parent: 'The thread that tells of it',
+    names: 'Names of people',
+    label: 'Messages',
+    nothing: 'Nothing is kept of it any more.',
+    item: { open: '{what}, {opened}', over: '{what}, {opened} to {closed}' },
+  },
+  take: {
+    title: 'Take this over?',
+    act: 'I take it over',
+    about:
+      'Nobody is reminded of it any more, and no other group is told. Those who were told hear that you have it. Its end is told as ever.',
+  },
+  explain: {
+    note: 'Who would be told if this happened, by which way, and why the others would not. Nothing is sent. What really happened is in the log.',
+    what: 'The answer',
+    if: 'If',
+    at: 'at',
+    noSite: 'no site',
+    on: 'on',
+    now: 'now',
+    clock: 'by the clock of this browser',
+    nobody: 'Nobody would be told of it.',
+    told: (count: number) => (count === 1 ? 'One address would be told of it.' : `${count} addresses would be told of it.`),
+    by: (channel: string) => `by ${channel}`,
+    empty: 'The group names nobody.',
+    others: 'Not these groups',
+    sites: 'Groups with sites hear only of these. Choose a router to see who hears of its site.',
+    until: '{reason}, until {time}',
+    left: 'somebody who has left',
+    removedChannel: 'a removed channel',
+    outcome: { sent: 'is told', held: 'is told later', withheld: 'is not told' },
+  },
+};
+
 const REASONS: Record<string, string> = {
   muted: 'the group was muted',
   silenced: 'a silence covered it',
@@ -14,7 +116,7 @@ const REASONS: Record<string, string> = {
   in_other_thread: 'another thread told of it',
   flapping: 'it comes and goes, which was told already',
   no_address: 'they have no address for this channel',
-  unverified: 'the address is not proved',
+  unverified: 'the address is not confirmed',
   off: 'the address is switched off',
   unsubscribed: 'they have left this',
   duplicate: 'another line of the group leads to the same address',
@@ -25,6 +127,8 @@ const REASONS: Record<string, string> = {
   budget: 'they have had as many messages in this hour as one person gets',
   fallback: 'another way, because the first one does not work',
   expired: 'six hours of attempts have failed',
+  undelivered: 'the provider took it and could not deliver it',
+  no_account: 'nothing arrives at this number',
   no_group: 'no group follows it',
 };
 
@@ -47,12 +151,13 @@ interface StateWords {
 }
 
 /** What became of a message, as a lamp shows it. */
-export function stateWords({ state, reason, attempts }: Pick<Notification, 'state' | 'reason' | 'attempts'>): StateWords {
+export function stateWords(message: MessageNow): StateWords {
+  const { state, reason, attempts } = message;
   const last = attempts.at(-1);
   const why = reason === null ? '' : reasonWords(reason);
   switch (state) {
     case 'sent':
-      return { work: 'done', word: 'sent', why: '' };
+      return { work: 'done', word: arrivalWords(message), why: '' };
     case 'pending':
       return { work: 'waiting', word: 'waits', why: last?.error ? `tried ${times(attempts.length)}: ${sendErrorWords(last.error)}` : why };
     case 'held':
@@ -63,8 +168,18 @@ export function stateWords({ state, reason, attempts }: Pick<Notification, 'stat
     case 'superseded':
       return { work: 'skipped', word: 'replaced', why: 'a newer message says more' };
     case 'failed':
-      return { work: 'failed', word: 'given up', why };
+      if (last?.outcome !== 'undelivered') return { work: 'failed', word: 'given up', why };
+      // What the provider says follows.
+      return { work: 'failed', word: 'not delivered', why: reason === last.error && last.detail ? '' : why };
   }
+}
+
+type MessageNow = Pick<Notification, 'state' | 'reason' | 'attempts' | 'delivered_at' | 'read_at'>;
+
+/** How far a message came, as its provider has said: `read 08:40`. */
+function arrivalWords({ delivered_at: delivered, read_at: read }: Pick<MessageNow, 'delivered_at' | 'read_at'>): string {
+  if (read !== null) return `read ${shortTime(read)}`;
+  return delivered === null ? 'sent' : `delivered ${shortTime(delivered)}`;
 }
 
 function times(count: number): string {

@@ -9,6 +9,8 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { GROUPS } from '../directory.ts';
 import { channelName, offWords } from '../words.ts';
+import { words } from './words.ts';
+import { useUnconfigured } from '../unconfigured.tsx';
 
 /** First part of the keys of queries. */
 export const CONTACTS = 'contacts';
@@ -21,7 +23,7 @@ export function Contacts({ onProve }: { onProve: (contact: Contact) => void }) {
   const { data, error } = useRecord(CONTACTS, 'listContacts', {});
   const [removing, setRemoving] = useState<Contact>();
   const write = useWrite('changeContact', [CONTACTS, GROUPS]);
-  if (!data) return error ? <ReadingFailed error={error} what="Your addresses" /> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what={words.contacts.what} /> : <Reading />;
   const list = {
     records: data,
     total: data.length,
@@ -35,54 +37,60 @@ export function Contacts({ onProve }: { onProve: (contact: Contact) => void }) {
   return (
     <>
       <ShortTable<Contact>
-        label="Addresses"
+        label={words.contacts.label}
         list={list}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Address', width: 'minmax(160px, 1.2fr)', className: 'el', cell: ({ address }) => <b className="id">{address}</b> },
           {
-            title: 'Kind',
+            title: words.contacts.address,
+            width: 'minmax(160px, 1.2fr)',
+            className: 'el',
+            cell: ({ address }) => <b className="id">{address}</b>,
+          },
+          {
+            title: words.contacts.kind,
             width: '180px',
             cell: ({ channel, is_account: isAccount }) => (
               <>
                 {channelName(channel)}
-                {isAccount ? <span className="dim">, of your account</span> : null}
+                {isAccount ? <span className="dim">, {words.contacts.ofAccount}</span> : null}
               </>
             ),
           },
-          { title: 'State', width: 'minmax(200px, 1.6fr)', cell: (contact) => <State contact={contact} /> },
+          { title: words.contacts.state, width: 'minmax(200px, 1.6fr)', cell: (contact) => <State contact={contact} /> },
           {
-            title: 'Actions',
+            title: words.contacts.actions,
             width: '210px',
             className: 'row-acts',
             cell: (contact) => <Actions contact={contact} onProve={onProve} onTurn={turn} onRemove={setRemoving} />,
           },
         ]}
-        empty="You have no address."
+        empty={words.contacts.empty}
       />
       <Outcome state={write.state} onLookAgain={() => void write.lookAgain()} />
       {removing === undefined ? null : (
         <Confirm
-          title={`Remove ${removing.address}?`}
-          action="Remove the address"
+          title={words.remove.title(removing.address)}
+          action={words.remove.act}
           operation="deleteContact"
           input={{ path: { contact_id: removing.id } }}
           stale={[CONTACTS, GROUPS]}
           onClose={() => setRemoving(undefined)}
         >
-          <p>Nothing is sent there any more. To use it again, you add and prove it again.</p>
+          <p>{words.remove.about}</p>
         </Confirm>
       )}
     </>
   );
 }
 
-function State({ contact: { verified_at: provedAt, off_reason: reason } }: { contact: Contact }) {
+function State({ contact: { verified_at: provedAt, off_reason: reason, channel } }: { contact: Contact }) {
+  const unconfigured = useUnconfigured()(channel);
   if (provedAt !== null && reason === null)
     return (
       <span className="lamp">
         <WorkLamp work="done" />
-        <span className="dim">proved</span>
+        <span className="dim">{words.contacts.proved}</span>
       </span>
     );
   if (provedAt === null)
@@ -90,9 +98,9 @@ function State({ contact: { verified_at: provedAt, off_reason: reason } }: { con
       <>
         <span className="lamp">
           <WorkLamp work="failed" />
-          <b className="c-not">not proved</b>
+          <b className="c-not">{words.contacts.notProved}</b>
         </span>{' '}
-        <span className="dim">Nothing is sent there.</span>
+        <span className="dim">{unconfigured === undefined ? words.contacts.silent : words.contacts.cannotProve}</span>
       </>
     );
   const isOwn = OWN_DECISIONS.includes(reason!);
@@ -100,9 +108,11 @@ function State({ contact: { verified_at: provedAt, off_reason: reason } }: { con
     <>
       <span className="lamp">
         <WorkLamp work={isOwn ? 'canceled' : 'failed'} />
-        <b className={isOwn ? '' : 'c-not'}>switched off</b>
+        <b className={isOwn ? '' : 'c-not'}>{words.contacts.off}</b>
       </span>{' '}
-      <span className="dim">{reason === 'switched_off' ? 'by you' : `${offWords(reason!)}.${isOwn ? '' : ' Prove it again.'}`}</span>
+      <span className="dim">
+        {reason === 'switched_off' ? words.contacts.byYou : `${offWords(reason!)}.${isOwn ? '' : ` ${words.contacts.proveAgain}`}`}
+      </span>
     </>
   );
 }
@@ -123,14 +133,16 @@ function Actions({ contact, onProve, onTurn, onRemove }: ActionsProps) {
       <span className="sr"> {contact.address}</span>
     </button>
   );
-  // A browser proves itself when it subscribes.
-  const canProve = (provedAt === null || (reason !== null && !isOwn)) && channel !== 'web_push';
+  const unconfigured = useUnconfigured();
+  // A browser proves itself when it subscribes. A note of the page says what the operator has to set for the others.
+  const isReached = channel !== 'web_push' && unconfigured(channel) === undefined;
+  const canProve = isReached && (provedAt === null || (reason !== null && !isOwn));
   return (
     <>
-      {canProve ? act('Prove', () => onProve(contact)) : null}
-      {provedAt !== null && reason === null ? act('Switch off', () => onTurn(contact, true)) : null}
-      {provedAt !== null && isOwn ? act('Switch on', () => onTurn(contact, false)) : null}
-      {isAccount ? null : act('Remove', () => onRemove(contact))}
+      {canProve ? act(words.act.prove, () => onProve(contact)) : null}
+      {provedAt !== null && reason === null ? act(words.act.off, () => onTurn(contact, true)) : null}
+      {provedAt !== null && isOwn ? act(words.act.on, () => onTurn(contact, false)) : null}
+      {isAccount ? null : act(words.act.remove, () => onRemove(contact))}
     </>
   );
 }

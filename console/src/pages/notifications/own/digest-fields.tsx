@@ -2,11 +2,12 @@ import type { WriteState } from '../../../data/use-write.ts';
 import { CheckField, SelectField, TextField } from '../../../parts/form.tsx';
 import { KindsField } from '../topics/kinds-field.tsx';
 import { EVERYTHING, eventsWords } from '../topics/kinds.ts';
+import { words } from './words.ts';
 
 const DIGESTS = [
-  { value: 'none', name: 'come at once' },
-  { value: 'hourly', name: 'come together, each hour' },
-  { value: 'daily', name: 'come together, once a day' },
+  { value: 'none', name: words.digest.none },
+  { value: 'hourly', name: words.digest.hourly },
+  { value: 'daily', name: words.digest.daily },
 ] as const;
 
 export interface DigestDraft {
@@ -29,17 +30,17 @@ export function DigestFields({ draft, onChange, state }: DigestFieldsProps) {
   return (
     <>
       <SelectField
-        label="News that can wait"
+        label={words.digest.label}
         name="digest"
         value={draft.digest}
         onChange={(digest) => onChange({ digest })}
         options={DIGESTS}
-        hint="Reboots and the like. A digest also lists what was over before you were told."
+        hint={words.digest.hint}
         state={state}
       />
       {draft.digest === 'daily' ? (
         <TextField
-          label="Every day at"
+          label={words.digest.at}
           name="digest_at"
           value={draft.digestAt}
           onChange={(digestAt) => onChange({ digestAt })}
@@ -61,10 +62,10 @@ interface CanWaitProps {
 function CanWait({ kinds, onChange }: CanWaitProps) {
   return (
     <details className="can-wait">
-      <summary>Can wait as well: {eventsWords(kinds)}</summary>
-      <p className="hint">What is critical comes at once, whatever you choose.</p>
+      <summary>{words.digest.more(eventsWords(kinds))}</summary>
+      <p className="hint">{words.digest.moreHint}</p>
       <CheckField
-        label="Everything that can happen"
+        label={words.digest.everything}
         isChecked={kinds.includes(EVERYTHING)}
         onChange={(isOn) => onChange(isOn ? [EVERYTHING] : [])}
       />

@@ -1,10 +1,12 @@
 import type { Unsubscription } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { Outcome } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { GROUPS, useAll } from '../directory.ts';
+import { words } from './words.ts';
 
 const LEFT = 'unsubscriptions';
 
@@ -13,18 +15,15 @@ export function Left() {
   const { data, error } = useRecord(LEFT, 'listUnsubscriptions', {});
   const write = useWrite('deleteUnsubscription', [LEFT, GROUPS]);
   const nameOf = useNameOf();
-  if (!data) return error ? <ReadingFailed error={error} what="What you have left" /> : <Reading />;
-  if (data.length === 0) return <p className="empty">Nothing. Every mail has a link that leaves its topic, its group or everything.</p>;
+  if (!data) return error ? <ReadingFailed error={error} what={words.left.what} /> : <Reading />;
+  if (data.length === 0) return <p className="empty">{words.left.empty}</p>;
   return (
     <>
       <ul className="form-lines">
         {data.map((left) => (
           <li key={left.id} className="form-line">
             <span>
-              <b className="b">{nameOf(left)}</b>{' '}
-              <span className="dim">
-                left <Moment at={left.at} />
-              </span>
+              <b className="b">{nameOf(left)}</b> <span className="dim">{fill(words.left.at, { time: <Moment at={left.at} /> })}</span>
             </span>
             <button
               type="button"
@@ -32,7 +31,8 @@ export function Left() {
               onClick={() => void write.send({ path: { unsubscription_id: left.id } })}
               disabled={write.state.kind === 'sending'}
             >
-              Get it again<span className="sr">: {nameOf(left)}</span>
+              {words.left.again}
+              <span className="sr">: {nameOf(left)}</span>
             </button>
           </li>
         ))}
@@ -46,9 +46,10 @@ function useNameOf(): (left: Unsubscription) => string {
   const groups = useAll(GROUPS, 'listGroups').data;
   const topics = useAll('topics', 'listTopics').data;
   return ({ scope, scope_id: id }) => {
-    if (scope === 'all') return 'everything of the team';
+    if (scope === 'all') return words.left.all;
     const known = scope === 'group' ? groups : topics;
-    if (known === undefined) return `a ${scope}`;
-    return `${scope} ${known.find((one) => one.id === id)?.name ?? 'that has been removed'}`;
+    if (known === undefined) return words.left.some[scope];
+    const name = known.find((one) => one.id === id)?.name;
+    return name === undefined ? words.left.removed[scope] : words.left.named[scope](name);
   };
 }

@@ -10,8 +10,11 @@ import { Contacts } from './contacts.tsx';
 import { Left } from './left.tsx';
 import { ProveContact } from './prove-contact.tsx';
 import { Settings } from './settings.tsx';
+import { ProveTelegram } from './telegram-proof.tsx';
 import { ThisBrowser } from './this-browser.tsx';
 import type { Contact } from '../../../../../client/browser.ts';
+import { Unconfigured } from '../unconfigured.tsx';
+import { words } from './words.ts';
 
 /** Where and when the person who is signed in is told. Nobody else can change it. */
 export function OwnNotificationsPage() {
@@ -22,30 +25,36 @@ export function OwnNotificationsPage() {
     <>
       <MeTabs />
       <PageHead
-        title="Where and when you are told"
-        note="It holds in all your teams. Nobody else can change it, administrators neither."
+        title={words.title}
+        note={words.note}
         actions={
           <button type="button" className="btn main-act" onClick={() => setAsked('add')}>
-            Add an address
+            {words.add}
           </button>
         }
       />
+      <Unconfigured channel="email" />
       <div className="sections">
-        <Section title="Addresses">
+        <Section title={words.contacts.title}>
           <Contacts onProve={setAsked} />
         </Section>
-        <Section title="This browser">
+        <Section title={words.browser.title}>
           <ThisBrowser />
         </Section>
-        <Section title="How and when">
+        <Section title={words.settings.title}>
           <Settings />
         </Section>
-        <Section title={`What you have left in ${me.team.name}`}>
+        <Section title={words.left.title(me.team.name)}>
           <Left />
         </Section>
       </div>
       {asked === 'add' ? <AddContact onClose={close} onAdded={setAsked} /> : null}
-      {asked === undefined || asked === 'add' ? null : <ProveContact contact={asked} onClose={close} />}
+      {asked === undefined || asked === 'add' ? null : <Prove contact={asked} onClose={close} />}
     </>
   );
+}
+
+function Prove({ contact, onClose }: { contact: Contact; onClose: () => void }) {
+  if (contact.channel === 'telegram') return <ProveTelegram onClose={onClose} />;
+  return <ProveContact contact={contact} onClose={onClose} />;
 }

@@ -12,13 +12,14 @@ import { channelName } from '../words.ts';
 import { CONTACTS } from './contacts.tsx';
 import { CLOCK, DigestFields } from './digest-fields.tsx';
 import type { DigestDraft } from './digest-fields.tsx';
+import { words } from './words.ts';
 
 const SETTINGS = 'notification-settings';
 
 const LANGUAGES = [
-  { value: 'en', name: 'English' },
-  { value: 'de', name: 'Deutsch' },
-  { value: 'es', name: 'Español' },
+  { value: 'en', name: words.language.en },
+  { value: 'de', name: words.language.de },
+  { value: 'es', name: words.language.es },
 ] as const;
 type Language = (typeof LANGUAGES)[number]['value'];
 type OwnChannel = NonNullable<NotificationSettings['default_channel']>;
@@ -29,7 +30,7 @@ const NIGHT = { from: '22:00', to: '07:00' };
 /** Language, time zone, quiet hours and the channel of the person. */
 export function Settings() {
   const { data, error } = useRecord(SETTINGS, 'getNotificationSettings', {});
-  if (!data) return error ? <ReadingFailed error={error} what="Your choices" /> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what={words.settings.what} /> : <Reading />;
   return <Form settings={data} />;
 }
 
@@ -96,13 +97,13 @@ function Form({ settings }: { settings: NotificationSettings }) {
       <WriteForm
         write={write}
         input={() => ({ body: bodyOf(draft) })}
-        action="Save"
+        action={words.settings.act}
         isMain={false}
         fields={['locale', 'time_zone', 'default_channel', 'quiet_from', 'quiet_to', 'digest', 'digest_at']}
         onDone={() => undefined}
       >
         <SelectField
-          label="Language of messages"
+          label={words.settings.language}
           name="locale"
           value={draft.language}
           onChange={(language) => change({ language })}
@@ -110,38 +111,45 @@ function Form({ settings }: { settings: NotificationSettings }) {
           state={state}
         />
         <ZoneField
-          label="Your time zone"
+          label={words.settings.zone}
           name="time_zone"
           value={draft.zone}
           onChange={(zone) => change({ zone })}
-          hint="Messages give times of the site, and yours beside them where they differ."
+          hint={words.settings.zoneHint}
           state={state}
         />
         <SelectField
-          label="Groups tell you by"
+          label={words.settings.channel}
           name="default_channel"
           value={draft.channel}
           onChange={(channel) => change({ channel })}
           options={channels.map((channel) => ({ value: channel, name: channelName(channel) }))}
-          hint="Where a group does not name a way itself."
+          hint={words.settings.channelHint}
           state={state}
         />
-        <CheckField label="Quiet hours, in which messages wait" isChecked={draft.isQuiet} onChange={(isQuiet) => change({ isQuiet })} />
+        <CheckField label={words.settings.quiet} isChecked={draft.isQuiet} onChange={(isQuiet) => change({ isQuiet })} />
         {draft.isQuiet ? (
           <>
             <div className="from-to">
               <TextField
-                label="From"
+                label={words.settings.from}
                 name="quiet_from"
                 value={draft.from}
                 onChange={(from) => change({ from })}
                 state={state}
                 input={CLOCK}
               />
-              <TextField label="To" name="quiet_to" value={draft.to} onChange={(to) => change({ to })} state={state} input={CLOCK} />
+              <TextField
+                label={words.settings.to}
+                name="quiet_to"
+                value={draft.to}
+                onChange={(to) => change({ to })}
+                state={state}
+                input={CLOCK}
+              />
             </div>
             <CheckField
-              label="Critical ones come at once"
+              label={words.settings.critical}
               isChecked={draft.breaksThrough}
               onChange={(breaksThrough) => change({ breaksThrough })}
             />
@@ -149,7 +157,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
         ) : null}
         <DigestFields draft={draft} onChange={change} state={state} />
         <p className="hint" role="status">
-          {state.kind === 'done' ? 'Saved.' : ''}
+          {state.kind === 'done' ? words.settings.saved : ''}
         </p>
       </WriteForm>
     </div>

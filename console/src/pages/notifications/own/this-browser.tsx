@@ -7,6 +7,7 @@ import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { canSubscribe, keepContact, subscribe, thisBrowser, unsubscribe } from '../../../push/subscription.ts';
 import { GROUPS } from '../directory.ts';
 import { CONTACTS } from './contacts.tsx';
+import { words } from './words.ts';
 
 /** Whether this browser shows notifications, also while no page of the application is open. */
 export function ThisBrowser() {
@@ -19,10 +20,10 @@ export function ThisBrowser() {
   const create = useWrite('createContact', [CONTACTS, GROUPS]);
   const remove = useWrite('deleteContact', [CONTACTS, GROUPS]);
   const contact = contacts?.find(({ id }) => id === own);
-  if (!canSubscribe()) return <p className="empty">This browser has no notifications for pages.</p>;
+  if (!canSubscribe()) return <p className="empty">{words.browser.cannot}</p>;
   const failed = contactsError ?? error;
   // Nobody needs the key to switch them off.
-  if (!contacts || (!key && !contact)) return failed ? <ReadingFailed error={failed} what="Whether this browser is told" /> : <Reading />;
+  if (!contacts || (!key && !contact)) return failed ? <ReadingFailed error={failed} what={words.browser.what} /> : <Reading />;
 
   async function turn(work: () => Promise<void>): Promise<void> {
     setRefused('');
@@ -47,16 +48,14 @@ export function ThisBrowser() {
   return (
     <>
       <p className="prose-block">
-        {contact === undefined
-          ? 'This browser does not show notifications. It would show them also while this page is closed.'
-          : 'This browser shows notifications, also while this page is closed.'}{' '}
+        {contact === undefined ? words.browser.off : words.browser.on}{' '}
         {contact === undefined ? (
           <button type="button" className="btn" disabled={isBusy} onClick={() => void turn(() => turnOn(key!.public_key))}>
-            Show them in this browser
+            {words.browser.turnOn}
           </button>
         ) : (
           <button type="button" className="btn" disabled={isBusy} onClick={() => void turn(() => turnOff(contact.id))}>
-            No longer in this browser
+            {words.browser.turnOff}
           </button>
         )}
       </p>

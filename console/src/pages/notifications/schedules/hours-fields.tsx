@@ -1,5 +1,6 @@
 import { WEEK, clockOf, endOf, minuteOf } from '../week.ts';
 import type { Day, Hours } from '../week.ts';
+import { words } from './words.ts';
 
 const MINUTES_OF_DAY = 1440;
 
@@ -14,23 +15,24 @@ export function HoursFields({ hours, onChange }: Props) {
     onChange(hours.map((one, place) => (place === index ? { ...one, ...changed } : one)));
   return (
     <fieldset className="check-list">
-      <legend>Times</legend>
+      <legend>{words.hours.title}</legend>
       <div className="form-lines">
         {hours.map((one, index) => (
-          <div className="form-line" key={index} role="group" aria-label={`Times ${index + 1}`}>
+          <div className="form-line" key={index} role="group" aria-label={words.hours.line(index + 1)}>
             <Days days={one.days} onChange={(days) => change(index, { days })} />
-            <Clock label="From" minute={one.from} onChange={(from) => change(index, { from })} />
-            <Clock label="to" minute={one.to % MINUTES_OF_DAY} onChange={(to) => change(index, { to: endOf(to) })} />
-            {one.to <= one.from ? <span className="hint">the next day</span> : null}
+            <Clock label={words.hours.from} minute={one.from} onChange={(from) => change(index, { from })} />
+            <Clock label={words.hours.to} minute={one.to % MINUTES_OF_DAY} onChange={(to) => change(index, { to: endOf(to) })} />
+            {one.to <= one.from ? <span className="hint">{words.hours.nextDay}</span> : null}
             <span className="sp" />
             <button type="button" className="btn quiet sm" onClick={() => onChange(hours.filter((_one, place) => place !== index))}>
-              Take out<span className="sr"> times {index + 1}</span>
+              {words.hours.takeOut}
+              <span className="sr"> {words.hours.which(index + 1)}</span>
             </button>
           </div>
         ))}
       </div>
       <button type="button" className="btn" onClick={() => onChange([...hours, { days: ['saturday'], from: 540, to: 720 }])}>
-        Add times
+        {words.hours.add}
       </button>
     </fieldset>
   );
@@ -43,11 +45,11 @@ function Days({ days, onChange }: { days: readonly Day[]; onChange: (days: reado
         <label key={day}>
           <input
             type="checkbox"
-            aria-label={day}
+            aria-label={words.day[day]}
             checked={days.includes(day)}
             onChange={({ target }) => onChange(WEEK.filter((each) => (each === day ? target.checked : days.includes(each))))}
           />
-          <span aria-hidden="true">{`${day[0]!.toUpperCase()}${day[1]}`}</span>
+          <span aria-hidden="true">{words.shortDay[day]}</span>
         </label>
       ))}
     </div>

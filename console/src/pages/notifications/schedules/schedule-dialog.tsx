@@ -10,6 +10,7 @@ import { hoursOf, weekWords, windowsOf } from '../week.ts';
 import type { Hours } from '../week.ts';
 import { HoursFields } from './hours-fields.tsx';
 import { WeekGrid } from './week-grid.tsx';
+import { words } from './words.ts';
 
 const OFFICE: Hours = { days: ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'], from: 480, to: 1080 };
 
@@ -25,7 +26,7 @@ export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onC
   const windows = windowsOf(hours);
   const body = () => ({ name: name.trim(), time_zone: zone, windows });
   const shared = {
-    action: schedule ? 'Save' : 'Make the schedule',
+    action: schedule ? words.dialog.save : words.dialog.make,
     fields: ['name', 'time_zone'],
     isReady: name.trim() !== '',
     onCancel: onClose,
@@ -34,24 +35,24 @@ export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onC
   const inputs = (
     <>
       <TextField
-        label="Name"
+        label={words.dialog.name}
         name="name"
-        hint="Office hours, Night shift"
+        hint={words.dialog.nameHint}
         value={name}
         onChange={setName}
         state={state}
         input={{ autoComplete: 'off' }}
       />
-      <ZoneField label="Time zone" name="time_zone" value={zone} onChange={setZone} state={state} />
+      <ZoneField label={words.dialog.zone} name="time_zone" value={zone} onChange={setZone} state={state} />
       <HoursFields hours={hours} onChange={setHours} />
       <p className="hint" role="status">
-        {windows.length === 0 ? 'Without a time it is never in force.' : weekWords(windows)}
+        {windows.length === 0 ? words.dialog.never : weekWords(windows)}
       </p>
       <WeekGrid windows={windows} />
     </>
   );
   return (
-    <Dialog title={schedule ? `Change ${schedule.name}` : 'Make a schedule'} onClose={onClose}>
+    <Dialog title={schedule ? words.dialog.change(schedule.name) : words.dialog.title} onClose={onClose}>
       {schedule ? (
         <WriteForm write={change} input={() => ({ path: { schedule_id: schedule.id }, body: body() })} {...shared}>
           {inputs}

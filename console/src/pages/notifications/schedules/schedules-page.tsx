@@ -7,9 +7,10 @@ import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, useAll } from '../directory.ts';
 import { scheduleWords } from '../week.ts';
-import { listed, upper } from '../words.ts';
+import { listed, upper, words as areaWords } from '../words.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { WeekGrid } from './week-grid.tsx';
+import { words } from './words.ts';
 
 type Asked = { kind: 'new' } | { kind: 'change' | 'remove'; schedule: Schedule };
 
@@ -20,12 +21,12 @@ export function SchedulesPage() {
   const close = () => setAsked(undefined);
   return (
     <NotificationsArea
-      name="Schedules"
-      note="Times of every week. A group speaks only in the times of its schedule, or except in them."
+      name={areaWords.part.schedules}
+      note={words.note}
       actions={
         mayChange ? (
           <button type="button" className="btn main-act" onClick={() => setAsked({ kind: 'new' })}>
-            Make a schedule
+            {words.make}
           </button>
         ) : undefined
       }
@@ -35,14 +36,14 @@ export function SchedulesPage() {
       {asked?.kind === 'change' ? <ScheduleDialog schedule={asked.schedule} onClose={close} /> : null}
       {asked?.kind === 'remove' ? (
         <Confirm
-          title={`Remove the schedule ${asked.schedule.name}?`}
-          action="Remove the schedule"
+          title={words.remove.title(asked.schedule.name)}
+          action={words.remove.act}
           operation="deleteSchedule"
           input={{ path: { schedule_id: asked.schedule.id } }}
           stale={['schedules', GROUPS]}
           onClose={close}
         >
-          <p>Its groups then speak at any time.</p>
+          <p>{words.remove.about}</p>
         </Confirm>
       ) : null}
     </NotificationsArea>
@@ -53,26 +54,26 @@ export function SchedulesPage() {
 function Schedules({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
   const { data: schedules, error } = useAll('schedules', 'listSchedules');
   const { data: groups, error: groupsError } = useAll(GROUPS, 'listGroups');
-  if (schedules === undefined) return error ? <ReadingFailed error={error} what="Schedules" /> : <Reading />;
+  if (schedules === undefined) return error ? <ReadingFailed error={error} what={words.what} /> : <Reading />;
   if (schedules.length === 0) {
     return (
       <div className="empty">
-        <Empty title="No schedule yet.">
-          Office hours or the hours of a shift would be here. {onAsk ? 'Make one above.' : 'People with the role admin make schedules.'}
+        <Empty title={words.empty.title}>
+          {words.empty.text} {onAsk ? words.empty.make : words.empty.ask}
         </Empty>
       </div>
     );
   }
   return (
     <>
-      {groups === undefined && groupsError ? <ReadingFailed error={groupsError} what="Which groups use them" /> : null}
+      {groups === undefined && groupsError ? <ReadingFailed error={groupsError} what={words.usage} /> : null}
       <ul className="schedules">
         {schedules.map((schedule) => (
           <li key={schedule.id}>
             <div>
               <h2>{schedule.name}</h2>
               <p>
-                {upper(scheduleWords(schedule))}. <b>{schedule.active_now ? 'In force now.' : 'Not in force now.'}</b>
+                {upper(scheduleWords(schedule))}. <b>{schedule.active_now ? words.inForce : words.notInForce}</b>
               </p>
               {groups === undefined ? null : <p className="t2">{usedBy(schedule, groups)}</p>}
             </div>
@@ -87,17 +88,19 @@ function Schedules({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
 
 function usedBy({ id }: Schedule, groups: readonly { name: string; schedule_id: string | null }[]): string {
   const names = groups.filter(({ schedule_id: scheduleId }) => scheduleId === id).map(({ name }) => name);
-  return names.length === 0 ? 'No group uses it.' : `Used by ${listed(names)}.`;
+  return names.length === 0 ? words.unused : words.used(listed(names));
 }
 
 function Actions({ schedule, onAsk }: { schedule: Schedule; onAsk: (asked: Asked) => void }) {
   return (
     <div className="acts">
       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'change', schedule })}>
-        Change<span className="sr"> {schedule.name}</span>
+        {words.act.change}
+        <span className="sr"> {schedule.name}</span>
       </button>
       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'remove', schedule })}>
-        Remove<span className="sr"> {schedule.name}</span>
+        {words.act.remove}
+        <span className="sr"> {schedule.name}</span>
       </button>
     </div>
   );

@@ -1,5 +1,6 @@
 import type { ScheduleWindow } from '../../../../../client/browser.ts';
 import { WEEK, coverOf } from '../week.ts';
+import { words } from './words.ts';
 
 const DAY_MINUTES = 1440;
 
@@ -8,7 +9,7 @@ export function WeekGrid({ windows }: { windows: readonly ScheduleWindow[] }) {
   return (
     <div className="week" aria-hidden="true">
       {WEEK.map((day) => (
-        <WeekDay key={day} name={`${day[0]!.toUpperCase()}${day[1]}`} cover={coverOf(windows, day)} />
+        <WeekDay key={day} name={words.shortDay[day]} cover={coverOf(windows, day)} />
       ))}
       <span className="week-axis">
         <span>00</span>

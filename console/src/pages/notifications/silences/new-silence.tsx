@@ -11,6 +11,7 @@ import { EMPTY_SILENCE, LENGTHS, SCOPES, silenceOf } from './silence-form.ts';
 import type { Scope, SilenceDraft } from './silence-form.ts';
 import type { SilencesSearch } from './search.ts';
 import { SILENCES } from './use-silences.ts';
+import { words } from './words.ts';
 
 /** Silences a router, a site or the whole team. */
 export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose: () => void }) {
@@ -20,42 +21,48 @@ export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose
   const change = (changed: Partial<SilenceDraft>): void => setDraft((before) => ({ ...before, ...changed }));
   const body = silenceOf(draft, Date.now());
   return (
-    <Dialog title="Silence something" onClose={onClose}>
+    <Dialog title={words.dialog.title} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ body: silenceOf(draft, Date.now())! })}
-        action="Silence it"
+        action={words.dialog.act}
         fields={['router_id', 'site_id', 'from', 'until', 'reason']}
         isReady={body !== undefined && draft.reason.trim() !== ''}
         onCancel={onClose}
         onDone={onClose}
       >
-        <SelectField label="What" name="scope" value={draft.scope} onChange={(kind) => change({ scope: kind })} options={SCOPES} />
+        <SelectField
+          label={words.dialog.what}
+          name="scope"
+          value={draft.scope}
+          onChange={(kind) => change({ scope: kind })}
+          options={SCOPES}
+        />
         <Place draft={draft} change={change} state={write.state} />
         <SelectField
-          label="For"
+          label={words.dialog.for}
           name="until"
           value={draft.length}
           onChange={(length) => change({ length })}
           options={LENGTHS}
           state={write.state}
-          hint="It ends by itself, also when nobody remembers it. At most 90 days."
+          hint={words.dialog.forHint}
         />
         <TextField
-          label="Beginning"
+          label={words.dialog.from}
           name="from"
           value={draft.from}
           onChange={(from) => change({ from })}
-          hint="Empty: at once. By the clock of this browser."
+          hint={words.dialog.fromHint}
           state={write.state}
           input={{ type: 'datetime-local' }}
         />
         <TextField
-          label="Why"
+          label={words.dialog.why}
           name="reason"
           value={draft.reason}
           onChange={(reason) => change({ reason })}
-          hint="Your team reads it: Change of the core switch"
+          hint={words.dialog.whyHint}
           state={write.state}
           input={{ autoComplete: 'off', maxLength: 500, 'data-autofocus': true } as React.ComponentProps<'input'>}
         />
@@ -77,24 +84,27 @@ function Place({ draft, change, state }: PlaceProps) {
     case 'router':
       return (
         <SelectField
-          label="Router"
+          label={words.dialog.router}
           name="router_id"
           value={draft.routerId}
           onChange={(routerId) => change({ routerId })}
-          options={[{ value: '', name: 'Choose one' }, ...routers.values().map(({ id, identity }) => ({ value: id, name: identity }))]}
+          options={[
+            { value: '', name: words.dialog.chooseRouter },
+            ...routers.values().map(({ id, identity }) => ({ value: id, name: identity })),
+          ]}
           state={state}
         />
       );
     case 'site':
-      if (sites === undefined) return error ? <ReadingFailed error={error} what="Sites" /> : <Reading />;
+      if (sites === undefined) return error ? <ReadingFailed error={error} what={words.dialog.sites} /> : <Reading />;
       return (
         <SelectField
-          label="Site"
+          label={words.dialog.site}
           name="site_id"
           value={draft.siteId}
           onChange={(siteId) => change({ siteId })}
-          options={[{ value: '', name: 'Choose one' }, ...sites.map(({ id, name }) => ({ value: id, name }))]}
-          hint="With every router that stands there"
+          options={[{ value: '', name: words.dialog.chooseSite }, ...sites.map(({ id, name }) => ({ value: id, name }))]}
+          hint={words.dialog.siteHint}
           state={state}
         />
       );

@@ -12,8 +12,10 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { listOf, useAll } from '../directory.ts';
+import { words as areaWords } from '../words.ts';
 import { NewSilence } from './new-silence.tsx';
 import { SILENCES, useSiteName } from './use-silences.ts';
+import { words } from './words.ts';
 
 /** Times in which nobody hears of a router, a site or the whole team. */
 export function SilencesPage() {
@@ -29,12 +31,12 @@ export function SilencesPage() {
   };
   return (
     <NotificationsArea
-      name="Silences"
-      note="For planned work: nobody is told of a router, a site or the whole team for a time. Faults and jobs are recorded as ever."
+      name={areaWords.part.silences}
+      note={words.note}
       actions={
         maySilence ? (
           <button type="button" className="btn main-act" onClick={() => setMaking(true)}>
-            Silence something
+            {words.make}
           </button>
         ) : undefined
       }
@@ -43,15 +45,15 @@ export function SilencesPage() {
       {maySilence && (isMaking || isAsked) ? <NewSilence {...search} onClose={close} /> : null}
       {ending === undefined ? null : (
         <Confirm
-          title="End this silence?"
-          action="End it"
+          title={words.end.title}
+          action={words.end.act}
           operation="deleteSilence"
           input={{ path: { silence_id: ending.id } }}
           stale={[SILENCES]}
           onClose={() => setEnding(undefined)}
         >
           <p>
-            {ending.reason}. {Date.parse(ending.from) > Date.now() ? 'It never begins.' : 'From now on, groups are told again.'}
+            {ending.reason}. {Date.parse(ending.from) > Date.now() ? words.end.never : words.end.again}
           </p>
         </Confirm>
       )}
@@ -67,18 +69,14 @@ function Silences({ onEnd }: { onEnd: ((silence: Silence) => void) | undefined }
   return (
     <>
       <Table
-        label="Silences"
+        label={words.table.label}
         list={{ ...list, records: others }}
         onEnd={onEnd}
-        empty={
-          <Empty title="Nothing is silenced.">
-            {onEnd ? 'Silence a router or a site before you work on it.' : 'People with the role operator silence what they work on.'}
-          </Empty>
-        }
+        empty={<Empty title={words.empty.title}>{onEnd ? words.empty.make : words.empty.ask}</Empty>}
       />
       {ended.length === 0 ? null : (
-        <Section title="Ended" small={`${ended.length}`}>
-          <Table label="Ended silences" list={{ ...list, records: ended }} onEnd={undefined} empty={null} />
+        <Section title={words.ended.title} small={`${ended.length}`}>
+          <Table label={words.ended.label} list={{ ...list, records: ended }} onEnd={undefined} empty={null} />
         </Section>
       )}
     </>
@@ -100,22 +98,29 @@ function Table({ label, list, onEnd, empty }: TableProps) {
       list={list}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'What', width: 'minmax(130px, 1fr)', className: 'el', cell: (silence) => <What silence={silence} /> },
-        { title: 'Why', width: 'minmax(150px, 1.6fr)', className: 'wrap', cell: ({ reason }) => reason },
-        { title: 'State', width: '110px', cell: (silence) => <State silence={silence} /> },
-        { title: 'From', width: '90px', className: 'dim', cell: ({ from }) => <Moment at={from} /> },
-        { title: 'Until', width: '90px', cell: ({ until }) => <Moment at={until} /> },
-        { title: 'By', width: 'minmax(100px, .8fr)', className: 'el dim', isWide: true, cell: ({ created_by: by }) => nameOf(by) },
+        { title: words.table.what, width: 'minmax(130px, 1fr)', className: 'el', cell: (silence) => <What silence={silence} /> },
+        { title: words.table.why, width: 'minmax(150px, 1.6fr)', className: 'wrap', cell: ({ reason }) => reason },
+        { title: words.table.state, width: '110px', cell: (silence) => <State silence={silence} /> },
+        { title: words.table.from, width: '90px', className: 'dim', cell: ({ from }) => <Moment at={from} /> },
+        { title: words.table.until, width: '90px', cell: ({ until }) => <Moment at={until} /> },
+        {
+          title: words.table.by,
+          width: 'minmax(100px, .8fr)',
+          className: 'el dim',
+          isWide: true,
+          cell: ({ created_by: by }) => nameOf(by),
+        },
         ...(onEnd === undefined
           ? []
           : [
               {
-                title: 'Actions',
+                title: words.table.actions,
                 width: '70px',
                 className: 'row-acts',
                 cell: (silence: Silence) => (
                   <button type="button" className="btn quiet sm" onClick={() => onEnd(silence)}>
-                    End<span className="sr"> the silence: {silence.reason}</span>
+                    {words.table.end}
+                    <span className="sr"> {words.table.which(silence.reason)}</span>
                   </button>
                 ),
               },
@@ -129,7 +134,7 @@ function Table({ label, list, onEnd, empty }: TableProps) {
 function What({ silence: { router_id: routerId, site_id: siteId } }: { silence: Silence }) {
   const siteName = useSiteName();
   if (routerId !== null) return <RouterLink id={routerId} />;
-  if (siteId === null) return <b>the whole team</b>;
+  if (siteId === null) return <b>{words.wholeTeam}</b>;
   return (
     <Link to="/sites/$siteId" params={{ siteId }} className="b">
       {siteName(siteId)}
@@ -142,9 +147,9 @@ function State({ silence: { from, until, active_now: isActive } }: { silence: Si
     return (
       <span className="lamp">
         <WorkLamp work="running" />
-        <b>silent now</b>
+        <b>{words.state.now}</b>
       </span>
     );
   const now = Date.now();
-  return <span className="dim">{Date.parse(until) <= now ? 'ended' : Date.parse(from) > now ? 'planned' : ''}</span>;
+  return <span className="dim">{Date.parse(until) <= now ? words.state.ended : Date.parse(from) > now ? words.state.planned : ''}</span>;
 }

@@ -1,4 +1,5 @@
 import { SORTS, covers } from './kinds.ts';
+import { words } from './words.ts';
 
 interface KindsFieldProps {
   events: readonly string[];
@@ -24,10 +25,10 @@ export function KindsField({ events, onChange }: KindsFieldProps) {
                     onChange(target.checked ? [...rest, all] : rest);
                   }}
                 />
-                <span>all of them, also those to come</span>
+                <span>{words.allOfSort}</span>
               </label>
             ) : null}
-            {kinds.map(({ kind, words }) => (
+            {kinds.map(({ kind, words: said }) => (
               <label key={kind}>
                 <input
                   type="checkbox"
@@ -35,7 +36,7 @@ export function KindsField({ events, onChange }: KindsFieldProps) {
                   disabled={kinds.length > 1 && events.includes(all)}
                   onChange={({ target }) => toggle(kind, target.checked)}
                 />
-                <span>{words}</span>
+                <span>{said}</span>
               </label>
             ))}
           </div>

@@ -7,6 +7,7 @@ import { WriteForm } from '../../../parts/write-form.tsx';
 import { GROUPS } from '../directory.ts';
 import { KindsField } from './kinds-field.tsx';
 import { EVERYTHING, isKnown } from './kinds.ts';
+import { words } from './words.ts';
 
 /** Makes a topic, or changes one. */
 export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => void }) {
@@ -19,7 +20,7 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
   const body = () => ({ name: name.trim(), events: [...events.filter(isKnown), ...others.split(/[\s,]+/).filter((one) => one !== '')] });
   const { state } = topic ? change : create;
   const shared = {
-    action: topic ? 'Save' : 'Make the topic',
+    action: topic ? words.dialog.save : words.dialog.make,
     fields: ['name', 'events'],
     isReady: name.trim() !== '',
     onCancel: onClose,
@@ -27,17 +28,17 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
   };
   const inputs = (
     <>
-      <TextField label="Name" name="name" value={name} onChange={setName} state={state} input={{ autoComplete: 'off' }} />
+      <TextField label={words.dialog.name} name="name" value={name} onChange={setName} state={state} input={{ autoComplete: 'off' }} />
       <CheckField
-        label="Everything that can happen"
+        label={words.dialog.everything}
         isChecked={events.includes(EVERYTHING)}
         onChange={(isOn) => setEvents(isOn ? [EVERYTHING] : [])}
       />
       {events.includes(EVERYTHING) ? null : <KindsField events={events} onChange={setEvents} />}
       <TextField
-        label="Others"
+        label={words.dialog.others}
         name="events"
-        hint="Kinds that are not listed, as a program names them: fault.*"
+        hint={words.dialog.othersHint}
         value={others}
         onChange={setOthers}
         state={state}
@@ -46,7 +47,7 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
     </>
   );
   return (
-    <Dialog title={topic ? `Change ${topic.name}` : 'Make a topic'} onClose={onClose}>
+    <Dialog title={topic ? words.dialog.change(topic.name) : words.dialog.title} onClose={onClose}>
       {topic ? (
         <WriteForm write={change} input={() => ({ path: { topic_id: topic.id }, body: body() })} {...shared}>
           {inputs}

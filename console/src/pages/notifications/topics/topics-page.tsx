@@ -7,9 +7,10 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { NotificationsArea } from '../area.tsx';
 import { GROUPS, listOf, useAll } from '../directory.ts';
-import { listed } from '../words.ts';
+import { listed, words as areaWords } from '../words.ts';
 import { eventsWords } from './kinds.ts';
 import { TopicDialog } from './topic-dialog.tsx';
+import { words } from './words.ts';
 
 type Asked = { kind: 'new' } | { kind: 'change' | 'remove'; topic: Topic };
 
@@ -20,12 +21,12 @@ export function TopicsPage() {
   const close = () => setAsked(undefined);
   return (
     <NotificationsArea
-      name="Topics"
-      note="A topic is a list of what can happen. Groups follow topics, and people can leave one without leaving the group."
+      name={areaWords.part.topics}
+      note={words.note}
       actions={
         mayChange ? (
           <button type="button" className="btn main-act" onClick={() => setAsked({ kind: 'new' })}>
-            Make a topic
+            {words.make}
           </button>
         ) : undefined
       }
@@ -35,14 +36,14 @@ export function TopicsPage() {
       {asked?.kind === 'change' ? <TopicDialog topic={asked.topic} onClose={close} /> : null}
       {asked?.kind === 'remove' ? (
         <Confirm
-          title={`Remove the topic ${asked.topic.name}?`}
-          action="Remove the topic"
+          title={words.remove.title(asked.topic.name)}
+          action={words.remove.act}
           operation="deleteTopic"
           input={{ path: { topic_id: asked.topic.id } }}
           stale={['topics', GROUPS]}
           onClose={close}
         >
-          <p>Groups that follow it are not told of this any more.</p>
+          <p>{words.remove.about}</p>
         </Confirm>
       ) : null}
     </NotificationsArea>
@@ -57,33 +58,39 @@ function Topics({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
   return (
     <>
       <ShortTable<Topic>
-        label="Topics"
+        label={words.table.label}
         list={list}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Topic', width: 'minmax(120px, .6fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
-          { title: 'What happens', width: 'minmax(200px, 2fr)', className: 'dim wrap', cell: ({ events }) => eventsWords(events) },
+          { title: words.table.topic, width: 'minmax(120px, .6fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
+          { title: words.table.events, width: 'minmax(200px, 2fr)', className: 'dim wrap', cell: ({ events }) => eventsWords(events) },
           {
-            title: 'Followed by',
+            title: words.table.groups,
             width: 'minmax(110px, .8fr)',
             className: 'wrap',
             cell: ({ id }) =>
-              groups !== undefined && followersOf(id).length === 0 ? <span className="faint">no group</span> : listed(followersOf(id)),
+              groups !== undefined && followersOf(id).length === 0 ? (
+                <span className="faint">{words.table.noGroup}</span>
+              ) : (
+                listed(followersOf(id))
+              ),
           },
           ...(onAsk === undefined
             ? []
             : [
                 {
-                  title: 'Actions',
+                  title: words.table.actions,
                   width: '140px',
                   className: 'row-acts',
                   cell: (topic: Topic) => (
                     <>
                       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'change', topic })}>
-                        Change<span className="sr"> {topic.name}</span>
+                        {words.table.change}
+                        <span className="sr"> {topic.name}</span>
                       </button>
                       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'remove', topic })}>
-                        Remove<span className="sr"> {topic.name}</span>
+                        {words.table.remove}
+                        <span className="sr"> {topic.name}</span>
                       </button>
                     </>
                   ),
@@ -91,13 +98,12 @@ function Topics({ onAsk }: { onAsk: ((asked: Asked) => void) | undefined }) {
               ]),
         ]}
         empty={
-          <Empty title="No topic yet.">
-            Outages, failed jobs or changed configurations would be here, for groups to follow.{' '}
-            {onAsk ? 'Make one above.' : 'People with the role admin make topics.'}
+          <Empty title={words.empty.title}>
+            {words.empty.text} {onAsk ? words.empty.make : words.empty.ask}
           </Empty>
         }
       />
-      {groups === undefined && error && list.records.length > 0 ? <ReadingFailed error={error} what="Which groups follow them" /> : null}
+      {groups === undefined && error && list.records.length > 0 ? <ReadingFailed error={error} what={words.followers} /> : null}
     </>
   );
 }

@@ -4,35 +4,34 @@ import { useList } from '../../../data/use-list.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { RecordTable } from '../../../parts/record-table.tsx';
+import { RouterLink } from '../../../parts/router-link.tsx';
 import { shownZone } from '../../../parts/times.ts';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
 import { useActors } from '../../../data/use-names.ts';
 import { queryOf, readAuditSearch } from './search.ts';
 import type { AuditSearch } from './search.ts';
-import { actorOf, deedOf, outcomeOf } from './words.ts';
+import { actorOf, deedOf, outcomeOf, words } from './words.ts';
 
 /** Beginnings of actions that people ask for. */
 const ACTIONS = [
-  { value: '', name: 'everything' },
-  { value: 'login', name: 'sign-ins' },
-  { value: 'failed login', name: 'failed sign-ins' },
-  { value: 'POST /api/synchronous', name: 'commands' },
-  { value: 'POST /api/asynchronous', name: 'jobs' },
-  { value: 'POST /api/campaigns', name: 'campaigns' },
-  { value: 'POST /api/routers/:router_id/transient-forwarding', name: 'forwards' },
-  { value: 'POST /api/api-keys', name: 'keys made and rotated' },
-  { value: 'POST /api/members', name: 'invitations and password links' },
-  { value: 'PATCH', name: 'changes' },
-  { value: 'DELETE', name: 'removals and revocations' },
+  { value: '', name: words.action.all },
+  { value: 'login', name: words.action.signIns },
+  { value: 'failed login', name: words.action.failedSignIns },
+  { value: 'POST /api/synchronous', name: words.action.commands },
+  { value: 'POST /api/asynchronous', name: words.action.jobs },
+  { value: 'POST /api/campaigns', name: words.action.campaigns },
+  { value: 'POST /api/routers/:router_id/transient-forwarding', name: words.action.forwards },
+  { value: 'POST /api/api-keys', name: words.action.keys },
+  { value: 'POST /api/members', name: words.action.invitations },
+  { value: 'PATCH', name: words.action.changes },
+  { value: 'DELETE', name: words.action.removals },
 ] as const;
 
 /** Who did what, when, from where, and how it came out. */
 export function AuditPage() {
   return (
-    <SettingsPage
-      name="Audit log"
-      note="Every request that may change something, also one that was refused, and every sign-in. Nobody can change the log."
-    >
+    <SettingsPage name={settingsWords.part.audit} note={words.note}>
       <Filter />
       <Entries />
     </SettingsPage>
@@ -51,11 +50,11 @@ function Filter() {
   const actors = useActors();
   const known = ACTIONS.some(({ value }) => value === action);
   return (
-    <form className="asked-for" role="search" aria-label="Audit log" onSubmit={(event) => event.preventDefault()}>
+    <form className="asked-for" role="search" aria-label={words.filter.label} onSubmit={(event) => event.preventDefault()}>
       <label>
-        Who
+        {words.filter.who}
         <select className="control" value={actor} onChange={({ target }) => change({ actor: target.value })}>
-          <option value="">everybody</option>
+          <option value="">{words.filter.everybody}</option>
           {actors.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -65,7 +64,7 @@ function Filter() {
         </select>
       </label>
       <label>
-        What
+        {words.filter.what}
         <select className="control" value={action} onChange={({ target }) => change({ action: target.value })}>
           {ACTIONS.map(({ value, name }) => (
             <option key={value} value={value}>
@@ -76,17 +75,17 @@ function Filter() {
         </select>
       </label>
       <label>
-        From
+        {words.filter.from}
         <input className="control" type="date" value={from} onChange={({ target }) => change({ from: target.value })} />
       </label>
       <label>
-        To
+        {words.filter.to}
         <input className="control" type="date" value={to} onChange={({ target }) => change({ to: target.value })} />
       </label>
-      <span className="hint">Days of {shownZone()}</span>
+      <span className="hint">{words.filter.days(shownZone())}</span>
       {actor + action + from + to === '' ? null : (
         <Link to="/settings/audit" search={{}} className="hand">
-          Clear
+          {words.filter.clear}
         </Link>
       )}
     </form>
@@ -100,27 +99,21 @@ function Entries() {
   return (
     <div className="log">
       <RecordTable<AuditEntry>
-        label="Audit log"
+        label={words.table}
         list={list}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'When', width: '84px', cell: ({ at }) => <Moment at={at} /> },
-          { title: 'Who did what', width: 'minmax(220px, 2fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
-          { title: 'Of what', width: 'minmax(120px, 1.4fr)', className: 'el dim', isWide: true, cell: (entry) => <Target entry={entry} /> },
-          { title: 'From', width: '120px', className: 'id dim el', isWide: true, cell: ({ source }) => source },
-          {
-            title: 'Outcome',
-            width: 'minmax(90px, 1fr)',
-            className: 'el',
-            isWide: true,
-            cell: ({ result }) => <Outcome result={result} />,
-          },
+          { title: words.column.when, width: '84px', cell: ({ at }) => <Moment at={at} /> },
+          { title: words.column.who, width: 'minmax(220px, 1.2fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
+          { title: words.column.target, width: 'minmax(120px, 2fr)', className: 'el dim', cell: (entry) => <Target entry={entry} /> },
+          { title: words.column.from, width: '120px', className: 'id dim el', isWide: true, cell: ({ source }) => source },
+          { title: words.column.outcome, width: '110px', className: 'el', cell: ({ result }) => <Outcome result={result} /> },
         ]}
         empty={
           isFiltered ? (
-            <Empty title="Nothing matches.">Choose a longer time, or everybody.</Empty>
+            <Empty title={words.noMatch.title}>{words.noMatch.text}</Empty>
           ) : (
-            <Empty title="Nothing has happened yet.">Whoever changes something, or signs in, is listed here.</Empty>
+            <Empty title={words.empty.title}>{words.empty.text}</Empty>
           )
         }
       />
@@ -140,7 +133,7 @@ function Sentence({ entry }: { entry: AuditEntry }) {
 function plainTarget(target: string | null): string | null {
   if (/^\/(?:api|arp)\/[a-z-]+$/.test(target ?? '')) return null;
   const mac = /^\/arp\/devices\/([0-9a-f:%]+)$/i.exec(target ?? '')?.[1];
-  return mac === undefined ? target : `device ${mac.replaceAll(/%3a/gi, ':')}`;
+  return mac === undefined ? target : words.device(mac.replaceAll(/%3a/gi, ':'));
 }
 
 /** The router of the path as a link; otherwise what the entry says of its record. */
@@ -148,17 +141,12 @@ function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
   const routerId = /^\/api\/(?:routers|asynchronous|synchronous)\/([0-9a-f-]{36})/.exec(target ?? '')?.[1];
   return (
     <span title={target ?? undefined}>
-      {routerId === undefined ? null : (
-        <Link to="/routers/$routerId" params={{ routerId }} className="hand">
-          router
-        </Link>
-      )}{' '}
-      {detail ?? (routerId === undefined ? plainTarget(target) : null)}
+      {routerId === undefined ? null : <RouterLink id={routerId} />} {detail ?? (routerId === undefined ? plainTarget(target) : null)}
     </span>
   );
 }
 
 function Outcome({ result }: { result: number }) {
   const outcome = outcomeOf(result);
-  return outcome === undefined ? <span className="dim">done</span> : <span className="c-not">{outcome}</span>;
+  return outcome === undefined ? <span className="dim">{words.done}</span> : <span className="c-not">{outcome}</span>;
 }

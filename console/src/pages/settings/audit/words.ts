@@ -1,5 +1,39 @@
 import type { AuditEntry } from '../../../../../client/browser.ts';
 
+export const words = {
+  note: 'Every request that may change something, also one that was refused, and every sign-in. Nobody can change the log.',
+  filter: {
+    label: 'Audit log',
+    who: 'Who',
+    everybody: 'everybody',
+    what: 'What',
+    from: 'From',
+    to: 'To',
+    days: (zone: string) => `Days of ${zone}`,
+    clear: 'Clear',
+  },
+  /** What people ask for. */
+  action: {
+    all: 'everything',
+    signIns: 'sign-ins',
+    failedSignIns: 'failed sign-ins',
+    commands: 'commands',
+    jobs: 'jobs',
+    campaigns: 'campaigns',
+    forwards: 'forwards',
+    keys: 'keys made and rotated',
+    invitations: 'invitations and password links',
+    changes: 'changes',
+    removals: 'removals and revocations',
+  },
+  table: 'Audit log',
+  column: { when: 'When', who: 'Who did what', target: 'Of what', from: 'From', outcome: 'Outcome' },
+  noMatch: { title: 'Nothing matches.', text: 'Choose a longer time, or everybody.' },
+  empty: { title: 'Nothing has happened yet.', text: 'Whoever changes something, or signs in, is listed here.' },
+  device: (mac: string) => `device ${mac}`,
+  done: 'done',
+};
+
 /** What somebody did, by the action of the entry; placeholders of the path have any name. */
 const DEEDS: Record<string, string> = {
   login: 'signed in',
@@ -8,7 +42,9 @@ const DEEDS: Record<string, string> = {
   'accepted invitation': 'accepted an invitation',
   'declined invitation': 'declined an invitation',
   'set password by link': 'set a password by a link',
+  'made the first account': 'made the first account',
   'took over by link': 'took a notification over by a link',
+  'proved chat by link': 'confirmed an own Telegram chat by a link',
   enrol: 'enrolled an agent',
   'refused enrol': 'tried to enrol an agent',
   'router moved': 'moved a router to another agent',
@@ -79,6 +115,8 @@ const DEEDS: Record<string, string> = {
   'DELETE /api/me/contacts/:': 'removed an own address',
   'POST /api/me/contacts/:/send-code': 'sent a code to an own address',
   'POST /api/me/contacts/:/verify': 'confirmed an own address',
+  'POST /api/me/telegram-links': 'asked for a link to the Telegram bot',
+  'DELETE /api/me/telegram-links/:': 'took a link to the Telegram bot back',
   'PATCH /api/me/notification-settings': 'changed how notifications come',
   'DELETE /api/me/unsubscriptions/:': 'asked for notifications again',
   'POST /api/threads/:/acknowledge': 'took over a thread of notifications',

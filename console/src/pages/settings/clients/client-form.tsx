@@ -6,12 +6,13 @@ import { SelectField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import type { Role } from '../../../session/roles.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
+import { words } from './words.ts';
 
 const KINDS: readonly { value: NewClient['kind']; name: string }[] = [
-  { value: 'web', name: 'web: a server that keeps a secret' },
-  { value: 'browser', name: 'browser: an application in the browser, without a secret' },
-  { value: 'native', name: 'native: a program on a computer, without a secret' },
-  { value: 'implicit', name: 'implicit: old browser applications' },
+  { value: 'web', name: words.kind.web },
+  { value: 'browser', name: words.kind.browser },
+  { value: 'native', name: words.kind.native },
+  { value: 'implicit', name: words.kind.implicit },
 ];
 
 interface Props {
@@ -31,27 +32,20 @@ export function ClientForm({ client, onClose, onMade }: Props) {
   const { state } = client ? change : create;
   const values = () => ({ name, role, redirect_uris: uris.split(/\s+/).filter((uri) => uri !== '') });
   const shared = {
-    action: client ? 'Save' : 'Register application',
+    action: client ? words.form.save : words.form.register,
     fields: ['name', 'kind', 'role', 'redirect_uris'],
     isReady: name.trim() !== '' && uris.trim() !== '',
     onCancel: onClose,
   };
   const inputs = (
     <>
+      <TextField label={words.form.name} name="name" hint={words.form.nameHint} value={name} onChange={setName} state={state} />
+      {client ? null : <SelectField label={words.form.kind} name="kind" value={kind} onChange={setKind} options={KINDS} state={state} />}
+      <SelectField label={words.form.role} name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={state} />
       <TextField
-        label="Name"
-        name="name"
-        hint="People see it when they are asked for consent."
-        value={name}
-        onChange={setName}
-        state={state}
-      />
-      {client ? null : <SelectField label="Kind" name="kind" value={kind} onChange={setKind} options={KINDS} state={state} />}
-      <SelectField label="Role, at most" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={state} />
-      <TextField
-        label="Redirect addresses, one a line"
+        label={words.form.addresses}
         name="redirect_uris"
-        hint="Compared character by character; https, except for this computer."
+        hint={words.form.addressesHint}
         rows={3}
         value={uris}
         onChange={setUris}
@@ -60,7 +54,7 @@ export function ClientForm({ client, onClose, onMade }: Props) {
     </>
   );
   return (
-    <Dialog title={client ? `Change ${client.name}` : 'Register an application'} onClose={onClose}>
+    <Dialog title={client ? words.form.change(client.name) : words.form.title} onClose={onClose}>
       {client ? (
         <WriteForm write={change} input={() => ({ path: { client_id: client.id }, body: values() })} onDone={onClose} {...shared}>
           {inputs}

@@ -3,12 +3,14 @@ import type { Client, ClientWithSecret } from '../../../../../client/browser.ts'
 import { useList } from '../../../data/use-list.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { ShownOnce } from '../../../parts/shown-once.tsx';
-import { WHAT_ENDS } from '../words.ts';
+import { WHAT_ENDS, words as settingsWords } from '../words.ts';
 import { WhatEnded } from '../revocations/what-ended.tsx';
 import { SettingsPage } from '../settings-page.tsx';
 import { ClientForm } from './client-form.tsx';
+import { words } from './words.ts';
 
 type Asked = { kind: 'new' } | { kind: 'change' | 'renew' | 'remove'; client: Client };
 
@@ -17,11 +19,11 @@ export function ClientsPage() {
   const [asked, setAsked] = useState<Asked>();
   return (
     <SettingsPage
-      name="Applications"
-      note="A program that acts for people signs them in here by OpenID Connect. It may do no more than its own role, whoever signs in."
+      name={settingsWords.part.clients}
+      note={words.note}
       actions={
         <button type="button" className="btn main-act" onClick={() => setAsked({ kind: 'new' })}>
-          Register application
+          {words.register}
         </button>
       }
     >
@@ -38,34 +40,36 @@ function Clients({ asked, onAsk }: { asked: Asked | undefined; onAsk: (asked: As
   return (
     <>
       {made === undefined ? null : <Secret client={made} onDone={() => setMade(undefined)} />}
-      {removed === undefined ? null : <WhatEnded subjectId={removed.id} title={`${removed.name} is removed`} />}
+      {removed === undefined ? null : <WhatEnded subjectId={removed.id} title={words.removed(removed.name)} />}
       <Table list={list} onAsk={onAsk} />
       {asked?.kind === 'new' ? <ClientForm onClose={close} onMade={setMade} /> : null}
       {asked?.kind === 'change' ? <ClientForm client={asked.client} onClose={close} onMade={setMade} /> : null}
       {asked?.kind === 'renew' ? (
         <Confirm
-          title={`Renew the secret of ${asked.client.name}?`}
-          action="Renew secret"
+          title={words.renew.title(asked.client.name)}
+          action={words.renew.act}
           operation="renewClientSecret"
           input={{ path: { client_id: asked.client.id } }}
           stale={['clients']}
           onClose={close}
           onDone={({ data }) => setMade(data)}
         >
-          <p>The old secret stops working at once: the application cannot sign anybody in until it has the new one.</p>
+          <p>{words.renew.about}</p>
         </Confirm>
       ) : null}
       {asked?.kind === 'remove' ? (
         <Confirm
-          title={`Remove ${asked.client.name}?`}
-          action="Remove application"
+          title={words.remove.title(asked.client.name)}
+          action={words.remove.act}
           operation="deleteClient"
           input={{ path: { client_id: asked.client.id } }}
           stale={['clients', 'revocations']}
           onClose={close}
           onDone={() => setRemoved(asked.client)}
         >
-          <p>It can sign nobody in any more, and what anybody opened through it ends. {WHAT_ENDS}</p>
+          <p>
+            {words.remove.about} {WHAT_ENDS}
+          </p>
         </Confirm>
       ) : null}
     </>
@@ -77,12 +81,12 @@ function Secret({ client: { id, name, client_secret: secret }, onDone }: { clien
   if (secret === null)
     return (
       <p role="status">
-        <b>{name} is registered.</b> Its client_id is <code className="id">{id}</code>; it has no secret.
+        <b>{words.registered.title(name)}</b> {fill(words.registered.noSecret, { id: <code className="id">{id}</code> })}
       </p>
     );
   return (
-    <ShownOnce title={`Secret of ${name}`} text={secret} label="the secret" onDone={onDone}>
-      Its client_id is <code className="id">{id}</code>. The secret is shown only now: Signalbox keeps a hash of it. Lost it? Renew it.
+    <ShownOnce title={words.once.title(name)} text={secret} label={words.once.label} onDone={onDone}>
+      {fill(words.once.text, { id: <code className="id">{id}</code> })}
     </ShownOnce>
   );
 }
@@ -90,33 +94,36 @@ function Secret({ client: { id, name, client_secret: secret }, onDone }: { clien
 function Table({ list, onAsk }: { list: ReturnType<typeof useList<'listClients'>>; onAsk: (asked: Asked) => void }) {
   return (
     <ShortTable<Client>
-      label="Applications"
+      label={words.table}
       list={list}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Name', width: 'minmax(120px, 1fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
-        { title: 'Kind', width: '80px', cell: ({ kind }) => kind },
-        { title: 'Role', width: '80px', cell: ({ role }) => role },
-        { title: 'client_id', width: 'minmax(120px, 1.2fr)', className: 'el id dim', isWide: true, cell: ({ id }) => id },
-        { title: 'Returns to', width: 'minmax(120px, 1.4fr)', className: 'el dim', cell: ({ redirect_uris: uris }) => uris.join(', ') },
+        { title: words.column.name, width: 'minmax(120px, 1fr)', className: 'el', cell: ({ name }) => <b>{name}</b> },
+        { title: words.column.kind, width: '80px', cell: ({ kind }) => kind },
+        { title: words.column.role, width: '80px', cell: ({ role }) => role },
+        { title: words.column.clientId, width: 'minmax(120px, 1.2fr)', className: 'el id dim', isWide: true, cell: ({ id }) => id },
         {
-          title: 'Actions',
+          title: words.column.returnsTo,
+          width: 'minmax(120px, 1.4fr)',
+          className: 'el dim',
+          cell: ({ redirect_uris: uris }) => uris.join(', '),
+        },
+        {
+          title: words.column.actions,
           width: '230px',
           className: 'row-acts',
           cell: (client) => (
             <>
-              <Act does="Change" client={client} onAct={() => onAsk({ kind: 'change', client })} />
-              {client.kind === 'web' ? <Act does="New secret" client={client} onAct={() => onAsk({ kind: 'renew', client })} /> : null}
-              <Act does="Remove" client={client} onAct={() => onAsk({ kind: 'remove', client })} />
+              <Act does={words.act.change} client={client} onAct={() => onAsk({ kind: 'change', client })} />
+              {client.kind === 'web' ? (
+                <Act does={words.act.secret} client={client} onAct={() => onAsk({ kind: 'renew', client })} />
+              ) : null}
+              <Act does={words.act.remove} client={client} onAct={() => onAsk({ kind: 'remove', client })} />
             </>
           ),
         },
       ]}
-      empty={
-        <Empty title="No application is registered.">
-          A ticket system or a dashboard of your own can act for the people who sign in to it. Register it above.
-        </Empty>
-      }
+      empty={<Empty title={words.empty.title}>{words.empty.text}</Empty>}
     />
   );
 }

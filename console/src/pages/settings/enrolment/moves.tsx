@@ -7,6 +7,7 @@ import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
+import { words } from './words.ts';
 
 interface Asked {
   kind: 'approve' | 'refuse';
@@ -19,14 +20,14 @@ export function Moves() {
   const [asked, setAsked] = useState<Asked>();
   const close = () => setAsked(undefined);
   return (
-    <Section title="Routers that wait for a move">
+    <Section title={words.moves.title}>
       <ShortTable<RouterMove>
-        label="Routers that wait for a move"
+        label={words.moves.title}
         list={list}
         keyOf={({ id }) => id}
         columns={[
           {
-            title: 'Router',
+            title: words.moves.router,
             width: 'minmax(120px, 1fr)',
             className: 'el',
             cell: ({ router_id: routerId, identity }) => (
@@ -35,34 +36,38 @@ export function Moves() {
               </Link>
             ),
           },
-          { title: 'Has it', width: 'minmax(90px, 1fr)', className: 'el', cell: ({ from_agent: { name } }) => name },
+          { title: words.moves.has, width: 'minmax(90px, 1fr)', className: 'el', cell: ({ from_agent: { name } }) => name },
           {
-            title: 'Reports it',
+            title: words.moves.reports,
             width: 'minmax(120px, 1.4fr)',
             className: 'el',
-            cell: (move) => `${move.to_agent.name}, from ${move.to_address}`,
+            cell: (move) => words.moves.reportedBy(move.to_agent.name, move.to_address),
           },
-          { title: 'Serial number', width: 'minmax(100px, 1fr)', className: 'id dim el', isWide: true, cell: ({ hardware_id: id }) => id },
-          { title: 'Since', width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
           {
-            title: 'Actions',
+            title: words.moves.serial,
+            width: 'minmax(100px, 1fr)',
+            className: 'id dim el',
+            isWide: true,
+            cell: ({ hardware_id: id }) => id,
+          },
+          { title: words.moves.since, width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
+          {
+            title: words.moves.actions,
             width: '160px',
             className: 'row-acts',
             cell: (move) => (
               <>
-                <Act does="Approve" move={move} onAct={() => setAsked({ kind: 'approve', move })} />
+                <Act does={words.moves.approve} move={move} onAct={() => setAsked({ kind: 'approve', move })} />
                 {move.state === 'refused' ? (
-                  <span className="dim t2">refused</span>
+                  <span className="dim t2">{words.moves.refused}</span>
                 ) : (
-                  <Act does="Refuse" move={move} onAct={() => setAsked({ kind: 'refuse', move })} />
+                  <Act does={words.moves.refuse} move={move} onAct={() => setAsked({ kind: 'refuse', move })} />
                 )}
               </>
             ),
           },
         ]}
-        empty={
-          <Empty title="No router waits.">When an agent reports a router that another one has, it is listed here until you decide.</Empty>
-        }
+        empty={<Empty title={words.moves.empty}>{words.moves.emptyText}</Empty>}
       />
       {asked === undefined ? null : <Decide {...asked} onClose={close} />}
     </Section>
@@ -73,7 +78,7 @@ function Act({ does, move, onAct }: { does: string; move: RouterMove; onAct: () 
   return (
     <button type="button" className="btn quiet sm" onClick={onAct}>
       {does}
-      <span className="sr"> the move of {move.identity}</span>
+      <span className="sr"> {words.moves.which(move.identity)}</span>
     </button>
   );
 }
@@ -81,15 +86,12 @@ function Act({ does, move, onAct }: { does: string; move: RouterMove; onAct: () 
 function Decide({ kind, move: { id, identity, from_agent: from, to_agent: to }, onClose }: Asked & { onClose: () => void }) {
   const shared = { input: { path: { move_id: id } }, stale: ['router-moves', 'faults', 'router'], onClose };
   return kind === 'approve' ? (
-    <Confirm title={`Give ${identity} to ${to.name}?`} action="Approve the move" operation="approveRouterMove" {...shared}>
-      <p>
-        {to.name} gets the router at once, with its jobs, backups and history. {from.name} loses it. A serial number is no proof: make sure
-        that {to.name} is an agent of yours that may have it.
-      </p>
+    <Confirm title={words.approve.title(identity, to.name)} action={words.approve.act} operation="approveRouterMove" {...shared}>
+      <p>{words.approve.about(from.name, to.name)}</p>
     </Confirm>
   ) : (
-    <Confirm title={`Leave ${identity} with ${from.name}?`} action="Refuse the move" operation="refuseRouterMove" {...shared}>
-      <p>The claim of {to.name} is not shown as a fault again. You can still approve it later.</p>
+    <Confirm title={words.refuse.title(identity, from.name)} action={words.refuse.act} operation="refuseRouterMove" {...shared}>
+      <p>{words.refuse.about(to.name)}</p>
     </Confirm>
   );
 }

@@ -1,3 +1,5 @@
+import { shellWord } from '../../../parts/shell-word.ts';
+
 /** What the lines for a new agent are made of. */
 export interface NewAgent {
   /** Address of the control plane. */
@@ -9,25 +11,26 @@ export interface NewAgent {
   hasRelease: boolean;
 }
 
-export type Place = 'linux' | 'docker' | 'routeros';
+export type Place = 'linux' | 'docker' | 'hand' | 'routeros';
 
-/** A word that a shell reads as it is. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** How the agent comes to such a place: without a script to fetch, Linux is by hand. */
+export function wayOf(place: Place, hasRelease: boolean): Place {
+  return place === 'linux' && !hasRelease ? 'hand' : place;
 }
 
 /** Lines to be copied: docs/agent.md and docs/agent-in-routeros.md. */
 export function commandOf(place: Place, agent: NewAgent): string {
   const { server, token, name, team, hasRelease } = agent;
-  switch (place) {
+  switch (wayOf(place, hasRelease)) {
     case 'linux':
-      return hasRelease
-        ? [`curl -fsSO ${server}/agent/install.sh`, `sudo sh install.sh --token ${token} --name ${shellWord(name)}`].join('\n')
-        : [
-            `node signalbox-agent.cjs enrol --server ${server} --token ${token} \\`,
-            `  --name ${shellWord(name)} --credentials /etc/signalbox/credentials.json`,
-            'node signalbox-agent.cjs run --config /etc/signalbox/agent.yaml',
-          ].join('\n');
+      return [`curl -fsSO ${server}/agent/install.sh`, `sudo sh install.sh --token ${token} --name ${shellWord(name)}`].join('\n');
+    case 'hand':
+      return [
+        ...(hasRelease ? [`curl -fsSO ${server}/agent/signalbox-agent.cjs`] : []),
+        'mkdir -p agent',
+        `node signalbox-agent.cjs enrol --server ${server} --token ${token} \\`,
+        `  --name ${shellWord(name)} --credentials agent/credentials.json`,
+      ].join('\n');
     case 'docker':
       return [
         'mkdir -p agent state && sudo chown 1000 state',
@@ -46,13 +49,18 @@ export function commandOf(place: Place, agent: NewAgent): string {
     case 'routeros':
       return [
         `signalbox enrol-token create --team ${shellWord(team)} --routeros --disk disk1 \\`,
-        `  --server-url ${server} --name ${shellWord(name)} > ${shellWord(`${name}.rsc`)}`,
+        `  --server-url ${server} --name ${shellWord(name)} > ${fileNameOf(name)}.rsc`,
       ].join('\n');
   }
 }
 
+/** A name for a file in the folder at hand, whatever the agent is called: `oslo dc/1` is `oslo-dc-1`. */
+function fileNameOf(name: string): string {
+  return name.replaceAll(/[^\w.-]+/g, '-').replaceAll(/^[.-]+|[.-]+$/g, '') || 'agent';
+}
+
 /** SECURITY.md: the policies that an agent needs. */
-const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password';
+const POLICIES = 'read,write,api,ssh,test,policy,sensitive,ftp,password,reboot';
 
 /** Lines for a terminal of a router: a user for the agent. docs/agent.md has the certificate of the API, too. */
 export function userLines(password: string): string {
@@ -71,10 +79,38 @@ export function newPassword(): string {
 }
 
 /** What `agent.yaml` is made of. The name is undefined until somebody has given it. */
-type Configured = Pick<NewAgent, 'server'> & { name: string | undefined };
+type Configured = Pick<NewAgent, 'server' | 'hasRelease'> & { name: string | undefined };
 
-/** `agent.yaml` with one router, for those who do not have the script ask them. It names the agent where nothing else does. */
-export function configOf(place: Place, { server, name }: Configured): string {
+/** The script has written the file with the first router, called after its address, and its password in `router-1.password`. */
+function isWritten(place: Place, hasRelease: boolean): boolean {
+  return wayOf(place, hasRelease) === 'linux';
+}
+
+/** The folder of `agent.yaml`, as the lines to copy see it: one of their own, where nobody is root. */
+function folderOf(place: Place, hasRelease: boolean): string {
+  return isWritten(place, hasRelease) ? '/etc/signalbox' : 'agent';
+}
+
+/** Routers that have the same lines have the same password, and share its file: that of the script, or one to make. */
+function sharedFile(place: Place, hasRelease: boolean): string {
+  return isWritten(place, hasRelease) ? 'router-1.password' : 'routers.password';
+}
+
+/** What is written above the lines of {@link configOf}: the file, and whether they are all of it. */
+export function titleOf(place: Place, hasRelease: boolean): string {
+  const file = `${folderOf(place, hasRelease)}/agent.yaml`;
+  return isWritten(place, hasRelease) ? `# at the end of ${file}` : `# ${file}`;
+}
+
+/**
+ * `agent.yaml` with two routers; it names the agent where nothing else does. Where the script has written the file, only the lines of two
+ * more routers, to be put at its end: `routers` is its last setting.
+ */
+export function configOf(place: Place, { server, name, hasRelease }: Configured): string {
+  const login = `    ssh: { username: signalbox, password_file: ${sharedFile(place, hasRelease)} }`;
+  const numbers = isWritten(place, hasRelease) ? [2, 3] : [1, 2];
+  const routers = numbers.flatMap((number) => [`  - name: edge-${number}`, `    host: 192.168.88.${number}`, login]);
+  if (isWritten(place, hasRelease)) return routers.join('\n');
   const files =
     place === 'docker'
       ? [
@@ -84,13 +120,32 @@ export function configOf(place: Place, { server, name }: Configured): string {
           'enrol_token_file: enrol-token.txt',
         ]
       : ['credentials: credentials.json'];
-  return [
-    `server: ${server}`,
-    ...files,
-    'state: /var/lib/signalbox-agent',
-    'routers:',
-    '  - name: edge-1',
-    '    host: 192.168.88.1',
-    '    ssh: { username: signalbox, password_file: edge-1.password }',
-  ].join('\n');
+  const state = place === 'docker' ? '/var/lib/signalbox-agent' : 'state';
+  return [`server: ${server}`, ...files, `state: ${state}`, 'routers:', ...routers].join('\n');
+}
+
+/**
+ * Makes the password file of the routers, which only the agent's user may read; where the script has made it, one for a router with another
+ * password. The password is typed, so that no history of a shell has it.
+ * docs/agent.md#more-routers
+ */
+export function passwordLines(place: Place, hasRelease: boolean): string {
+  const file = `${folderOf(place, hasRelease)}/${isWritten(place, hasRelease) ? 'edge-2.password' : sharedFile(place, hasRelease)}`;
+  // By hand, the agent runs as whoever copies this.
+  if (wayOf(place, hasRelease) === 'hand') return [`install -m 600 /dev/null ${file}`, `tee ${file} >/dev/null`].join('\n');
+  // In the container of the lines above, the agent is the image's user `node`; the script has made a user.
+  const owner = place === 'docker' ? '1000' : 'signalbox-agent';
+  return [`sudo install -m 600 -o ${owner} /dev/null ${file}`, `sudo tee ${file} >/dev/null`].join('\n');
+}
+
+/** Starts the agent, once it has its configuration; undefined where the lines of the step before do. */
+export function startLines(place: Place, hasRelease: boolean): string | undefined {
+  switch (wayOf(place, hasRelease)) {
+    case 'docker':
+      return 'docker compose up -d';
+    case 'hand':
+      return ['check', 'run'].map((deed) => `node signalbox-agent.cjs ${deed} --config agent/agent.yaml`).join('\n');
+    default:
+      return undefined;
+  }
 }

@@ -3,13 +3,17 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { NewlyMadeEnrolToken } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
-import { CopyButton } from '../../../parts/copy.tsx';
-import { Moment } from '../../../parts/moment.tsx';
+import { CopyBlock } from '../../../parts/copy-block.tsx';
+import { fill } from '../../../parts/fill.tsx';
+import { isLoopback } from '../../../parts/loopback.ts';
+import { exactTime, weekdayTime } from '../../../parts/times.ts';
 import { ForAdmins } from '../settings-page.tsx';
-import { commandOf, configOf, newPassword, userLines } from './commands.ts';
+import { commandOf, configOf, newPassword, passwordLines, startLines, titleOf, userLines, wayOf } from './commands.ts';
 import type { Place } from './commands.ts';
 import { MakeToken } from './make-token.tsx';
 import { Progress } from './progress.tsx';
+import { useToken } from './use-token.ts';
+import { words } from './words.ts';
 
 /** What was made in the first step. */
 interface Made {
@@ -24,10 +28,11 @@ export function FirstRun() {
   const { me } = useFleet();
   const [made, setMade] = useState<Made>();
   const [place, setPlace] = useState<Place>('linux');
+  const hasRelease = useHasRelease();
   const head = (
     <div className="head">
       <h1 className="say">
-        <b>Connect an agent.</b> One machine near your routers calls this control plane; nothing calls it.
+        <b>{words.title}</b> {words.about}
       </h1>
     </div>
   );
@@ -35,41 +40,37 @@ export function FirstRun() {
     return (
       <>
         {head}
-        <ForAdmins what="Connecting an agent" />
+        <ForAdmins what={words.deed} />
       </>
     );
   return (
     <>
       {head}
       <div className="cols first-cols">
-        <ol className="steps">
+        <ol className="first-steps">
           <li>
-            <h2>Where will it stand?</h2>
+            <h2>{words.step.name}</h2>
             {made === undefined ? (
               <MakeToken onMade={(token, name) => setMade({ token, name, at: Date.now() })} />
             ) : (
               <p>
                 <b className="id">{made.name}</b>{' '}
                 <button type="button" className="btn quiet sm" onClick={() => setMade(undefined)}>
-                  Another one
+                  {words.step.another}
                 </button>
               </p>
             )}
           </li>
           <li>
-            <h2>Make it a user on each router</h2>
+            <h2>{words.step.user}</h2>
             <RouterUser place={place} />
           </li>
           <li>
-            <h2>Run this there</h2>
-            {made === undefined ? (
-              <p className="dim">The lines appear here, with a token that works once.</p>
-            ) : (
-              <Lines made={made} place={place} onPlace={setPlace} />
-            )}
+            <h2>{place === 'routeros' && made !== undefined ? words.step.runForRouter : words.step.run}</h2>
+            {made === undefined ? <p className="dim">{words.step.linesLater}</p> : <Lines made={made} place={place} onPlace={setPlace} />}
           </li>
           <li>
-            <h2>{place === 'linux' ? 'More routers, whenever you like' : 'Tell it its routers'}</h2>
+            <h2>{place === 'linux' && hasRelease ? words.step.more : words.step.tell}</h2>
             <Routers place={place} name={made?.name} />
           </li>
         </ol>
@@ -79,19 +80,11 @@ export function FirstRun() {
   );
 }
 
-const PLACES: readonly { place: Place; name: string; needs: string }[] = [
-  {
-    place: 'linux',
-    name: 'Linux',
-    needs: 'A machine with systemd and Node 24 (node --version), as root. The script asks for the first router and starts a service.',
-  },
-  { place: 'docker', name: 'Compose', needs: 'Any machine with Docker. Write agent/agent.yaml as in step 4, then docker compose up -d.' },
-  {
-    place: 'routeros',
-    name: 'Container on RouterOS',
-    needs:
-      'On the machine of the control plane (npx signalbox in a clone): prints lines, with a token of their own, that you paste into a terminal of the router.',
-  },
+const PLACES: readonly { place: Place; name: string; needs: readonly string[]; about: string }[] = [
+  { place: 'linux', ...words.place.linux },
+  { place: 'docker', ...words.place.docker },
+  { place: 'hand', ...words.place.hand },
+  { place: 'routeros', ...words.place.routeros },
 ];
 
 interface LinesProps {
@@ -103,31 +96,48 @@ interface LinesProps {
 function Lines({ made: { token, name }, place, onPlace }: LinesProps) {
   const { me } = useFleet();
   const hasRelease = useHasRelease();
+  const way = wayOf(place, hasRelease);
+  const { needs, about } = PLACES.find((one) => one.place === way)!;
+  const isUsed = useToken(token.id)?.status === 'used';
   const text = commandOf(place, { server: location.origin, token: token.token, name, team: me.team.name, hasRelease });
   return (
     <>
       <fieldset className="places">
-        <legend className="sr">Kind of machine</legend>
-        {PLACES.map((one) => (
+        <legend className="sr">{words.lines.kind}</legend>
+        {PLACES.filter((one) => hasRelease || one.place !== 'hand').map((one) => (
           <label key={one.place} className={one.place === place ? 'on' : ''}>
             <input type="radio" name="place" className="sr" checked={one.place === place} onChange={() => onPlace(one.place)} />
             {one.name}
           </label>
         ))}
       </fieldset>
-      <p className="dim">{PLACES.find((one) => one.place === place)?.needs}</p>
-      <div className="lines">
-        <pre aria-label="Lines to run">{text}</pre>
-        <CopyButton text={text} label="the lines" isMain />
-      </div>
+      <p className="needs-title">{words.lines.needs}</p>
+      <ul className="needs">
+        {(way === 'hand' && !hasRelease ? words.needsCopied : needs).map((need) => (
+          <li key={need}>{need}</li>
+        ))}
+      </ul>
+      <p className="dim">{about}</p>
+      <CopyBlock text={text} label={words.lines.label} copied={words.lines.copied} isMain />
       {place === 'routeros' ? (
-        <p className="hint">docs/agent-in-routeros.md says which routers can do it, and how to get the image onto the router.</p>
+        <p className="hint">{words.lines.onRouter}</p>
       ) : (
         <p className="hint">
-          The token ends <Moment at={token.expires_at} />, or when it is used. It is shown only now.
-          {hasRelease ? null : ' This control plane has no built agent: get signalbox-agent.cjs by npm run build:agent in its clone.'}
+          {isUsed
+            ? words.lines.used
+            : fill(words.lines.ends, {
+                time: (
+                  <time dateTime={token.expires_at} title={exactTime(token.expires_at)}>
+                    {weekdayTime(token.expires_at)}
+                  </time>
+                ),
+              })}
+          {hasRelease ? null : ` ${words.lines.noRelease}`}
         </p>
       )}
+      {isLoopback(location.hostname) ? (
+        <p className="hint c-away">{fill(words.lines.loopback[place === 'hand' ? 'linux' : place], { address: location.origin })}</p>
+      ) : null}
     </>
   );
 }
@@ -145,38 +155,47 @@ function useHasRelease(): boolean {
 /** What the agent logs in with. The password never leaves this browser by itself. */
 function RouterUser({ place }: { place: Place }) {
   const [password] = useState(newPassword);
-  if (place === 'routeros') return <p className="dim">The lines of the next step make it on the router, with a password of its own.</p>;
+  const hasRelease = useHasRelease();
+  const way = wayOf(place, hasRelease);
+  if (way === 'routeros') return <p className="dim">{words.user.routeros}</p>;
   const text = userLines(password);
   return (
     <>
-      <p className="dim">
-        In a terminal of the router. The password was made in this browser and is sent nowhere:{' '}
-        {place === 'linux' ? 'keep it, the script asks for it.' : 'it goes into agent/edge-1.password.'}
-      </p>
-      <div className="lines">
-        <pre aria-label="Lines for the router">{text}</pre>
-        <CopyButton text={text} label="what makes the user" />
-      </div>
+      <p className="dim">{words.user[way]}</p>
+      <CopyBlock text={text} label={words.user.label} copied={words.user.copied} />
+      <p className="hint">{words.user.again}</p>
     </>
   );
 }
 
 function Routers({ place, name }: { place: Place; name: string | undefined }) {
-  if (place === 'routeros') return <p className="dim">The lines name the router itself. More routers go into agent.yaml on its disk.</p>;
-  const text = configOf(place, { server: location.origin, name });
+  const hasRelease = useHasRelease();
+  if (place === 'routeros') return <p className="dim">{words.routers.onRouter}</p>;
+  const way = wayOf(place, hasRelease);
+  const text = configOf(place, { server: location.origin, name, hasRelease });
+  const password = passwordLines(place, hasRelease);
   return (
     <>
       <p className="dim">
-        {place === 'linux' ? 'The script has written the first one. Add others, then systemctl restart signalbox-agent. ' : ''}
-        Logins stay on that machine: this control plane never holds one.
+        {way === 'linux' ? `${words.routers.written} ` : ''}
+        {words.routers.logins} {words.routers.port}
       </p>
-      <div className="lines">
-        <pre aria-label="agent.yaml">{`# ${place === 'linux' ? '/etc/signalbox' : 'agent'}/agent.yaml\n${text}`}</pre>
-        <CopyButton text={text} label="agent.yaml" />
-      </div>
-      <p className="hint">
-        <code>signalbox-agent check</code> says what it reaches, and keeps nothing.
-      </p>
+      <CopyBlock text={text} label={words.routers.label} copied={words.routers.copied} title={titleOf(place, hasRelease)} />
+      <p className="dim">{way === 'linux' ? words.routers.otherPassword : words.routers.password}</p>
+      <CopyBlock text={password} label={words.routers.passwordLabel} copied={words.routers.passwordCopied} />
+      {way === 'docker' || way === 'hand' ? <Start way={way} hasRelease={hasRelease} /> : null}
+      {way === 'linux' ? <p className="hint">{fill(words.routers.check, { command: <code>{words.routers.checkCommand}</code> })}</p> : null}
+    </>
+  );
+}
+
+/** What is run last, after the files are there. */
+function Start({ way, hasRelease }: { way: 'docker' | 'hand'; hasRelease: boolean }) {
+  const text = startLines(way, hasRelease) ?? '';
+  return (
+    <>
+      <p className="dim">{words.routers.start[way]}</p>
+      <CopyBlock text={text} label={words.routers.startLabel} copied={words.routers.startCopied} />
     </>
   );
 }

@@ -5,6 +5,7 @@ import { useWrite } from '../../../data/use-write.ts';
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
+import { words } from './words.ts';
 
 /** Name and site of the new agent; the token carries the site. */
 export function MakeToken({ onMade }: { onMade: (token: NewlyMadeEnrolToken, name: string) => void }) {
@@ -16,20 +17,20 @@ export function MakeToken({ onMade }: { onMade: (token: NewlyMadeEnrolToken, nam
     <WriteForm
       write={write}
       input={() => ({ body: site === '' ? {} : { site_id: site } })}
-      action="Show the lines"
+      action={words.token.act}
       isReady={name.trim() !== ''}
       onDone={({ data }) => onMade(data, name.trim())}
     >
       <div className="two-fields">
-        <TextField label="Name of the agent" name="name" hint="Like its place: riga-dc-1" value={name} onChange={setName} />
-        {sites.length === 0 && error ? <ReadingFailed error={error} what="Sites" /> : null}
+        <TextField label={words.token.name} name="name" hint={words.token.nameHint} value={name} onChange={setName} />
+        {sites.length === 0 && error ? <ReadingFailed error={error} what={words.token.sites} /> : null}
         {sites.length === 0 ? null : (
           <SelectField
-            label="Site"
+            label={words.token.site}
             name="site_id"
             value={site}
             onChange={setSite}
-            options={[{ value: '', name: 'no site yet' }, ...sites.map(({ id, name: title }) => ({ value: id, name: title }))]}
+            options={[{ value: '', name: words.token.noSite }, ...sites.map(({ id, name: title }) => ({ value: id, name: title }))]}
             state={write.state}
           />
         )}

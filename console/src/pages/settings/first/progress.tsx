@@ -3,14 +3,16 @@ import type { Agent, AgentRouters, EnrolToken } from '../../../../../client/brow
 import { useQuery } from '@tanstack/react-query';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
 import { useNow } from '../../../parts/use-now.ts';
-import { followedToken } from './followed-token.ts';
 import { REASONS } from './reasons.ts';
 import type { Stage } from './reasons.ts';
+import { useToken } from './use-token.ts';
+import { words } from './words.ts';
 
 /** Silence after this long has a reason, milliseconds. */
 const SILENT_AFTER_MS = 90_000;
@@ -24,7 +26,8 @@ interface Props {
 interface Seen {
   token: EnrolToken | undefined;
   agent: Agent | undefined;
-  routers: AgentRouters['routers'];
+  /** With the identity, once it is known. */
+  routers: readonly (AgentRouters['routers'][number] & { identity: string | undefined })[];
   /** Identities of its routers that answer. */
   answering: readonly { id: string; identity: string; since: string | null }[];
 }
@@ -38,37 +41,41 @@ export function Progress({ tokenId, madeAt }: Props) {
   const unreached = routers.filter(({ reachable, reason }) => !reachable && reason !== null);
   return (
     <div>
-      <Section title="What has happened" small="as it happens">
+      <Section title={words.progress.title} small={words.progress.small}>
         <ol className="progress" aria-live="polite">
-          <Step title="Token used" at={token?.used_at} isNext={stage === 'token' && tokenId !== undefined} />
-          <Step title="Agent connected" at={agent?.connected_at} isNext={stage === 'agent'}>
+          <Step title={words.progress.token} at={token?.used_at} isNext={stage === 'token' && tokenId !== undefined} />
+          <Step title={words.progress.agent} at={agent?.connected_at} isNext={stage === 'agent'}>
             {agent?.connected === true ? [agent.name, agent.version, agent.address].filter(Boolean).join(', ') : undefined}
           </Step>
-          <Step title="Routers found" at={routers.length > 0 ? agent?.connected_at : undefined} isNext={stage === 'routers'}>
-            {routers.length > 0 ? routers.map(({ name }) => name).join(', ') : undefined}
+          <Step title={words.progress.routers} at={routers.length > 0 ? agent?.connected_at : undefined} isNext={stage === 'routers'}>
+            {routers.length > 0 ? routers.map(({ name, identity }) => words.progress.router(name, identity)).join(', ') : undefined}
           </Step>
-          <Step title="First answer" at={answering[0]?.since ?? undefined} isNext={stage === 'answer'}>
+          <Step title={words.progress.answer} at={answering[0]?.since ?? undefined} isNext={stage === 'answer'}>
             {answering[0] === undefined ? undefined : answering[0].identity}
           </Step>
         </ol>
         {stage === 'done' ? (
           <p className="arrived" role="status">
-            <b>{answering[0]?.identity} answers.</b> This is the first line of your fleet.{' '}
-            <Link to="/routers/$routerId" params={{ routerId: answering[0]!.id }} className="hand under">
-              Its page
-            </Link>
-            , or{' '}
-            <AppLink href={`/run?routers=${answering[0]!.id}`} className="hand under">
-              run a command on it
-            </AppLink>
-            .
+            <b>{words.progress.answers(answering[0]!.identity)}</b> {words.progress.first}{' '}
+            {fill(words.progress.next, {
+              page: (
+                <Link to="/routers/$routerId" params={{ routerId: answering[0]!.id }} className="hand under">
+                  {words.progress.page}
+                </Link>
+              ),
+              run: (
+                <AppLink href={`/run?routers=${answering[0]!.id}`} className="hand under">
+                  {words.progress.run}
+                </AppLink>
+              ),
+            })}
           </p>
         ) : null}
       </Section>
       {unreached.length === 0 ? null : (
-        <Section title="Not reached yet" small="as the agent says">
+        <Section title={words.unreached.title} small={words.unreached.small}>
           {unreached.map(({ name, reason }) => (
-            <p className="line why" key={name}>
+            <p className="line usual" key={name}>
               <b className="id el">{name}</b> <span>{wordOf(reason ?? '')}</span>
             </p>
           ))}
@@ -82,11 +89,7 @@ export function Progress({ tokenId, madeAt }: Props) {
 function useSeen(tokenId: string | undefined): Seen {
   const { api, routers } = useFleet();
   useRoutersVersion();
-  const { data: token } = useQuery({
-    queryKey: ['enrol-tokens', tokenId],
-    queryFn: async () => followedToken((await api.call('listEnrolTokens', { query: { limit: 100 } })).data, tokenId!) ?? null,
-    enabled: tokenId !== undefined,
-  });
+  const token = useToken(tokenId);
   const agentId = token?.agent_id ?? undefined;
   const { data: agent } = useQuery({
     queryKey: ['agents', agentId],
@@ -104,7 +107,8 @@ function useSeen(tokenId: string | undefined): Seen {
     .values()
     .filter(({ agent_id: id, state }) => id === agentId && state === 'answering')
     .map(({ id, identity, state_since: since }) => ({ id, identity, since }));
-  return { token: token ?? undefined, agent, routers: reported ?? [], answering: agentId === undefined ? [] : answering };
+  const named = (reported ?? []).map((router) => ({ ...router, identity: routers.get(router.router_id ?? '')?.identity }));
+  return { token, agent, routers: named, answering: agentId === undefined ? [] : answering };
 }
 
 function stageOf({ token, agent, routers, answering }: Seen): Stage {
@@ -136,16 +140,18 @@ function Step({ title, at, isNext, children }: StepProps) {
         <b>{title}</b>
         {children === undefined ? null : <span className="dim el">{children}</span>}
       </span>
-      <span className="dim num">{isDone ? <Moment at={at} /> : isNext ? 'waits' : <span className="sr">not yet</span>}</span>
+      <span className="dim num">
+        {isDone ? <Moment at={at} /> : isNext ? words.progress.waits : <span className="sr">{words.progress.notYet}</span>}
+      </span>
     </li>
   );
 }
 
 function Silent({ stage }: { stage: Exclude<Stage, 'done'> }) {
   return (
-    <Section title="It stays silent" small="the usual reasons, most usual first">
+    <Section title={words.silent.title} small={words.silent.small}>
       {REASONS[stage].map(({ name, text }) => (
-        <p className="line why" key={name}>
+        <p className="line usual" key={name}>
           <span className="dim">{name}</span> <span>{text}</span>
         </p>
       ))}

@@ -22,7 +22,7 @@ export const REASONS: Record<Exclude<Stage, 'done'>, readonly { name: string; te
   ],
   answer: [
     { name: 'Login refused', text: 'the user needs the policies read, write, api, ssh and test' },
-    { name: 'API closed', text: '/ip/service: api-ssl or ssh is off, or allows other addresses only' },
+    { name: 'Refused', text: '/ip/service: api-ssl or ssh is off, has another port, or allows other addresses only' },
     { name: 'Another agent', text: 'another agent of the team has this router: Settings, Enrolment' },
   ],
 };

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { ApiKey, NewlyMadeApiKey } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { Empty } from '../../../parts/empty.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
@@ -9,9 +10,11 @@ import { ShownOnce } from '../../../parts/shown-once.tsx';
 import { useNames } from '../../../data/use-names.ts';
 import { WhatEnded } from '../revocations/what-ended.tsx';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
+import { words } from './words.ts';
 
 type Asked = { kind: 'new' } | { kind: 'rotate' | 'revoke'; apiKey: ApiKey };
 
@@ -21,11 +24,11 @@ export function KeysPage() {
   const create = () => setAsked({ kind: 'new' });
   return (
     <SettingsPage
-      name="API keys"
-      note="A program that uses the API sends a key. A key belongs to the team and not to the person who made it."
+      name={settingsWords.part.keys}
+      note={words.note}
       actions={
         <button type="button" className="btn main-act" onClick={create}>
-          Create API key
+          {words.create}
         </button>
       }
     >
@@ -49,14 +52,20 @@ function Keys({ asked, onAsk }: KeysProps) {
   return (
     <>
       {made === undefined ? null : (
-        <ShownOnce title={`Key ${made.name}`} text={made.api_key} label="the key" onDone={() => setMade(undefined)}>
-          This is the only time the key is shown: Signalbox keeps a hash of it. Lost it? Rotate it, and give the program the new one.
+        <ShownOnce
+          title={words.once.title(made.name)}
+          text={made.api_key}
+          label={words.once.label}
+          example={{ title: words.once.example, text: words.once.request(made.api_key, location.origin), label: words.once.exampleLabel }}
+          onDone={() => setMade(undefined)}
+        >
+          {words.once.text}
         </ShownOnce>
       )}
-      {revoked === undefined ? null : <WhatEnded subjectId={revoked.id} title={`Key ${revoked.name} is revoked`} />}
+      {revoked === undefined ? null : <WhatEnded subjectId={revoked.id} title={words.revoked(revoked.name)} />}
       <Table list={live} onAsk={onAsk} />
       {ended.records.length === 0 ? null : (
-        <Section title="Ended" small="revoked or expired; kept for the audit log">
+        <Section title={words.ended.title} small={words.ended.small}>
           <Table list={{ ...ended, hasMore: false }} />
         </Section>
       )}
@@ -72,33 +81,35 @@ function Table({ list, onAsk }: { list: ReturnType<typeof useList<'listApiKeys'>
   const names = useNames();
   return (
     <ShortTable<ApiKey>
-      label={onAsk ? 'API keys' : 'Ended API keys'}
+      label={onAsk ? words.table.live : words.table.ended}
       list={list}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Name', width: 'minmax(120px, 1.2fr)', className: 'el', cell: ({ name }) => <b className="id">{name}</b> },
-        { title: 'Role', width: '80px', cell: ({ role }) => role },
+        { title: words.column.name, width: 'minmax(120px, 1.2fr)', className: 'el', cell: ({ name }) => <b className="id">{name}</b> },
+        { title: words.column.role, width: '80px', cell: ({ role }) => role },
         {
-          title: 'Last used',
+          title: words.column.lastUsed,
           width: '100px',
-          cell: ({ last_used_at: at }) => (at === null ? <span className="faint">never</span> : <Moment at={at} />),
+          cell: ({ last_used_at: at }) => (at === null ? <span className="faint">{words.never}</span> : <Moment at={at} />),
         },
-        { title: onAsk ? 'Ends' : 'Ended', width: '120px', cell: (key) => <End apiKey={key} /> },
-        { title: 'Made by', width: 'minmax(100px, 1fr)', className: 'el dim', isWide: true, cell: ({ created_by: by }) => names(by) },
-        { title: 'Made', width: '90px', className: 'dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
+        { title: onAsk ? words.column.ends : words.column.ended, width: '120px', cell: (key) => <End apiKey={key} /> },
         {
-          title: onAsk ? 'Actions' : 'Id',
+          title: words.column.madeBy,
+          width: 'minmax(100px, 1fr)',
+          className: 'el dim',
+          isWide: true,
+          cell: ({ created_by: by }) => names(by),
+        },
+        { title: words.column.made, width: '90px', className: 'dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
+        {
+          title: onAsk ? words.column.actions : words.column.id,
           width: '150px',
           className: onAsk ? 'row-acts' : 'id el dim',
           isWide: onAsk === undefined,
           cell: (key) => (onAsk ? <Actions apiKey={key} onAsk={onAsk} /> : key.id),
         },
       ]}
-      empty={
-        <Empty title="No API key works at the moment.">
-          A key lets a script, a monitoring system or the command line use this control plane with a role that you choose. Create one above.
-        </Empty>
-      }
+      empty={<Empty title={words.empty.title}>{words.empty.text}</Empty>}
     />
   );
 }
@@ -108,28 +119,21 @@ function Actions({ apiKey, onAsk }: { apiKey: ApiKey; onAsk: KeysProps['onAsk'] 
     <>
       {apiKey.replaced_by === null ? (
         <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'rotate', apiKey })}>
-          Rotate<span className="sr"> {apiKey.name}</span>
+          {words.act.rotate}
+          <span className="sr"> {apiKey.name}</span>
         </button>
       ) : null}
       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'revoke', apiKey })}>
-        Revoke<span className="sr"> {apiKey.name}</span>
+        {words.act.revoke}
+        <span className="sr"> {apiKey.name}</span>
       </button>
     </>
   );
 }
 
 function End({ apiKey: { status, expires_at: expiry, revoked_at: revokedAt, replaced_by: next } }: { apiKey: ApiKey }) {
-  if (status === 'revoked')
-    return (
-      <>
-        revoked <Moment at={revokedAt} />
-      </>
-    );
-  if (expiry === null) return <span className="dim">when revoked</span>;
-  return (
-    <>
-      {next === null ? null : 'rotated, '}
-      <Moment at={expiry} />
-    </>
-  );
+  if (status === 'revoked') return fill(words.end.revoked, { time: <Moment at={revokedAt} /> });
+  if (expiry === null) return <span className="dim">{words.end.open}</span>;
+  const time = <Moment at={expiry} />;
+  return next === null ? time : fill(words.end.rotated, { time });
 }

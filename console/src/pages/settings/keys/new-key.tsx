@@ -8,6 +8,7 @@ import type { Role } from '../../../session/roles.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
 import { LIFETIMES, expiryOf } from '../words.ts';
 import type { Lifetime } from '../words.ts';
+import { words } from './words.ts';
 
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewlyMadeApiKey) => void }) {
   const [name, setName] = useState('');
@@ -19,11 +20,11 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
     return { body: { name, role, ...(expiry === undefined ? {} : { expires_at: expiry }) } };
   };
   return (
-    <Dialog title="Create an API key" onClose={onClose}>
+    <Dialog title={words.new.title} onClose={onClose}>
       <WriteForm
         write={write}
         input={input}
-        action="Create API key"
+        action={words.new.act}
         fields={['name', 'role', 'expires_at']}
         isReady={name.trim() !== ''}
         onCancel={onClose}
@@ -33,22 +34,22 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
         }}
       >
         <TextField
-          label="Name"
+          label={words.new.name}
           name="name"
-          hint="What uses it: billing, monitoring, deploy-bot"
+          hint={words.new.nameHint}
           value={name}
           onChange={setName}
           state={write.state}
           input={{ autoComplete: 'off', 'data-autofocus': true } as React.ComponentProps<'input'>}
         />
-        <SelectField label="Role" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
+        <SelectField label={words.new.role} name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
         <SelectField
-          label="Works"
+          label={words.new.works}
           name="expires_at"
           value={lifetime}
           onChange={setLifetime}
           options={LIFETIMES}
-          hint="What the key opened before its end goes on; revoking ends it."
+          hint={words.new.worksHint}
           state={write.state}
         />
       </WriteForm>

@@ -6,6 +6,7 @@ import { SelectField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { OVERLAPS } from '../words.ts';
 import type { Overlap } from '../words.ts';
+import { words } from './words.ts';
 
 interface Props {
   apiKey: ApiKey;
@@ -17,11 +18,11 @@ export function RotateKey({ apiKey: { id, name }, onClose, onMade }: Props) {
   const [overlap, setOverlap] = useState<Overlap>('60');
   const write = useWrite('rotateApiKey', ['api-keys']);
   return (
-    <Dialog title={`Rotate ${name}`} onClose={onClose}>
+    <Dialog title={words.rotate.title(name)} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ path: { key_id: id }, body: { overlap_minutes: Number(overlap) } })}
-        action="Rotate key"
+        action={words.rotate.act}
         fields={['overlap_minutes']}
         onCancel={onClose}
         onDone={({ data }) => {
@@ -29,14 +30,14 @@ export function RotateKey({ apiKey: { id, name }, onClose, onMade }: Props) {
           onClose();
         }}
       >
-        <p className="prose">A new key with the same name, role and end takes its place. What the old one opened goes on.</p>
+        <p className="prose">{words.rotate.about}</p>
         <SelectField
-          label="The old key still works for"
+          label={words.rotate.overlap}
           name="overlap_minutes"
           value={overlap}
           onChange={setOverlap}
           options={OVERLAPS}
-          hint="Long enough to give the program the new one. A key that has leaked should be revoked instead."
+          hint={words.rotate.overlapHint}
           state={write.state}
         />
       </WriteForm>

@@ -6,11 +6,12 @@ import { onThemeChange, themeChoice } from '../../../look/theme.ts';
 import type { ThemeChoice } from '../../../look/theme.ts';
 import { sentenceOf } from '../../../parts/reading.tsx';
 import { zonesWith } from '../../../parts/zone-field.tsx';
+import { words } from './words.ts';
 
 const THEMES: readonly { value: ThemeChoice; name: string }[] = [
-  { value: 'system', name: 'As the system says' },
-  { value: 'light', name: 'Light' },
-  { value: 'dark', name: 'Dark' },
+  { value: 'system', name: words.look.system },
+  { value: 'light', name: words.look.light },
+  { value: 'dark', name: words.look.dark },
 ];
 
 /** What the person has chosen for themselves, kept for every browser. */
@@ -27,7 +28,7 @@ export function Choices() {
   return (
     <>
       <fieldset className="themes">
-        <legend className="sr">Theme</legend>
+        <legend className="sr">{words.look.theme}</legend>
         {THEMES.map(({ value, name }) => (
           <label key={value}>
             <input type="radio" name="theme" value={value} checked={theme === value} onChange={() => choose({ theme: value })} /> {name}
@@ -35,13 +36,13 @@ export function Choices() {
         ))}
       </fieldset>
       <label className="zone">
-        <span>Times in the zone</span>
+        <span>{words.look.zone}</span>
         <select
           className="control"
           value={timeZone}
           onChange={({ target }) => choose({ timeZone: target.value === '' ? undefined : target.value })}
         >
-          <option value="">of this browser ({Intl.DateTimeFormat().resolvedOptions().timeZone})</option>
+          <option value="">{words.look.ofBrowser(Intl.DateTimeFormat().resolvedOptions().timeZone)}</option>
           {zonesWith(timeZone).map((zone) => (
             <option key={zone} value={zone}>
               {zone}
@@ -50,23 +51,22 @@ export function Choices() {
         </select>
       </label>
       <label className="zone">
-        <span>Routers opens with</span>
+        <span>{words.look.view}</span>
         <select
           className="control"
           value={views.some(({ id }) => id === routersView) ? routersView : ''}
           onChange={({ target }) => choose({ routersView: target.value === '' ? undefined : target.value })}
         >
-          <option value="">all routers</option>
+          <option value="">{words.look.all}</option>
           {views.map(({ id, name, shared }) => (
             <option key={id} value={id}>
-              {name}
-              {shared ? ', of the team' : ''}
+              {shared ? words.look.shared(name) : name}
             </option>
           ))}
         </select>
       </label>
       <p className="hint" role="status">
-        {error === undefined ? 'Kept for you in every browser, for this team.' : `Not kept: ${sentenceOf(error)}`}
+        {error === undefined ? words.look.kept : words.look.notKept(sentenceOf(error))}
       </p>
     </>
   );

@@ -9,13 +9,7 @@ import { WHAT_ENDS } from '../words.ts';
 import { Choices } from './choices.tsx';
 import { MeTabs } from './me-tabs.tsx';
 import { Password } from './password.tsx';
-
-/** What each role may do, to the person who has it. */
-const MAY = {
-  viewer: 'you see everything of the team and change nothing',
-  operator: 'you also run commands and jobs, open forwards and take backups',
-  admin: 'you also manage members, keys, agents and sites',
-} as const;
+import { words } from './words.ts';
 
 /** The person who is signed in. */
 export function MePage() {
@@ -26,30 +20,25 @@ export function MePage() {
       <MeTabs />
       <PageHead
         title={me.email ?? me.id}
-        note={`In ${me.team.name} you are ${me.role === 'viewer' ? 'a' : 'an'} ${me.role}: ${MAY[me.role]}.`}
+        note={words.note(me.team.name, me.role)}
         actions={
           <button type="button" className="btn" onClick={() => void session.signOut()}>
-            Sign out
+            {words.signOut}
           </button>
         }
       />
       <div className="sections settings-form">
-        <Section title="Look and times">
+        <Section title={words.look.title}>
           <Choices />
         </Section>
-        <Section title="Session">
-          <p className="prose-block">
-            You are signed in in this browser until you sign out or close it, and for 12 hours at most. A reload asks for nothing. Signing
-            out ends this session only: forwards, jobs and campaigns of yours go on.
-          </p>
-          <p className="prose-block">
-            {me.team.name} is the team that you chose when signing in. If you are in several, sign out and choose another one.
-          </p>
+        <Section title={words.session.title}>
+          <p className="prose-block">{words.session.about}</p>
+          <p className="prose-block">{words.session.team(me.team.name)}</p>
         </Section>
-        <Section title="Password">
+        <Section title={words.password.title}>
           <Password />
         </Section>
-        <Section title={`Leave ${me.team.name}`}>
+        <Section title={words.leave.title(me.team.name)}>
           <Leave />
         </Section>
       </div>
@@ -62,14 +51,14 @@ function Leave() {
   const [isAsked, setAsked] = useState(false);
   return (
     <>
-      <p className="prose-block">You lose your role and what you have open here. An administrator can invite you again.</p>
+      <p className="prose-block">{words.leave.about}</p>
       <button type="button" className="btn" onClick={() => setAsked(true)}>
-        Leave the team
+        {words.leave.act}
       </button>
       {isAsked ? (
         <Confirm
-          title={`Leave ${me.team.name}?`}
-          action="Leave the team"
+          title={words.leave.confirm(me.team.name)}
+          action={words.leave.act}
           typed={me.team.name}
           operation="leaveTeam"
           input={{}}
@@ -77,8 +66,10 @@ function Leave() {
           onClose={() => setAsked(false)}
           onDone={() => location.replace('/')}
         >
-          <p>What you have opened in this team ends. {WHAT_ENDS}</p>
-          <p>API keys that you made stay. The last administrator cannot leave.</p>
+          <p>
+            {words.leave.ends} {WHAT_ENDS}
+          </p>
+          <p>{words.leave.stays}</p>
         </Confirm>
       ) : null}
     </>

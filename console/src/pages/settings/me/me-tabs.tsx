@@ -1,12 +1,13 @@
 import { linkOptions } from '@tanstack/react-router';
 import { Tabs } from '../../../parts/tabs.tsx';
+import { words } from './words.ts';
 
 const PARTS = [
-  { name: 'You', link: linkOptions({ to: '/me' }) },
-  { name: 'Notifications', link: linkOptions({ to: '/me/notifications' }) },
+  { name: words.you, link: linkOptions({ to: '/me' }) },
+  { name: words.notifications, link: linkOptions({ to: '/me/notifications' }) },
 ] as const;
 
 /** The parts of what a person sets for themselves. */
 export function MeTabs() {
-  return <Tabs label="You" tabs={PARTS} />;
+  return <Tabs label={words.tabs} tabs={PARTS} />;
 }

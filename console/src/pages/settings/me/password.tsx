@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useWrite } from '../../../data/use-write.ts';
 import { CheckField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
+import { words } from './words.ts';
 
 /** Another password. The session ends with it, so the page goes on at the sign-in. */
 export function Password() {
@@ -13,14 +14,14 @@ export function Password() {
     <WriteForm
       write={write}
       input={() => ({ body: { current_password: current, new_password: next, keep_opened: keeps } })}
-      action="Change password"
+      action={words.password.act}
       fields={['current_password', 'new_password']}
       isReady={current !== '' && next !== ''}
       onDone={() => location.replace('/')}
     >
-      <p className="prose">All your sessions end, in every browser and team, this one too: you sign in again with the new password.</p>
+      <p className="prose">{words.password.about}</p>
       <TextField
-        label="Present password"
+        label={words.password.present}
         name="current_password"
         value={current}
         onChange={setCurrent}
@@ -28,19 +29,15 @@ export function Password() {
         input={{ type: 'password', autoComplete: 'current-password' }}
       />
       <TextField
-        label="New password"
+        label={words.password.next}
         name="new_password"
-        hint="8 to 256 characters"
+        hint={words.password.nextHint}
         value={next}
         onChange={setNext}
         state={write.state}
         input={{ type: 'password', autoComplete: 'new-password' }}
       />
-      <CheckField
-        label="Keep my forwards, waiting jobs and campaigns. Not if somebody else may know the old password"
-        isChecked={keeps}
-        onChange={setKeeps}
-      />
+      <CheckField label={words.password.keep} isChecked={keeps} onChange={setKeeps} />
     </WriteForm>
   );
 }

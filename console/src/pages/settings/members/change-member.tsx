@@ -9,6 +9,7 @@ import { WriteForm } from '../../../parts/write-form.tsx';
 import { WHAT_ENDS } from '../words.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
 import type { Ended, PersonalLink } from './types.ts';
+import { words } from './words.ts';
 
 interface Props {
   member: Member;
@@ -48,40 +49,40 @@ function Choices({ member, onClose, onEnded, onAsk }: Props & { onAsk: (asked: A
       <WriteForm
         write={change}
         input={() => input({ role })}
-        action="Change role"
+        action={words.change.act}
         fields={['role']}
         isReady={role !== member.role}
         onDone={({ data }) => {
-          if (data.role === 'viewer') onEnded({ subjectId: member.id, title: `${member.email} is a viewer now` });
+          if (data.role === 'viewer') onEnded({ subjectId: member.id, title: words.change.isViewer(member.email) });
           onClose();
         }}
       >
         <SelectField
-          label="Role"
+          label={words.change.role}
           name="role"
           value={role}
           onChange={setRole}
           options={ROLE_OPTIONS}
           state={change.state}
-          hint="Effective with the next request. A viewer keeps nothing open: their forwards, waiting jobs and campaigns end."
+          hint={words.change.roleHint}
         />
       </WriteForm>
       <ul className="choices">
         {member.active ? (
-          <Choice act="Switch off" says="Cannot sign in to this team until switched on again." onAct={() => onAsk('off')} />
+          <Choice act={words.change.off} says={words.change.offHint} onAct={() => onAsk('off')} />
         ) : (
           <li>
-            <WriteForm write={switchOn} input={() => input({ active: true })} action="Switch on" isMain={false} onDone={onClose}>
-              <p className="hint">May sign in again. What ended does not come back.</p>
+            <WriteForm write={switchOn} input={() => input({ active: true })} action={words.change.on} isMain={false} onDone={onClose}>
+              <p className="hint">{words.change.onHint}</p>
             </WriteForm>
           </li>
         )}
         {isSelf ? (
-          <li className="hint">Your own password, and leaving the team, are on your own page.</li>
+          <li className="hint">{words.change.self}</li>
         ) : (
           <>
-            <Choice act="Make a password link" says="For somebody who lost their password." onAct={() => onAsk('password')} />
-            <Choice act="Remove from the team" says="Also from groups of notifications." onAct={() => onAsk('remove')} />
+            <Choice act={words.change.password} says={words.change.passwordHint} onAct={() => onAsk('password')} />
+            <Choice act={words.change.remove} says={words.change.removeHint} onAct={() => onAsk('remove')} />
           </>
         )}
       </ul>
@@ -103,15 +104,17 @@ function Choice({ act, says, onAct }: { act: string; says: string; onAct: () => 
 function SwitchOff({ member, onClose, onEnded }: Props) {
   return (
     <Confirm
-      title={`Switch off ${member.email}?`}
-      action="Switch off"
+      title={words.off.title(member.email)}
+      action={words.off.act}
       operation="changeMember"
       input={{ path: { member_id: member.id }, body: { active: false } }}
       stale={STALE}
       onClose={onClose}
-      onDone={() => onEnded({ subjectId: member.id, title: `${member.email} is switched off` })}
+      onDone={() => onEnded({ subjectId: member.id, title: words.off.done(member.email) })}
     >
-      <p>Their sessions in this team end, and invitations that they made. {WHAT_ENDS}</p>
+      <p>
+        {words.off.about} {WHAT_ENDS}
+      </p>
     </Confirm>
   );
 }
@@ -119,17 +122,19 @@ function SwitchOff({ member, onClose, onEnded }: Props) {
 function Remove({ member, onClose, onEnded }: Props) {
   return (
     <Confirm
-      title={`Remove ${member.email} from the team?`}
-      action="Remove from the team"
+      title={words.remove.title(member.email)}
+      action={words.remove.act}
       typed={member.email}
       operation="removeMember"
       input={{ path: { member_id: member.id } }}
       stale={STALE}
       onClose={onClose}
-      onDone={() => onEnded({ subjectId: member.id, title: `${member.email} is removed` })}
+      onDone={() => onEnded({ subjectId: member.id, title: words.remove.done(member.email) })}
     >
-      <p>Their sessions in this team end, and invitations that they made. {WHAT_ENDS}</p>
-      <p>API keys that they made stay: revoke those one by one.</p>
+      <p>
+        {words.remove.about} {WHAT_ENDS}
+      </p>
+      <p>{words.remove.keys}</p>
     </Confirm>
   );
 }
@@ -137,18 +142,15 @@ function Remove({ member, onClose, onEnded }: Props) {
 function PasswordLink({ member, onClose, onLink }: Props) {
   return (
     <Confirm
-      title={`Make a password link for ${member.email}?`}
-      action="Make the link"
+      title={words.password.title(member.email)}
+      action={words.password.act}
       operation="resetMemberPassword"
       input={{ path: { member_id: member.id } }}
       stale={STALE}
       onClose={onClose}
       onDone={({ data: { email, password_link: link } }) => onLink({ kind: 'password', email, url: link.url, expiresAt: link.expires_at })}
     >
-      <p>
-        Whoever has the link can set the password, once and for a day. When it is used, every session of the person ends, with what was
-        opened in them.
-      </p>
+      <p>{words.password.about}</p>
     </Confirm>
   );
 }

@@ -3,77 +3,74 @@ import type { Invitation } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
-
-/** What became of an invitation, for people. */
-const STATES: Record<Invitation['state'], string> = {
-  open: 'open',
-  accepted: 'accepted',
-  declined: 'declined',
-  withdrawn: 'withdrawn',
-  expired: 'expired',
-  void: 'void: who invited may no longer',
-};
+import { words } from './words.ts';
 
 /** Invitations of the team, the newest first, and what became of them. */
 export function Invitations() {
   const list = useList('invitations', 'listInvitations', { query: { limit: 100 } });
   const [withdrawn, setWithdrawn] = useState<Invitation>();
   return (
-    <Section title="Invitations" small="newest first">
+    <Section title={words.invitations.title} small={words.invitations.small}>
       <ShortTable<Invitation>
-        label="Invitations"
+        label={words.invitations.title}
         list={list}
         keyOf={({ id }) => id}
         columns={[
-          { title: 'Person', width: 'minmax(160px, 2fr)', className: 'el', cell: ({ email }) => <b>{email}</b> },
-          { title: 'Role', width: '100px', cell: ({ role }) => role },
+          { title: words.invitations.person, width: 'minmax(160px, 2fr)', className: 'el', cell: ({ email }) => <b>{email}</b> },
+          { title: words.invitations.role, width: '100px', cell: ({ role }) => role },
           {
-            title: 'State',
+            title: words.invitations.state,
             width: 'minmax(120px, 1fr)',
             cell: ({ state, expires_at: end }) =>
               state === 'open' ? (
-                <>
-                  open until <Moment at={end} />
-                </>
+                fill(words.invitations.openUntil, { time: <Moment at={end} /> })
               ) : (
-                <span className="dim">{STATES[state]}</span>
+                <span className="dim">{words.state[state]}</span>
               ),
           },
           {
-            title: 'Invited by',
+            title: words.invitations.by,
             width: 'minmax(120px, 1fr)',
             className: 'el dim',
             isWide: true,
-            cell: ({ invited_by: by }) => by ?? "the server's operator",
+            cell: ({ invited_by: by }) => by ?? words.invitations.operator,
           },
-          { title: 'Made', width: '90px', className: 'dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
           {
-            title: 'Actions',
+            title: words.invitations.made,
+            width: '90px',
+            className: 'dim',
+            isWide: true,
+            cell: ({ created_at: at }) => <Moment at={at} />,
+          },
+          {
+            title: words.invitations.actions,
             width: '90px',
             className: 'row-acts',
             cell: (invitation) =>
               invitation.state === 'open' ? (
                 <button type="button" className="btn quiet sm" onClick={() => setWithdrawn(invitation)}>
-                  Withdraw<span className="sr"> the invitation of {invitation.email}</span>
+                  {words.invitations.withdraw}
+                  <span className="sr"> {words.invitations.which(invitation.email)}</span>
                 </button>
               ) : null,
           },
         ]}
-        empty={<Empty title="Nobody is invited.">An invitation is a link that works once and for seven days. Invite a person above.</Empty>}
+        empty={<Empty title={words.invitations.empty}>{words.invitations.emptyText}</Empty>}
       />
       {withdrawn === undefined ? null : (
         <Confirm
-          title={`Withdraw the invitation of ${withdrawn.email}?`}
-          action="Withdraw invitation"
+          title={words.withdraw.title(withdrawn.email)}
+          action={words.withdraw.act}
           operation="withdrawInvitation"
           input={{ path: { invitation_id: withdrawn.id } }}
           stale={['invitations']}
           onClose={() => setWithdrawn(undefined)}
         >
-          <p>The link stops working at once. You can invite the person again.</p>
+          <p>{words.withdraw.about}</p>
         </Confirm>
       )}
     </Section>

@@ -6,17 +6,18 @@ import { WriteForm } from '../../../parts/write-form.tsx';
 import type { Role } from '../../../session/roles.ts';
 import { ROLE_OPTIONS } from '../roles.ts';
 import type { PersonalLink } from './types.ts';
+import { words } from './words.ts';
 
 export function Invite({ onClose, onInvited }: { onClose: () => void; onInvited: (link: PersonalLink) => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const write = useWrite('inviteMember', ['members', 'invitations']);
   return (
-    <Dialog title="Invite a person" onClose={onClose}>
+    <Dialog title={words.dialog.title} onClose={onClose}>
       <WriteForm
         write={write}
         input={() => ({ body: { email: email.trim(), role } })}
-        action="Make the link"
+        action={words.dialog.act}
         fields={['email', 'role']}
         isReady={email.trim() !== ''}
         onCancel={onClose}
@@ -26,15 +27,15 @@ export function Invite({ onClose, onInvited }: { onClose: () => void; onInvited:
         }}
       >
         <TextField
-          label="Email address"
+          label={words.dialog.email}
           name="email"
-          hint="An invitation of the same address that is still open is replaced."
+          hint={words.dialog.emailHint}
           value={email}
           onChange={setEmail}
           state={write.state}
           input={{ type: 'email', autoComplete: 'off' }}
         />
-        <SelectField label="Role" name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
+        <SelectField label={words.dialog.role} name="role" value={role} onChange={setRole} options={ROLE_OPTIONS} state={write.state} />
       </WriteForm>
     </Dialog>
   );

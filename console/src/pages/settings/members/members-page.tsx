@@ -3,16 +3,20 @@ import type { Member } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useList } from '../../../data/use-list.ts';
 import { Empty } from '../../../parts/empty.tsx';
+import { fill } from '../../../parts/fill.tsx';
+import { isLoopback } from '../../../parts/loopback.ts';
 import { Moment } from '../../../parts/moment.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { ShownOnce } from '../../../parts/shown-once.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { WhatEnded } from '../revocations/what-ended.tsx';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
 import { ChangeMember } from './change-member.tsx';
 import { Invitations } from './invitations.tsx';
 import { Invite } from './invite.tsx';
 import type { Ended, PersonalLink } from './types.ts';
+import { words } from './words.ts';
 
 /** Who is in the team, who was invited, and what each may do. */
 export function MembersPage() {
@@ -23,16 +27,12 @@ export function MembersPage() {
   const [ended, setEnded] = useState<Ended>();
   return (
     <SettingsPage
-      name="Members"
-      note={
-        isAdmin
-          ? 'People join by a link that you send them. Nobody but they learn their password.'
-          : 'Who is in the team. Administrators invite people and change roles.'
-      }
+      name={settingsWords.part.members}
+      note={isAdmin ? words.note.admin : words.note.others}
       actions={
         isAdmin ? (
           <button type="button" className="btn main-act" onClick={() => setInviting(true)}>
-            Invite a person
+            {words.invite}
           </button>
         ) : undefined
       }
@@ -52,9 +52,15 @@ export function MembersPage() {
 function LinkShownOnce({ link: { kind, email, url, expiresAt }, onDone }: { link: PersonalLink; onDone: () => void }) {
   const isInvitation = kind === 'invitation';
   return (
-    <ShownOnce title={isInvitation ? `Invitation of ${email}` : `Password link for ${email}`} text={url} label="the link" onDone={onDone}>
-      Send it to {email} yourself: no mail is sent from here. It is shown only now, works once, and until <Moment at={expiresAt} />.{' '}
-      {isInvitation ? 'Lost it? Invite the same address again.' : 'Until it is used, the old password stays.'}
+    <ShownOnce
+      title={isInvitation ? words.once.invitation(email) : words.once.password(email)}
+      text={url}
+      label={words.once.label}
+      onDone={onDone}
+    >
+      {fill(words.once.text, { email, time: <Moment at={expiresAt} /> })}{' '}
+      {isInvitation ? words.once.lostInvitation : words.once.lostPassword}
+      {isLoopback(new URL(url).hostname) ? ` ${words.once.loopback}` : null}
     </ShownOnce>
   );
 }
@@ -65,39 +71,44 @@ function Members({ onChange }: { onChange: ((member: Member) => void) | undefine
   const list = useList('members', 'listMembers', { query: { limit: 200 } });
   return (
     <ShortTable<Member>
-      label="Members"
+      label={words.table.label}
       list={list}
       keyOf={({ id }) => id}
       columns={[
         {
-          title: 'Person',
+          title: words.table.person,
           width: 'minmax(160px, 2fr)',
           className: 'el',
           cell: ({ id, email }) => (
             <>
-              <b>{email}</b> {id === me.id ? <span className="dim">you</span> : null}
+              <b>{email}</b> {id === me.id ? <span className="dim">{words.table.you}</span> : null}
             </>
           ),
         },
-        { title: 'Role', width: '100px', cell: ({ role }) => role },
-        { title: 'State', width: '120px', cell: ({ active }) => (active ? <span className="dim">active</span> : <b>switched off</b>) },
-        { title: 'Member since', width: '110px', className: 'dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
+        { title: words.table.role, width: '100px', cell: ({ role }) => role },
+        {
+          title: words.table.state,
+          width: '120px',
+          cell: ({ active }) => (active ? <span className="dim">{words.table.active}</span> : <b>{words.table.off}</b>),
+        },
+        { title: words.table.since, width: '110px', className: 'dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
         ...(onChange === undefined
           ? []
           : [
               {
-                title: 'Actions',
+                title: words.table.actions,
                 width: '90px',
                 className: 'row-acts',
                 cell: (member: Member) => (
                   <button type="button" className="btn quiet sm" onClick={() => onChange(member)}>
-                    Change<span className="sr"> {member.email}</span>
+                    {words.table.change}
+                    <span className="sr"> {member.email}</span>
                   </button>
                 ),
               },
             ]),
       ]}
-      empty={<Empty title="Nobody is in this team.">People who accept an invitation are listed here.</Empty>}
+      empty={<Empty title={words.table.empty}>{words.table.emptyText}</Empty>}
     />
   );
 }

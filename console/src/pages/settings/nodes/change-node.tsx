@@ -1,7 +1,7 @@
 import type { ControlPlane } from '../../../../../client/browser.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { NODES } from './use-nodes.ts';
-import { whatDrains } from './words.ts';
+import { whatDrains, words } from './words.ts';
 
 interface Props {
   node: ControlPlane;
@@ -11,8 +11,8 @@ interface Props {
 export function DrainNode({ node, onClose }: Props) {
   return (
     <Confirm
-      title={`Drain ${node.name}?`}
-      action="Drain"
+      title={words.drain.title(node.name)}
+      action={words.drain.act}
       operation="drainNode"
       input={{ path: { node_id: node.id } }}
       stale={[NODES]}
@@ -28,18 +28,15 @@ export function DrainNode({ node, onClose }: Props) {
 export function ResumeNode({ node, onClose }: Props) {
   return (
     <Confirm
-      title={`Let ${node.name} take work again?`}
-      action="Take work again"
+      title={words.resume.title(node.name)}
+      action={words.resume.act}
       isHarmless
       operation="resumeNode"
       input={{ path: { node_id: node.id } }}
       stale={[NODES]}
       onClose={onClose}
     >
-      <p>
-        The load balancer sends it new requests and agents again. Of the agents that have gone to the others it gets its share, over some
-        minutes.
-      </p>
+      <p>{words.resume.about}</p>
     </Confirm>
   );
 }

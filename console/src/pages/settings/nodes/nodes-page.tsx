@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ControlPlane } from '../../../../../client/browser.ts';
 import { Empty } from '../../../parts/empty.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { sentenceOf as sentenceOfError, TryAgain } from '../../../parts/reading.tsx';
@@ -9,10 +10,11 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { secondsTime } from '../../../parts/times.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
 import { DrainNode, ResumeNode } from './change-node.tsx';
 import { useNodes } from './use-nodes.ts';
 import type { Nodes } from './use-nodes.ts';
-import { ageOf, isAlone, mayDrain, sentenceOf, STATE_WORDS, stateOf, versionOf } from './words.ts';
+import { ageOf, isAlone, mayDrain, sentenceOf, STATE_WORDS, stateOf, versionOf, words } from './words.ts';
 import type { NodeState } from './words.ts';
 
 interface Asked {
@@ -20,17 +22,15 @@ interface Asked {
   node: ControlPlane;
 }
 
-const FOR_ALL = 'Processes that serve this installation, for all of its teams.';
-
 /** Which control planes serve the installation, and how each of them is. */
 export function NodesPage() {
   const nodes = useNodes();
   const { records } = nodes;
   return (
     <SettingsPage
-      name="Control planes"
+      name={settingsWords.part.nodes}
       sentence={isAlone(records) ? undefined : sentenceOf(records)}
-      note={isAlone(records) ? FOR_ALL : `${FOR_ALL} Drain one before you stop it: its agents go to the others first.`}
+      note={isAlone(records) ? words.forAll : `${words.forAll} ${words.drainFirst}`}
     >
       {nodes.error !== null && !nodes.isFirst && records.length > 0 ? <Old error={nodes.error} readAt={nodes.readAt} /> : null}
       {records.length > 0 && isAlone(records) ? <Alone node={records[0]} /> : <Table list={nodes} />}
@@ -42,7 +42,7 @@ export function NodesPage() {
 function Old({ error, readAt }: { error: Error; readAt: number }) {
   return (
     <p className="hint" role="alert">
-      As of {secondsTime(readAt)}. {sentenceOfError(error)} <TryAgain />
+      {words.asOf(secondsTime(readAt))} {sentenceOfError(error)} <TryAgain />
     </p>
   );
 }
@@ -57,13 +57,11 @@ function Alone({ node }: { node?: ControlPlane | undefined }) {
 
 function AloneWords({ node }: { node?: ControlPlane | undefined }) {
   return (
-    <Empty title="This control plane serves its database alone.">
+    <Empty title={words.alone.title}>
       {node === undefined ? null : (
-        <>
-          It is {node.name}, version {node.version}, and runs since <Moment at={node.started_at} />.{' '}
-        </>
+        <>{fill(words.alone.runs, { name: node.name, version: node.version, time: <Moment at={node.started_at} /> })} </>
       )}
-      There is no other one to give its agents to. Several on one PostgreSQL are listed here: docs/cluster.md says how to run them.
+      {words.alone.text}
     </Empty>
   );
 }
@@ -74,7 +72,7 @@ function Table({ list }: { list: Nodes }) {
   return (
     <>
       <ShortTable<ControlPlane>
-        label="Control planes"
+        label={words.table}
         list={list}
         keyOf={({ id }) => id}
         columns={columnsOf(list.records, setAsked)}
@@ -89,19 +87,29 @@ function Table({ list }: { list: Nodes }) {
 function columnsOf(nodes: readonly ControlPlane[], onAsk: (asked: Asked) => void): readonly Column<ControlPlane>[] {
   const version = versionOf(nodes);
   return [
-    { title: 'Control plane', width: 'minmax(200px, 1fr)', cell: (node) => <Name node={node} /> },
-    { title: 'State', width: '130px', cell: (node) => <State node={node} /> },
-    { title: 'Version', width: '130px', className: 'el', cell: (node) => <Version node={node} isOther={node.version !== version} /> },
+    { title: words.column.name, width: 'minmax(200px, 1fr)', cell: (node) => <Name node={node} /> },
+    { title: words.column.state, width: '130px', cell: (node) => <State node={node} /> },
     {
-      title: 'Bus',
-      width: '90px',
-      cell: ({ bus_connected: isOn }) => (isOn ? <span className="dim">connected</span> : <b className="c-not">cut off</b>),
+      title: words.column.version,
+      width: '130px',
+      className: 'el',
+      cell: (node) => <Version node={node} isOther={node.version !== version} />,
     },
-    { title: 'Started', width: '84px', className: 'dim', cell: ({ started_at: at }) => <Moment at={at} /> },
-    { title: 'Last beat', width: '72px', className: 'num', cell: (node) => <Age node={node} /> },
-    { title: 'Agents', width: '64px', className: 'num', cell: ({ tunnels }) => tunnels },
-    { title: 'Clients', width: '64px', className: 'num', cell: ({ clients }) => clients },
-    { title: 'Actions', width: '140px', className: 'row-acts', cell: (node) => <Actions node={node} nodes={nodes} onAsk={onAsk} /> },
+    {
+      title: words.column.bus,
+      width: '90px',
+      cell: ({ bus_connected: isOn }) => (isOn ? <span className="dim">{words.bus.on}</span> : <b className="c-not">{words.bus.off}</b>),
+    },
+    { title: words.column.started, width: '84px', className: 'dim', cell: ({ started_at: at }) => <Moment at={at} /> },
+    { title: words.column.beat, width: '72px', className: 'num', cell: (node) => <Age node={node} /> },
+    { title: words.column.agents, width: '64px', className: 'num', cell: ({ tunnels }) => tunnels },
+    { title: words.column.clients, width: '64px', className: 'num', cell: ({ clients }) => clients },
+    {
+      title: words.column.actions,
+      width: '140px',
+      className: 'row-acts',
+      cell: (node) => <Actions node={node} nodes={nodes} onAsk={onAsk} />,
+    },
   ];
 }
 
@@ -110,10 +118,7 @@ function Name({ node: { id, name, public_url: url, answers } }: { node: ControlP
   return (
     <div className="node" title={`${name}, ${id}`}>
       <b className="el">{name}</b>
-      <span className="hint el">
-        {answers ? 'answers this page, ' : ''}
-        {url}
-      </span>
+      <span className="hint el">{answers ? words.answers(url) : url}</span>
     </div>
   );
 }
@@ -146,8 +151,8 @@ function Age({ node }: { node: ControlPlane }) {
 function Version({ node: { version }, isOther }: { node: ControlPlane; isOther: boolean }) {
   if (!isOther) return <span className="id">{version}</span>;
   return (
-    <span title="Another version than that of the one that answers this page">
-      <b className="id c-away">{version}</b> <span className="dim">differs</span>
+    <span title={words.version.title}>
+      <b className="id c-away">{version}</b> <span className="dim">{words.version.differs}</span>
     </span>
   );
 }
@@ -156,13 +161,15 @@ function Actions({ node, nodes, onAsk }: { node: ControlPlane; nodes: readonly C
   if (node.state === 'draining')
     return (
       <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'resume', node })}>
-        Take work again<span className="sr"> {node.name}</span>
+        {words.act.resume}
+        <span className="sr"> {node.name}</span>
       </button>
     );
   if (!mayDrain(node, nodes)) return null;
   return (
     <button type="button" className="btn quiet sm" onClick={() => onAsk({ kind: 'drain', node })}>
-      Drain<span className="sr"> {node.name}</span>
+      {words.act.drain}
+      <span className="sr"> {node.name}</span>
     </button>
   );
 }

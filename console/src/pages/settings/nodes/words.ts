@@ -1,5 +1,40 @@
 import type { ControlPlane } from '../../../../../client/browser.ts';
 
+export const words = {
+  forAll: 'Processes that serve this installation, for all of its teams.',
+  drainFirst: 'Drain one before you stop it: its agents go to the others first.',
+  /** What is shown is old: the reason follows. */
+  asOf: (time: string) => `As of ${time}.`,
+  alone: {
+    title: 'This control plane serves its database alone.',
+    runs: 'It is {name}, version {version}, and runs since {time}.',
+    text: 'There is no other one to give its agents to. Several on one PostgreSQL are listed here: docs/cluster.md says how to run them.',
+  },
+  table: 'Control planes',
+  column: {
+    name: 'Control plane',
+    state: 'State',
+    version: 'Version',
+    bus: 'Bus',
+    started: 'Started',
+    beat: 'Last beat',
+    agents: 'Agents',
+    clients: 'Clients',
+    actions: 'Actions',
+  },
+  bus: { on: 'connected', off: 'cut off' },
+  answers: (url: string | null) => `answers this page, ${url ?? ''}`,
+  version: { differs: 'differs', title: 'Another version than that of the one that answers this page' },
+  act: { drain: 'Drain', resume: 'Take work again' },
+  drain: { title: (name: string) => `Drain ${name}?`, act: 'Drain' },
+  resume: {
+    title: (name: string) => `Let ${name} take work again?`,
+    act: 'Take work again',
+    about:
+      'The load balancer sends it new requests and agents again. Of the agents that have gone to the others it gets its share, over some minutes.',
+  },
+};
+
 /**
  * Control planes give a sign of life every 2 s. One that has given none for this long gets no new clients, and after 10 s the others do not
  * count on it any more; seconds.

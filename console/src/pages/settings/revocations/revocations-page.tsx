@@ -4,16 +4,14 @@ import { Empty } from '../../../parts/empty.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { ShortTable } from '../../../parts/short-table.tsx';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
 import { useNames } from '../../../data/use-names.ts';
-import { SUBJECTS, reportOf } from './words.ts';
+import { SUBJECTS, reportOf, words } from './words.ts';
 
 /** Which rights were taken away, what that ended, and what goes on. */
 export function RevocationsPage() {
   return (
-    <SettingsPage
-      name="Revocations"
-      note="When a right is taken away, what was opened with it ends. Here is what ended each time, and what goes on."
-    >
+    <SettingsPage name={settingsWords.part.revocations} note={words.note}>
       <Revocations />
     </SettingsPage>
   );
@@ -24,13 +22,13 @@ function Revocations() {
   const names = useNames();
   return (
     <ShortTable<Revocation>
-      label="Revocations"
+      label={words.table}
       list={list}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'When', width: '90px', cell: ({ created_at: at }) => <Moment at={at} /> },
+        { title: words.column.when, width: '90px', cell: ({ created_at: at }) => <Moment at={at} /> },
         {
-          title: 'What',
+          title: words.column.what,
           width: 'minmax(160px, 1fr)',
           className: 'el',
           cell: ({ kind, subject_id: id }) => (
@@ -39,13 +37,9 @@ function Revocations() {
             </>
           ),
         },
-        { title: 'What it ended', width: 'minmax(200px, 2fr)', cell: (revocation) => reportOf(revocation) },
+        { title: words.column.ended, width: 'minmax(200px, 2fr)', cell: (revocation) => reportOf(revocation) },
       ]}
-      empty={
-        <Empty title="Nothing was revoked yet.">
-          Revoking a key, removing a member, a new password and revoking an agent are listed here, with what they ended.
-        </Empty>
-      }
+      empty={<Empty title={words.empty.title}>{words.empty.text}</Empty>}
     />
   );
 }

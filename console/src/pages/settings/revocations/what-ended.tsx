@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useFleet } from '../../../data/use-fleet.ts';
-import { reportOf } from './words.ts';
+import { reportOf, words } from './words.ts';
 
 /** Until a revocation is settled, something accepted just before may still end, milliseconds. */
 const LOOK_AGAIN_MS = 3000;
@@ -18,7 +18,7 @@ export function WhatEnded({ subjectId, title }: { subjectId: string; title: stri
   });
   return (
     <p role="status">
-      <b>{title}.</b> <span className="dim">{data ? reportOf(data) : 'What it ended is being looked up.'}</span>
+      <b>{title}.</b> <span className="dim">{data ? reportOf(data) : words.lookedUp}</span>
     </p>
   );
 }

@@ -1,5 +1,16 @@
 import type { Revocation } from '../../../../../client/browser.ts';
 
+export const words = {
+  note: 'When a right is taken away, what was opened with it ends. Here is what ended each time, and what goes on.',
+  table: 'Revocations',
+  column: { when: 'When', what: 'What', ended: 'What it ended' },
+  empty: {
+    title: 'Nothing was revoked yet.',
+    text: 'Revoking a key, removing a member, a new password and revoking an agent are listed here, with what they ended.',
+  },
+  lookedUp: 'What it ended is being looked up.',
+};
+
 /** One and many of each kind. */
 const KINDS: Record<string, readonly [string, string]> = {
   forwards: ['forward', 'forwards'],

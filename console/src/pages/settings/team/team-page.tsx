@@ -5,6 +5,8 @@ import { CopyLine } from '../../../parts/copy.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { SettingsPage } from '../settings-page.tsx';
+import { words as settingsWords } from '../words.ts';
+import { words } from './words.ts';
 
 /** What the team is, and where programs find it. */
 export function TeamPage() {
@@ -13,35 +15,34 @@ export function TeamPage() {
   const active = members.filter(({ active: isActive }) => isActive);
   const admins = active.filter(({ role }) => role === 'admin').map(({ email }) => email);
   return (
-    <SettingsPage name="Team" note={`${me.team.name} is one team on this control plane: nothing of it is seen by the others.`}>
+    <SettingsPage name={settingsWords.part.team} note={words.note(me.team.name)}>
       <dl className="facts">
-        <Fact name="Name">{me.team.name}</Fact>
-        <Fact name="Id">
+        <Fact name={words.name}>{me.team.name}</Fact>
+        <Fact name={words.id}>
           <span className="id">{me.team.id}</span>
         </Fact>
         {isFirst || members.length === 0 ? null : (
           <>
-            <Fact name="Members">
+            <Fact name={words.members}>
               <Link to="/settings/members" className="hand under">
-                {active.length}
-                {hasMore ? ' or more' : ''} active
+                {words.active(active.length, hasMore)}
               </Link>
             </Fact>
-            <Fact name="Administrators">{admins.join(', ')}</Fact>
+            <Fact name={words.admins}>{admins.join(', ')}</Fact>
           </>
         )}
       </dl>
-      {error && members.length === 0 ? <ReadingFailed error={error} what="Members" /> : null}
-      <Section title="For programs">
+      {error && members.length === 0 ? <ReadingFailed error={error} what={words.members} /> : null}
+      <Section title={words.programs.title}>
         <dl className="facts addresses">
-          <Fact name="API">
-            <CopyLine text={location.origin} label="the address of the API" />
+          <Fact name={words.programs.api}>
+            <CopyLine text={location.origin} label={words.programs.apiCopied} />
           </Fact>
-          <Fact name="OpenAPI document">
-            <CopyLine text={`${location.origin}/openapi.json`} label="the address of the OpenAPI document" />
+          <Fact name={words.programs.document}>
+            <CopyLine text={`${location.origin}/openapi.json`} label={words.programs.documentCopied} />
           </Fact>
-          <Fact name="OpenID discovery">
-            <CopyLine text={`${location.origin}/oidc/.well-known/openid-configuration`} label="the address of the discovery document" />
+          <Fact name={words.programs.discovery}>
+            <CopyLine text={`${location.origin}/oidc/.well-known/openid-configuration`} label={words.programs.discoveryCopied} />
           </Fact>
         </dl>
       </Section>

@@ -13,14 +13,15 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { WorkState } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
+import { RouterTabs } from '../../fleet/router/router-page.tsx';
 import { DownloadButton } from './download.tsx';
 import { isComparable, originWords, pairOf, pickedPair } from './pair.ts';
 import { Restore } from './restore.tsx';
 import { Schedules } from './schedules.tsx';
+import { words } from './words.ts';
 import '../work.css';
 
 const WORKS = { pending: 'waiting', stored: 'done', lost: 'failed' } as const;
-const SAID = { pending: 'still on the router', stored: '', lost: 'could not be fetched' } as const;
 
 /** The backups of one router: take one, compare any two, fetch the files, bring one back. */
 export function BackupsPage() {
@@ -32,15 +33,16 @@ export function BackupsPage() {
     <>
       <PageHead
         crumb={<RouterLink id={routerId} className="hand id" />}
-        title="Backups"
+        title={words.backups}
         actions={
           mayTake ? (
             <button type="button" className="btn main-act" onClick={() => setTaking(true)}>
-              Take one now
+              {words.take}
             </button>
           ) : null
         }
       />
+      <RouterTabs routerId={routerId} />
       <div className="cols work-cols">
         <div>
           <Backups routerId={routerId} identity={router?.identity ?? 'router'} />
@@ -60,14 +62,14 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
   const [picked, setPicked] = useState<readonly string[]>([]);
   const navigate = useNavigate();
   const mayRead = useMay('operator');
-  if (error && records.length === 0) return <ReadingFailed error={error} what="Backups" />;
+  if (error && records.length === 0) return <ReadingFailed error={error} what={words.backups} />;
   if (isFirst) return <Reading />;
   const comparable = records.filter(isComparable);
   const pair = pickedPair(records, picked) ?? pickedPair(records, picked.length > 0 ? [] : comparable.slice(0, 2).map(({ id }) => id));
   return (
     <Section
-      title="Taken"
-      small={`${records.length}${hasMore ? '+' : ''}, newest first`}
+      title={words.list.title}
+      small={words.list.count(records.length, hasMore)}
       aside={
         comparable.length < 2 || !mayRead ? undefined : (
           <button
@@ -79,7 +81,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
               void navigate({ to: '/routers/$routerId/backups/$pair', params: { routerId, pair: pairOf(pair.from, pair.to) }, search: {} })
             }
           >
-            {picked.length === 0 ? 'Compare the newest two' : pair === undefined ? 'Pick two to compare' : 'Compare these two'}
+            {picked.length === 0 ? words.list.compareNewest : pair === undefined ? words.list.pickTwo : words.list.compare}
           </button>
         )
       }
@@ -87,9 +89,9 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
       {records.length === 0 ? (
         <div className="empty">
           <p>
-            <b>No backup has been taken.</b> One is taken before a job that asks for it, on a schedule, or now.
+            <b>{words.list.empty}</b> {words.list.emptyHint}
           </p>
-          {mayRead ? null : <p>People with the role operator take backups.</p>}
+          {mayRead ? null : <p>{words.list.mayNot}</p>}
         </div>
       ) : null}
       {records.map((backup) => (
@@ -104,7 +106,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
       ))}
       {hasMore ? (
         <button type="button" className="btn quiet" onClick={readMore}>
-          Older ones
+          {words.list.older}
         </button>
       ) : null}
     </Section>
@@ -125,7 +127,7 @@ function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
     <div className="line backup">
       <input
         type="checkbox"
-        aria-label={`Pick for a comparison: taken ${backup.created_at}`}
+        aria-label={words.list.pick(backup.created_at)}
         className="pick"
         hidden={!mayRead}
         disabled={!isComparable(backup)}
@@ -139,7 +141,7 @@ function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
         {backup.state === 'stored' && backup.error === null ? (
           <span className={backup.changed === true ? 'b' : 'dim'}>{changedWords(backup)}</span>
         ) : (
-          <WorkState work={WORKS[backup.state]} why={backup.error ?? SAID[backup.state]} />
+          <WorkState work={WORKS[backup.state]} why={backup.error ?? words.state[backup.state]} />
         )}
       </span>
       <span className="parts">
@@ -148,7 +150,7 @@ function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
             <DownloadButton key={part.part} routerId={routerId} identity={identity} backup={backup} part={part} />
           ) : (
             <span key={part.part} className="dim">
-              {part.part.replace('_', ' ')}
+              {words.files[part.part]}
             </span>
           ),
         )}
@@ -158,8 +160,8 @@ function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
 }
 
 function changedWords({ changed }: Backup): string {
-  if (changed === null) return 'stored';
-  return changed ? 'changed since the one before' : 'same as the one before';
+  if (changed === null) return words.change.unknown;
+  return changed ? words.change.changed : words.change.same;
 }
 
 function TakeDialog({ routerId, onClose }: { routerId: string; onClose: () => void }) {
@@ -169,7 +171,7 @@ function TakeDialog({ routerId, onClose }: { routerId: string; onClose: () => vo
     if (await result) onClose();
   }
   return (
-    <Dialog title="Take a backup now" onClose={onClose}>
+    <Dialog title={words.dialog.title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -178,17 +180,17 @@ function TakeDialog({ routerId, onClose }: { routerId: string; onClose: () => vo
         }}
       >
         <div className="prose">
-          <p>The text export is read from the router and writes nothing on it. Two exports can be compared.</p>
-          <p>The binary is a file on the router until it is stored here. It restores the whole router, on the same device.</p>
+          <p>{words.dialog.export}</p>
+          <p>{words.dialog.binary}</p>
         </div>
-        <CheckField label="With the binary" isChecked={isBinary} onChange={setBinary} />
+        <CheckField label={words.dialog.withBinary} isChecked={isBinary} onChange={setBinary} />
         <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.dialog.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending'}>
-            Take it
+            {words.dialog.take}
           </button>
         </div>
       </form>

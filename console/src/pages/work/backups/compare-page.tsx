@@ -2,6 +2,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { useList } from '../../../data/use-list.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
@@ -10,6 +11,7 @@ import { useMay } from '../../../session/use-may.ts';
 import { BackupsCrumb } from './crumb.tsx';
 import { DiffView } from './diff-view.tsx';
 import { originWords, readPair } from './pair.ts';
+import { words } from './words.ts';
 import '../work.css';
 
 /** The exports of two backups compared. The two are in the address. */
@@ -17,15 +19,9 @@ export function ComparePage() {
   const { routerId, pair } = useParams({ from: '/routers/$routerId/backups/$pair' });
   const ids = readPair(pair);
   const mayRead = useMay('operator');
-  if (!ids) return <PageHead crumb={<BackupsCrumb routerId={routerId} />} title="The address names no two backups" />;
+  if (!ids) return <PageHead crumb={<BackupsCrumb routerId={routerId} />} title={words.compare.noPair} />;
   if (!mayRead) {
-    return (
-      <PageHead
-        crumb={<BackupsCrumb routerId={routerId} />}
-        title="What changed"
-        sentence="Operators and administrators compare backups."
-      />
-    );
+    return <PageHead crumb={<BackupsCrumb routerId={routerId} />} title={words.compare.title} sentence={words.compare.mayNot} />;
   }
   return <Compared routerId={routerId} from={ids.from} to={ids.to} />;
 }
@@ -44,22 +40,24 @@ function Compared({ routerId, from, to }: { routerId: string; from: string; to: 
     );
   };
   if (diff.error && !diff.data)
-    return <MissingRecord error={diff.error} what="comparison" list={{ href: `/routers/${routerId}/backups`, name: 'Backups' }} />;
+    return (
+      <MissingRecord
+        error={diff.error}
+        what={words.compare.comparison}
+        list={{ href: `/routers/${routerId}/backups`, name: words.backups }}
+      />
+    );
   return (
     <>
       <PageHead
         crumb={<BackupsCrumb routerId={routerId} />}
-        title="What changed"
-        sentence={
-          <>
-            from {name(from)} to {name(to)}
-          </>
-        }
-        actions={diff.data?.changed ? <CopyButton text={diff.data.diff} label="the comparison" /> : null}
+        title={words.compare.title}
+        sentence={fill(words.compare.pair, { older: name(from), newer: name(to) })}
+        actions={diff.data?.changed ? <CopyButton text={diff.data.diff} label={words.compare.copy} /> : null}
       />
-      <nav className="tabs" aria-label="View">
+      <nav className="tabs" aria-label={words.compare.view}>
         <Link to="." search={{}} className={view === undefined ? 'on' : ''} aria-current={view === undefined ? 'page' : undefined}>
-          One column
+          {words.compare.oneColumn}
         </Link>
         <Link
           to="."
@@ -67,7 +65,7 @@ function Compared({ routerId, from, to }: { routerId: string; from: string; to: 
           className={view === 'sides' ? 'on' : ''}
           aria-current={view === 'sides' ? 'page' : undefined}
         >
-          Side by side
+          {words.compare.sides}
         </Link>
       </nav>
       {diff.data ? <DiffView diff={diff.data} isSideBySide={view === 'sides'} /> : <Reading />}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { RouterLink } from '../../../parts/router-link.tsx';
+import { words } from './words.ts';
 
 /** The way back from a page below. */
 export function BackupsCrumb({ routerId }: { routerId: string }) {
@@ -7,7 +8,7 @@ export function BackupsCrumb({ routerId }: { routerId: string }) {
     <>
       <RouterLink id={routerId} className="hand id" /> /{' '}
       <Link to="/routers/$routerId/backups" params={{ routerId }} className="hand" activeOptions={{ exact: true }}>
-        Backups
+        {words.backups}
       </Link>
     </>
   );

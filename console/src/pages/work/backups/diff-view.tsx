@@ -1,6 +1,7 @@
 import type { BackupDiff } from '../../../../../client/browser.ts';
 import { countsOf, hunksOf, pairsOf } from './diff.ts';
 import type { DiffLine, Hunk } from './diff.ts';
+import { words } from './words.ts';
 
 interface Props {
   diff: BackupDiff;
@@ -11,18 +12,14 @@ const SIGNS = { same: ' ', added: '+', removed: '-' } as const;
 
 /** Two exports compared. Dates and comments of the exports do not count. */
 export function DiffView({ diff, isSideBySide = false }: Props) {
-  if (!diff.changed) return <p className="empty">The two exports are the same, apart from dates and comments.</p>;
+  if (!diff.changed) return <p className="empty">{words.diff.same}</p>;
   const hunks = hunksOf(diff.diff);
   const { added, removed } = countsOf(hunks);
   return (
     <>
-      <p className="dim diff-sum">
-        {added} added, {removed} removed
-        {diff.coarse ? '. There are too many differences for the shortest comparison' : ''}
-        {diff.truncated ? '. The comparison is cut off here; download both exports for the rest' : ''}
-      </p>
+      <p className="dim diff-sum">{words.diff.sum({ added, removed, isCoarse: diff.coarse, isCut: diff.truncated })}</p>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
-      <div className={isSideBySide ? 'diff two' : 'diff'} role="group" aria-label="Differences" tabIndex={0}>
+      <div className={isSideBySide ? 'diff two' : 'diff'} role="group" aria-label={words.diff.title} tabIndex={0}>
         {hunks.map((hunk, index) => (
           // A hunk has no other name than its place.
           // oxlint-disable-next-line react/no-array-index-key
@@ -37,9 +34,7 @@ function HunkView({ hunk, isSideBySide }: { hunk: Hunk; isSideBySide: boolean })
   const first = hunk.lines[0];
   return (
     <div className="hunk">
-      <p className="hunk-head">
-        {hunk.menu === '' ? '' : `${hunk.menu}, `}from line {first?.before ?? first?.after ?? 1}
-      </p>
+      <p className="hunk-head">{words.diff.place(hunk.menu, first?.before ?? first?.after ?? 1)}</p>
       {isSideBySide
         ? pairsOf(hunk.lines).map((pair, index) => (
             // oxlint-disable-next-line react/no-array-index-key -- lines have no other name than their place

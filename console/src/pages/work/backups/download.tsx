@@ -2,10 +2,9 @@ import { useState } from 'react';
 import type { Backup } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { sizeOf } from '../../../parts/sizes.ts';
+import { words } from './words.ts';
 
 type Part = Backup['parts'][number];
-
-const NAMES: Record<Part['part'], string> = { binary: 'binary', export: 'export', export_after: 'export after' };
 
 interface Props {
   routerId: string;
@@ -33,12 +32,11 @@ export function DownloadButton({ routerId, identity, backup, part: { part, size,
     <button
       type="button"
       className="btn quiet sm"
-      title={`SHA-256 ${sha256}`}
+      title={words.file.digest(sha256)}
       disabled={state === 'reading'}
       onClick={() => void download()}
     >
-      {state === 'failed' ? 'Not read, try again: ' : ''}
-      {NAMES[part]} <span className="faint">{sizeOf(size)}</span>
+      {state === 'failed' ? words.file.failed(words.files[part]) : words.files[part]} <span className="faint">{sizeOf(size)}</span>
     </button>
   );
 }

@@ -1,22 +1,18 @@
 import { CopyLine } from '../../../parts/copy.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { words } from './words.ts';
 
 /** How a backup comes back to a router. The control plane does not do it: it replaces everything, and somebody should stand beside it. */
 export function Restore() {
   return (
-    <Section title="Bring one back">
+    <Section title={words.restore.title}>
       <div className="prose restore">
-        <p>
-          <b>The whole router, same device:</b> download the binary, upload it to the router (WinBox, Files, or scp), then load it. The
-          router reboots with everything as it was, its users and keys included.
-        </p>
-        <CopyLine text='/system backup load name=FILE.backup password=""' label="the command" />
-        <p>
-          <b>Parts of it, or another device:</b> download the export, keep the lines that you want, upload it, then import it. Lines that
-          exist already stop the import with an error.
-        </p>
-        <CopyLine text="/import file-name=FILE.rsc verbose=yes" label="the command" />
-        <p className="dim">An export never holds the passwords of the router's users.</p>
+        <p>{fill(words.restore.whole, { what: <b>{words.restore.wholeWhat}</b> })}</p>
+        <CopyLine text={words.restore.wholeCommand} label={words.restore.copy} />
+        <p>{fill(words.restore.parts, { what: <b>{words.restore.partsWhat}</b> })}</p>
+        <CopyLine text={words.restore.partsCommand} label={words.restore.copy} />
+        <p className="dim">{words.restore.passwords}</p>
       </div>
     </Section>
   );

@@ -4,12 +4,14 @@ import { useList } from '../../../data/use-list.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { shownZone } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
+import { words } from './words.ts';
 
 /** The schedule that exports a router every night: that of its site, otherwise that of the team. */
 export function Schedules({ siteId }: { siteId: string | null }) {
@@ -22,11 +24,11 @@ export function Schedules({ siteId }: { siteId: string | null }) {
   const schedule = ofSite ?? records.find((one) => one.site_id === null);
   return (
     <Section
-      title="Every night"
+      title={words.schedule.title}
       aside={
         mayEdit && !isFirst && !isUnread ? (
           <button type="button" className="btn quiet sm" onClick={() => setEditing(schedule ?? 'new')}>
-            {schedule ? 'Change' : 'Set a time'}
+            {schedule ? words.schedule.change : words.schedule.set}
           </button>
         ) : undefined
       }
@@ -35,48 +37,41 @@ export function Schedules({ siteId }: { siteId: string | null }) {
         <p className="schedule">
           {schedule.enabled ? (
             <>
-              Exported at <b>{schedule.time}</b> by the clocks of its site
-              {schedule.next_at === null ? null : (
-                <>
-                  , next <Moment at={schedule.next_at} />
-                </>
-              )}
-              . The newest {schedule.keep} are kept.
+              {fill(schedule.next_at === null ? words.schedule.at : words.schedule.atAndNext, {
+                time: <b>{schedule.time}</b>,
+                next: <Moment at={schedule.next_at} />,
+              })}{' '}
+              {words.schedule.keeps(schedule.keep)}
             </>
           ) : (
-            'Its schedule is switched off.'
+            words.schedule.isOff
           )}{' '}
-          <span className="dim">{ofSite ? 'It is that of its site.' : 'It is that of the whole team.'}</span>
+          <span className="dim">{ofSite ? words.schedule.ofSite : words.schedule.ofTeam}</span>
           {mayEdit ? (
             <button type="button" className="btn quiet sm" onClick={() => setRemoving(schedule)}>
-              Remove
+              {words.schedule.remove}
             </button>
           ) : null}
         </p>
       ) : isUnread ? (
-        <ReadingFailed error={error} what="Schedules" />
+        <ReadingFailed error={error} what={words.schedule.schedules} />
       ) : (
         <p className="empty">
-          {isFirst
-            ? 'Reading'
-            : `No schedule exports this router. ${mayEdit ? '' : 'People with the role admin set one for the team or a site.'}`}
+          {isFirst ? words.schedule.reading : mayEdit ? words.schedule.none : `${words.schedule.none} ${words.schedule.mayNot}`}
         </p>
       )}
       {editing ? <ScheduleDialog schedule={editing === 'new' ? undefined : editing} onClose={() => setEditing(undefined)} /> : null}
       {removing ? (
         <Confirm
-          title="Remove this schedule?"
-          action="Remove it"
+          title={words.removeSchedule.title}
+          action={words.removeSchedule.remove}
           operation="deleteBackupSchedule"
           input={{ path: { backup_schedule_id: removing.id } }}
           stale={['backups']}
           onClose={() => setRemoving(undefined)}
         >
           <p>
-            {removing.site_id === null
-              ? 'The routers of the team are no longer exported every night, except where a site has its own schedule.'
-              : 'The routers of this site are exported by the schedule of the team, if it has one.'}{' '}
-            Backups that were taken stay.
+            {removing.site_id === null ? words.removeSchedule.ofTeam : words.removeSchedule.ofSite} {words.removeSchedule.stay}
           </p>
         </Confirm>
       ) : null}
@@ -100,10 +95,7 @@ function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | unde
     return schedule ? change.send({ path: { backup_schedule_id: schedule.id }, body }) : create.send({ body });
   }
   return (
-    <Dialog
-      title={schedule?.site_id ? 'Export the routers of this site every night' : 'Export every router of the team every night'}
-      onClose={onClose}
-    >
+    <Dialog title={schedule?.site_id ? words.scheduleDialog.titleOfSite : words.scheduleDialog.titleOfTeam} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -111,32 +103,32 @@ function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | unde
         }}
       >
         <TextField
-          label="At"
+          label={words.scheduleDialog.at}
           name="time"
-          hint="By the clocks of each router's site"
+          hint={words.scheduleDialog.atHint}
           state={state}
           value={time}
           onChange={setTime}
           input={{ type: 'time', required: true }}
         />
         <TextField
-          label="Time zone"
+          label={words.scheduleDialog.zone}
           name="time_zone"
-          hint="For routers whose site has none"
+          hint={words.scheduleDialog.zoneHint}
           state={state}
           value={zone}
           onChange={setZone}
         />
         <TextField
-          label="Keep"
+          label={words.scheduleDialog.keep}
           name="keep"
-          hint="The newest so many of each router, 1 to 50"
+          hint={words.scheduleDialog.keepHint}
           state={state}
           value={keep}
           onChange={setKeep}
           input={{ inputMode: 'numeric' }}
         />
-        <CheckField label="Switched on" isChecked={enabled} onChange={setEnabled} />
+        <CheckField label={words.scheduleDialog.on} isChecked={enabled} onChange={setEnabled} />
         <Outcome
           state={state}
           onLookAgain={() => void answered((schedule ? change : create).lookAgain())}
@@ -144,10 +136,10 @@ function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | unde
         />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.scheduleDialog.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={state.kind === 'sending'}>
-            Keep it
+            {words.scheduleDialog.save}
           </button>
         </div>
       </form>

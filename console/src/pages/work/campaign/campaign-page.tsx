@@ -4,6 +4,7 @@ import type { Campaign, CampaignTarget } from '../../../../../client/browser.ts'
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { Outcome } from '../../../parts/form.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -15,15 +16,15 @@ import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { cautionOf } from '../run/caution.ts';
-import { countOf } from '../words.ts';
 import { Groups } from './groups.tsx';
 import { Matrix } from './matrix.tsx';
+import { MOST_LISTED, TargetList } from './target-list.tsx';
 import { NotAsWished, RunningNow, TargetsOf } from './target-lists.tsx';
 import { CampaignTally } from './tally.tsx';
 import { useAllTargets } from './use-targets.ts';
 import { Waves } from './waves-view.tsx';
 import { wavesOf } from './waves.ts';
-import { campaignSentence, failuresOf, workOfCampaign } from './words.ts';
+import { campaignSentence, failuresOf, words, workOfCampaign } from './words.ts';
 import '../work.css';
 
 /** One campaign: where its front is, what became of each router, and when it stops by itself. */
@@ -31,7 +32,7 @@ export function CampaignPage() {
   const { campaignId } = useParams({ from: '/campaigns/$campaignId' });
   const campaign = useRecord('campaigns', 'getCampaign', { path: { campaign_id: campaignId } });
   if (campaign.error && !campaign.data)
-    return <MissingRecord error={campaign.error} what="campaign" list={{ href: '/campaigns', name: 'Campaigns' }} />;
+    return <MissingRecord error={campaign.error} what={words.campaign} list={{ href: '/campaigns', name: words.campaigns }} />;
   if (!campaign.data) return <Reading />;
   return <Found campaign={campaign.data} />;
 }
@@ -49,16 +50,18 @@ function Found({ campaign }: { campaign: Campaign }) {
         crumb={
           <>
             <Link to="/campaigns" className="hand" activeOptions={{ exact: true }}>
-              Campaigns
+              {words.campaigns}
             </Link>{' '}
-            / <span title={exactTime(campaign.created_at)}>started {shortTime(campaign.created_at)}</span>, fixed list of{' '}
-            {countOf(campaign.target_count, 'router')}
+            /{' '}
+            {fill(words.head.list(campaign.target_count), {
+              started: <span title={exactTime(campaign.created_at)}>{words.head.started(shortTime(campaign.created_at))}</span>,
+            })}
           </>
         }
         title={
           <span className="named">
             <WorkLamp work={workOfCampaign(campaign)} size={15} />
-            <b>{campaign.description === '' ? 'Without a description' : campaign.description}.</b> <span>{strong}</span> {weak}
+            <b>{campaign.description === '' ? words.head.noDescription : campaign.description}.</b> <span>{strong}</span> {weak}
           </span>
         }
         actions={<Controls campaign={campaign} />}
@@ -75,7 +78,7 @@ function Found({ campaign }: { campaign: Campaign }) {
                 now={now}
                 isGoingOn={isGoingOn}
               />
-              <Matrix targets={targets} />
+              {targets.length <= MOST_LISTED ? <TargetList campaignId={campaign.id} targets={targets} /> : <Matrix targets={targets} />}
               {show === undefined ? null : (
                 <TargetsOf targets={targets} work={show} onClose={() => void navigate({ search: {}, replace: true })} />
               )}
@@ -86,7 +89,7 @@ function Found({ campaign }: { campaign: Campaign }) {
         <div>
           {targets === undefined ? null : <Lists targets={targets} now={now} />}
           <Groups campaignId={campaign.id} />
-          <Section title="Script" small={scriptSmall(campaign)}>
+          <Section title={words.script.title} small={scriptSmall(campaign)}>
             <ScriptView script={campaign.script} risky={cautionOf(campaign.script).lines} />
           </Section>
         </div>
@@ -96,7 +99,7 @@ function Found({ campaign }: { campaign: Campaign }) {
 }
 
 function scriptSmall({ make_backup: hasBackup, undo_unless_reachable_seconds: guard }: Campaign): string {
-  return [hasBackup ? 'backup first' : 'no backup', guard === null ? 'no guard' : `guard ${guard} s`].join(', ');
+  return words.script.conditions(hasBackup, guard);
 }
 
 function Lists({ targets, now }: { targets: readonly CampaignTarget[]; now: number }) {
@@ -126,24 +129,21 @@ function Controls({ campaign }: { campaign: Campaign }) {
         disabled={write.state.kind === 'sending'}
         onClick={() => void write.send(input)}
       >
-        {isPaused ? 'Go on' : 'Pause'}
+        {isPaused ? words.head.goOn : words.head.pause}
       </button>
       <button type="button" className="btn danger" onClick={() => setCanceling(true)}>
-        Cancel the campaign
+        {words.head.cancel}
       </button>
       {isCanceling ? (
         <Confirm
-          title="Cancel this campaign?"
-          action="Cancel the campaign"
+          title={words.cancel.title}
+          action={words.cancel.cancel}
           operation="cancelCampaign"
           input={input}
           stale={['campaigns', 'jobs', 'overview']}
           onClose={() => setCanceling(false)}
         >
-          <p>
-            {countOf(campaign.counts.waiting, 'router')} {campaign.counts.waiting === 1 ? 'gets' : 'get'} no job. Jobs that wait are taken
-            back. Scripts that have begun go on to their end.
-          </p>
+          <p>{words.cancel.what(campaign.counts.waiting)}</p>
         </Confirm>
       ) : null}
     </>
@@ -157,16 +157,16 @@ function StopRule({ campaign }: { campaign: Campaign }) {
   const { abort_after_failures: most, abort_at_percent: percent, canary_count: canaries } = campaign;
   const failures = failuresOf(campaign);
   return (
-    <Section title="Stops by itself" small="whichever comes first">
+    <Section title={words.stopRule.title} small={words.stopRule.order}>
       <div className="rules">
-        {canaries === 0 ? null : <span>when {canaries === 1 ? 'its canary fails' : `one of ${canaries} canaries fails`}</span>}
+        {canaries === 0 ? null : <span>{words.stopRule.canaries(canaries)}</span>}
         {most === null ? null : (
           <span className="c-not">
-            <span className="ink">at {most} failed</span>{' '}
+            <span className="ink">{words.stopRule.at(most)}</span>{' '}
             {most > MOST_PIPS ? (
-              `has ${failures}`
+              words.stopRule.has(failures)
             ) : (
-              <span className="pips" role="img" aria-label={`${failures} so far`}>
+              <span className="pips" role="img" aria-label={words.stopRule.soFar(failures)}>
                 {Array.from({ length: most }, (_none, index) => (
                   // oxlint-disable-next-line react/no-array-index-key
                   <i key={index} className={index < failures ? 'f' : undefined} />
@@ -175,8 +175,8 @@ function StopRule({ campaign }: { campaign: Campaign }) {
             )}
           </span>
         )}
-        {percent === null ? null : <span>at {percent} % failed, from the fifth result on</span>}
-        {most === null && percent === null ? <span className="dim">failures of the others do not stop it</span> : null}
+        {percent === null ? null : <span>{words.stopRule.percent(percent)}</span>}
+        {most === null && percent === null ? <span className="dim">{words.stopRule.none}</span> : null}
       </div>
     </Section>
   );

@@ -4,26 +4,20 @@ import { useRecord } from '../../../data/use-record.ts';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { workClass } from '../../../parts/work-lamp.tsx';
-import { countOf, reasonWords } from '../words.ts';
-import { workOfTarget } from './words.ts';
-
-/** Groups that are read; the largest come first. */
-const READ = 50;
+import { reasonWords } from '../words.ts';
+import { READ_GROUPS, firstLineOf } from './said.ts';
+import { words, workOfTarget } from './words.ts';
 
 /** Routers whose scripts printed the same. */
 export function Groups({ campaignId }: { campaignId: string }) {
-  const { data } = useRecord(TARGETS, 'getCampaignGroups', { path: { campaign_id: campaignId }, query: { limit: READ } });
+  const { data } = useRecord(TARGETS, 'getCampaignGroups', { path: { campaign_id: campaignId }, query: { limit: READ_GROUPS } });
   return (
-    <Section title="Said the same" small={data ? countOf(data.total, 'group') : undefined}>
-      {data?.groups.length === 0 ? <p className="empty">No router has a result yet.</p> : null}
+    <Section title={words.groups.title} small={data ? words.groups.count(data.total) : undefined}>
+      {data?.groups.length === 0 ? <p className="empty">{words.groups.empty}</p> : null}
       {data?.groups.map((group) => (
         <Group key={`${group.status} ${group.output_hash}`} group={group} />
       ))}
-      {data && data.total > data.groups.length ? (
-        <p className="hint">
-          The largest {data.groups.length} of {data.total} groups.
-        </p>
-      ) : null}
+      {data && data.total > data.groups.length ? <p className="hint">{words.groups.largest(data.groups.length, data.total)}</p> : null}
     </Section>
   );
 }
@@ -31,13 +25,13 @@ export function Groups({ campaignId }: { campaignId: string }) {
 function Group({ group }: { group: OutputGroup }) {
   const { count, status, output, error, reason, router_ids: ids } = group;
   const text = error ?? output ?? '';
-  const first = text.split('\n').find((line) => line.trim() !== '');
+  const first = firstLineOf(text);
   return (
     <details className="said-same">
       <summary>
         <b className="num">{count}</b>
         <span className={status === 'completed' ? 'mono dim el' : `mono el ${workClass(workOfTarget({ status, reason }))}`}>
-          {first ?? (reason === null ? 'printed nothing' : reasonWords(reason))}
+          {first ?? (reason === null ? words.groups.nothing : reasonWords(reason))}
         </span>
       </summary>
       {text === '' ? null : <pre className="said">{text}</pre>}
@@ -47,7 +41,7 @@ function Group({ group }: { group: OutputGroup }) {
             <RouterLink id={id} />{' '}
           </span>
         ))}
-        {count > ids.length ? <span className="dim">and {count - ids.length} more</span> : null}
+        {count > ids.length ? <span className="dim">{words.groups.more(count - ids.length)}</span> : null}
       </p>
     </details>
   );

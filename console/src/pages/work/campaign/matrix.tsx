@@ -9,7 +9,7 @@ import type { Work } from '../../../parts/work.ts';
 import { reasonWords } from '../words.ts';
 import { cellOf, indexAt, planOf } from './matrix-plan.ts';
 import type { MatrixPlan } from './matrix-plan.ts';
-import { workOfTarget } from './words.ts';
+import { words, workOfTarget } from './words.ts';
 
 const LEGEND: readonly Work[] = ['running', 'failed', 'rolled_back', 'unknown', 'expired', 'waiting'];
 
@@ -44,13 +44,13 @@ export function Matrix({ targets }: { targets: readonly CampaignTarget[] }) {
   const target = pointed === undefined ? undefined : targets[pointed];
   return (
     <Section
-      title="Targets"
-      small={`${targets.length.toLocaleString('en')}, in the order they run`}
+      title={words.matrix.title}
+      small={words.matrix.order(targets.length.toLocaleString('en'))}
       aside={
         <span className="legend" aria-hidden="true">
           <span className="lamp">
             <i className="dot-done" />
-            done
+            {words.matrix.done}
           </span>
           {LEGEND.map((work) => (
             <span className="lamp" key={work}>
@@ -78,19 +78,24 @@ export function Matrix({ targets }: { targets: readonly CampaignTarget[] }) {
       </div>
       <p className="t2 dim pointed" aria-hidden="true">
         {target
-          ? `${routers.get(target.router_id)?.identity ?? 'a removed router'}: ${workWord(workOfTarget(target))}${target.reason === null ? '' : `, ${reasonWords(target.reason)}`}`
+          ? words.matrix.pointed(
+              routers.get(target.router_id)?.identity ?? words.matrix.removed,
+              workWord(workOfTarget(target)),
+              reasonWords(target.reason),
+            )
           : canaries > 0
-            ? `The ${canaries === 1 ? 'canary stands' : `${canaries} canaries stand`} apart, at the left.`
+            ? words.matrix.canaries(canaries)
             : ''}
       </p>
     </Section>
   );
 }
 
-function summaryOf(targets: readonly CampaignTarget[]): string {
+/** How many routers have which result, for whom the picture is not. */
+export function summaryOf(targets: readonly CampaignTarget[]): string {
   const counts = new Map<Work, number>();
   for (const target of targets) counts.set(workOfTarget(target), (counts.get(workOfTarget(target)) ?? 0) + 1);
-  return `Targets: ${[...counts].map(([work, count]) => `${count} ${workWord(work)}`).join(', ')}`;
+  return words.matrix.summary([...counts].map(([work, count]) => [workWord(work), count]));
 }
 
 const TOKENS: Record<Work, string> = {

@@ -8,7 +8,7 @@ import { lengthOf } from '../../../parts/times.ts';
 import { WorkLamp, workWord } from '../../../parts/work-lamp.tsx';
 import type { Work } from '../../../parts/work.ts';
 import { reasonWords } from '../words.ts';
-import { workOfTarget } from './words.ts';
+import { words, workOfTarget } from './words.ts';
 
 /** Lines of the lists beside the matrix. */
 const BESIDE = 6;
@@ -20,14 +20,13 @@ export function RunningNow({ targets, now }: { targets: readonly CampaignTarget[
   const running = targets.filter(({ status }) => status === 'running' || status === 'pending');
   if (running.length === 0) return null;
   return (
-    <Section title="Under way" small={running.length}>
+    <Section title={words.targets.underWay} small={running.length}>
       {running.slice(0, BESIDE).map((target) => (
         <div className="line target" key={target.router_id}>
           <WorkLamp work={workOfTarget(target)} />
           <TargetLink target={target} />
           <span className="num dim">
-            {target.status === 'pending' ? 'waits ' : ''}
-            {target.started_at === null ? '' : lengthOf(now - Date.parse(target.started_at))}
+            {target.status === 'pending' ? words.targets.waits(lengthSince(target.started_at, now)) : lengthSince(target.started_at, now)}
           </span>
         </div>
       ))}
@@ -36,11 +35,15 @@ export function RunningNow({ targets, now }: { targets: readonly CampaignTarget[
   );
 }
 
+function lengthSince(at: string | null, now: number): string {
+  return at === null ? '' : lengthOf(now - Date.parse(at));
+}
+
 export function NotAsWished({ targets }: { targets: readonly CampaignTarget[] }) {
   const bad = targets.filter((target) => BAD.has(workOfTarget(target)));
   if (bad.length === 0) return null;
   return (
-    <Section title="Not as wished" small={bad.length}>
+    <Section title={words.targets.notAsWished} small={bad.length}>
       {bad.slice(0, BESIDE).map((target) => (
         <div className="line target two" key={target.router_id}>
           <WorkLamp work={workOfTarget(target)} />
@@ -62,7 +65,7 @@ function More({ targets, work }: { targets: readonly CampaignTarget[]; work: Wor
   return (
     <p className="line">
       <Link to="." search={{ show: work }} replace className="hand">
-        {targets.length - BESIDE} more
+        {words.targets.more(targets.length - BESIDE)}
       </Link>
     </p>
   );
@@ -74,15 +77,15 @@ export function TargetsOf({ targets, work, onClose }: { targets: readonly Campai
   const found = targets.filter((target) => matches(target, work));
   return (
     <Section
-      title={`Routers: ${workWord(work)}`}
+      title={words.targets.with(workWord(work))}
       small={found.length}
       aside={
         <button type="button" className="btn quiet sm" onClick={onClose}>
-          Close
+          {words.targets.close}
         </button>
       }
     >
-      {found.length === 0 ? <p className="empty">None.</p> : null}
+      {found.length === 0 ? <p className="empty">{words.targets.none}</p> : null}
       {found.slice(0, count).map((target) => (
         <div className="line target" key={target.router_id}>
           <WorkLamp work={workOfTarget(target)} />
@@ -94,7 +97,7 @@ export function TargetsOf({ targets, work, onClose }: { targets: readonly Campai
       ))}
       {found.length > count ? (
         <button type="button" className="btn quiet" onClick={() => setCount(count + STEP)}>
-          {found.length - count} more
+          {words.targets.more(found.length - count)}
         </button>
       ) : null}
     </Section>
@@ -110,9 +113,9 @@ function matches(target: CampaignTarget, work: Work): boolean {
 }
 
 /** Leads to the router's job; before there is one, to the router. */
-function TargetLink({ target }: { target: CampaignTarget }) {
+export function TargetLink({ target }: { target: CampaignTarget }) {
   const { routers } = useFleet();
-  const name = routers.get(target.router_id)?.identity ?? `removed router ${target.router_id.slice(-8)}`;
+  const name = routers.get(target.router_id)?.identity ?? words.targets.removed(target.router_id.slice(-8));
   if (target.job_id === null)
     return (
       <Link to="/routers/$routerId" params={{ routerId: target.router_id }} className="id b">

@@ -1,6 +1,7 @@
 import { Section } from '../../../parts/section.tsx';
 import { secondsTime, shortTime } from '../../../parts/times.ts';
 import type { Wave } from './waves.ts';
+import { words } from './words.ts';
 
 /** Within so little time minutes do not tell the moments apart. */
 const SHORT_MS = 10 * 60_000;
@@ -21,14 +22,14 @@ export function Waves({ waves, now, isGoingOn }: Props) {
   const onAxis = to - from < SHORT_MS ? secondsTime : timeOf;
   const front = place(now);
   return (
-    <Section title="Waves" small="the list in the order it runs">
-      <div className="waves" role="table" aria-label="Waves">
+    <Section title={words.waves.title} small={words.waves.order}>
+      <div className="waves" role="table" aria-label={words.waves.title}>
         <div role="row" className="wave wave-head">
           <span role="columnheader">
-            <span className="sr">Routers</span>
+            <span className="sr">{words.waves.routers}</span>
           </span>
           <span role="columnheader" className="tl-axis m-no">
-            <span className="sr">When</span>
+            <span className="sr">{words.waves.when}</span>
             <i className="first">{onAxis(from)}</i>
             {isGoingOn && front > 12 && front < 84 ? (
               <i style={{ left: `${front}%` }} className="b">
@@ -40,13 +41,13 @@ export function Waves({ waves, now, isGoingOn }: Props) {
             </i>
           </span>
           <span role="columnheader">
-            <span className="sr">Results</span>
+            <span className="sr">{words.waves.results}</span>
           </span>
         </div>
         {waves.map((wave) => (
           <div role="row" className="wave" key={wave.name}>
             <span role="cell" className="el">
-              <b>{wave.name}</b> {wave.name === 'Canaries' ? <span className="dim">{wave.size}</span> : null}
+              <b>{wave.name}</b> {wave.name === words.waves.canaries ? <span className="dim">{wave.size}</span> : null}
             </span>
             <span role="cell" className="ph m-no" aria-hidden="true">
               {wave.expected ? (
@@ -76,14 +77,14 @@ function timeOf(at: number): string {
 
 function resultWords({ counts, from, expected }: Wave, isGoingOn: boolean): string {
   if (from === null) {
-    if (!isGoingOn) return 'never started';
-    return expected === null ? 'waits' : `about ${timeOf(expected.from)} to ${timeOf(expected.until)}`;
+    if (!isGoingOn) return words.waves.neverStarted;
+    return expected === null ? words.waves.waits : words.waves.expected(timeOf(expected.from), timeOf(expected.until));
   }
   const parts = [
-    counts.done > 0 ? `${counts.done} done` : '',
-    counts.running > 0 ? `${counts.running} under way` : '',
-    counts.bad > 0 ? `${counts.bad} not as wished` : '',
-    counts.waiting > 0 ? `${counts.waiting} ${isGoingOn ? 'wait' : 'not run'}` : '',
+    counts.done > 0 ? words.waves.done(counts.done) : '',
+    counts.running > 0 ? words.waves.underWay(counts.running) : '',
+    counts.bad > 0 ? words.waves.notAsWished(counts.bad) : '',
+    counts.waiting > 0 ? (isGoingOn ? words.waves.wait(counts.waiting) : words.waves.notRun(counts.waiting)) : '',
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

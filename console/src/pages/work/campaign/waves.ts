@@ -1,4 +1,5 @@
 import type { CampaignTarget } from '../../../../../client/browser.ts';
+import { words } from './words.ts';
 
 /** A stretch of the list of routers, in the order in which they get their jobs. */
 export interface Wave {
@@ -31,12 +32,12 @@ export function wavesOf(targets: readonly CampaignTarget[], pace: Pace): Wave[] 
   const others = targets.filter(({ canary }) => !canary);
   const size = Math.max(1, Math.ceil(others.length / STRETCHES));
   const perTarget = msPerTarget(others, pace);
-  const waves: Wave[] = canaries.length === 0 ? [] : [waveOf('Canaries', canaries)];
+  const waves: Wave[] = canaries.length === 0 ? [] : [waveOf(words.waves.canaries, canaries)];
   const firstWaiting = others.findIndex(({ started_at: at }) => at === null);
   for (let at = 0; at < others.length; at += size) {
     const stretch = others.slice(at, at + size);
     const first = canaries.length + at + 1;
-    const wave = waveOf(stretch.length === 1 ? `Router ${first}` : `Routers ${first} to ${first + stretch.length - 1}`, stretch);
+    const wave = waveOf(words.waves.stretch(first, first + stretch.length - 1), stretch);
     if (pace.isGoingOn && perTarget !== undefined && wave.until === null) {
       const before = Math.max(0, at - Math.max(0, firstWaiting));
       const left = at + stretch.length - Math.max(at, firstWaiting === -1 ? at + stretch.length : firstWaiting);

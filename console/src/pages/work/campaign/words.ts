@@ -1,5 +1,102 @@
 import type { Campaign, CampaignTarget } from '../../../../../client/browser.ts';
+import { numberWords } from '../../../parts/sizes.ts';
 import type { Work } from '../../../parts/work.ts';
+import { countOf } from '../words.ts';
+
+export const words = {
+  campaigns: 'Campaigns',
+  /** The record, in sentences about one that cannot be read. */
+  campaign: 'campaign',
+  head: {
+    list: (routers: number) => `{started}, fixed list of ${countOf(routers, 'router')}`,
+    started: (time: string) => `started ${time}`,
+    noDescription: 'Without a description',
+    goOn: 'Go on',
+    pause: 'Pause',
+    cancel: 'Cancel the campaign',
+  },
+  cancel: {
+    title: 'Cancel this campaign?',
+    cancel: 'Cancel the campaign',
+    what: (routers: number) =>
+      `${countOf(routers, 'router')} ${routers === 1 ? 'gets' : 'get'} no job. Jobs that wait are taken back. Scripts that have begun go on to their end.`,
+  },
+  script: {
+    title: 'Script',
+    conditions: (hasBackup: boolean, guardSeconds: number | null) =>
+      [hasBackup ? 'backup first' : 'no backup', guardSeconds === null ? 'no guard' : `guard ${guardSeconds} s`].join(', '),
+  },
+  stopRule: {
+    title: 'Stops by itself',
+    order: 'whichever comes first',
+    canaries: (count: number) => (count === 1 ? 'when its canary fails' : `when one of ${count} canaries fails`),
+    at: (failures: number) => `at ${failures} failed`,
+    has: (failures: number) => `has ${failures}`,
+    soFar: (failures: number) => `${failures} so far`,
+    percent: (percent: number) => `at ${percent} % failed, from the fifth result on`,
+    none: 'failures of the others do not stop it',
+  },
+  groups: {
+    title: 'Said the same',
+    count: (count: number) => countOf(count, 'group'),
+    empty: 'No router has a result yet.',
+    largest: (shown: number, all: number) => `The largest ${shown} of ${all} groups.`,
+    nothing: 'printed nothing',
+    more: (routers: number) => `and ${numberWords(routers)} more`,
+  },
+  matrix: {
+    title: 'Targets',
+    order: (count: string) => `${count}, in the order they run`,
+    done: 'done',
+    removed: 'a removed router',
+    pointed: (router: string, state: string, reason: string) => `${router}: ${state}${reason === '' ? '' : `, ${reason}`}`,
+    canaries: (count: number) =>
+      count === 1 ? 'The canary stands apart, at the left.' : `The ${count} canaries stand apart, at the left.`,
+    summary: (counts: readonly (readonly [state: string, count: number])[]) =>
+      `Targets: ${counts.map(([state, count]) => `${count} ${state}`).join(', ')}`,
+  },
+  tally: {
+    title: 'Routers by result',
+    done: (percent: number) => `${percent} % of the list`,
+    running: (most: number) => `at most ${most} under way`,
+    haveJob: (count: number) => (count === 1 ? '1 has its job' : `${count} have their job`),
+    noJob: 'no job yet',
+    stopsAt: (failures: number) => `stops at ${failures}`,
+    stopsNothing: 'stops nothing by number',
+    unknown: 'counts as failed',
+    expired: 'expired',
+    neverRan: 'never ran',
+    skipped: 'no job, or taken back',
+  },
+  targets: {
+    underWay: 'Under way',
+    waits: (length: string) => `waits ${length}`,
+    notAsWished: 'Not as wished',
+    more: (count: number) => `${numberWords(count)} more`,
+    with: (result: string) => `Routers: ${result}`,
+    close: 'Close',
+    none: 'None.',
+    canary: 'canary',
+    removed: (id: string) => `removed router ${id}`,
+  },
+  waves: {
+    title: 'Waves',
+    order: 'the list in the order it runs',
+    routers: 'Routers',
+    when: 'When',
+    results: 'Results',
+    canaries: 'Canaries',
+    stretch: (first: number, last: number) => (first === last ? `Router ${first}` : `Routers ${first} to ${last}`),
+    neverStarted: 'never started',
+    waits: 'waits',
+    expected: (from: string, until: string) => `about ${from} to ${until}`,
+    done: (count: number) => `${count} done`,
+    underWay: (count: number) => `${count} under way`,
+    notAsWished: (count: number) => `${count} not as wished`,
+    wait: (count: number) => `${count} wait`,
+    notRun: (count: number) => `${count} not run`,
+  },
+};
 
 type Counted = Pick<Campaign, 'counts'>;
 
@@ -70,6 +167,6 @@ export function campaignSentence(campaign: Campaign): { strong: string; weak: st
 
 function restWords(failures: number, canceled: number): string {
   return [...(failures === 0 ? [] : [`${failures} failed`]), ...(canceled === 0 ? [] : [`${canceled} canceled`])]
-    .map((words) => `, ${words}`)
+    .map((rest) => `, ${rest}`)
     .join('');
 }

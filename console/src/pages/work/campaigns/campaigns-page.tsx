@@ -8,11 +8,12 @@ import type { Column } from '../../../parts/record-table.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { failuresOf, settledOf, stateWord, workOfCampaign } from '../campaign/words.ts';
+import { words } from './words.ts';
 import '../work.css';
 
 const COLUMNS: readonly Column<Campaign>[] = [
   {
-    title: 'State',
+    title: words.columns.state,
     width: 'minmax(140px, .8fr)',
     cell: (campaign) => (
       <span className="lamp">
@@ -23,18 +24,28 @@ const COLUMNS: readonly Column<Campaign>[] = [
     className: 'el',
   },
   {
-    title: 'Campaign',
+    title: words.columns.campaign,
     width: 'minmax(160px, 1.5fr)',
     cell: (campaign) => (
       <Link to="/campaigns/$campaignId" params={{ campaignId: campaign.id }} search={{}} className="hand">
-        {campaign.description === '' ? 'without a description' : campaign.description}
+        {campaign.description === '' ? words.columns.noDescription : campaign.description}
       </Link>
     ),
     className: 'el',
   },
-  { title: 'Routers', width: '110px', cell: (campaign) => `${settledOf(campaign)} of ${campaign.target_count}`, className: 'num' },
-  { title: 'Failed', width: '64px', cell: (campaign) => failuresOf(campaign) || '', className: 'num dim', isWide: true },
-  { title: 'Started', width: '84px', cell: (campaign) => <Moment at={campaign.created_at} className="dim" />, className: 'num' },
+  {
+    title: words.columns.routers,
+    width: '110px',
+    cell: (campaign) => words.columns.settled(settledOf(campaign), campaign.target_count),
+    className: 'num',
+  },
+  { title: words.columns.failed, width: '64px', cell: (campaign) => failuresOf(campaign) || '', className: 'num dim', isWide: true },
+  {
+    title: words.columns.started,
+    width: '84px',
+    cell: (campaign) => <Moment at={campaign.created_at} className="dim" />,
+    className: 'num',
+  },
 ];
 
 /** Every campaign of the team, newest first. */
@@ -44,27 +55,26 @@ export function CampaignsPage() {
   return (
     <>
       <PageHead
-        title="Campaigns"
+        title={words.campaigns}
         actions={
           mayRun ? (
             <Link to="/campaigns/new" search={{}} className="btn main-act">
-              New campaign
+              {words.newCampaign}
             </Link>
           ) : null
         }
       />
       <RecordTable
-        label="Campaigns"
+        label={words.campaigns}
         columns={COLUMNS}
         list={list}
         keyOf={({ id }) => id}
         empty={
           <>
             <p>
-              <b>No campaign has been started.</b> A campaign runs one script on many routers: a few canaries first, then the others at a
-              rate, and it stops by itself when too many fail.
+              <b>{words.empty}</b> {words.emptyHint}
             </p>
-            {mayRun ? null : <p>People with the role operator start campaigns.</p>}
+            {mayRun ? null : <p>{words.mayNot}</p>}
           </>
         }
       />

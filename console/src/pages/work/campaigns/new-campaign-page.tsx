@@ -1,9 +1,9 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { countOf } from '../words.ts';
 import { ScriptPanel } from '../run/script-panel.tsx';
 import { TargetPicker, useTargets } from '../run/targets.tsx';
+import { words } from './words.ts';
 import '../work.css';
 
 /** A campaign is put together: which routers, what runs on them, and when it stops by itself. */
@@ -12,16 +12,16 @@ export function NewCampaignPage() {
   const navigate = useNavigate({ from: '/campaigns/new' });
   const targets = useTargets(search);
   const mayRun = useMay('operator');
-  if (!mayRun) return <PageHead title="New campaign" sentence="People with the role operator start campaigns. Yours is viewer." />;
+  if (!mayRun) return <PageHead title={words.newCampaign} sentence={words.mayNotNew} />;
   return (
     <>
       <PageHead
         crumb={
           <Link to="/campaigns" className="hand" activeOptions={{ exact: true }}>
-            Campaigns
+            {words.campaigns}
           </Link>
         }
-        title={targets.routers.length === 0 ? 'New campaign' : `New campaign on ${countOf(targets.routers.length, 'router')}`}
+        title={targets.routers.length === 0 ? words.newCampaign : words.newOn(targets.routers.length)}
       />
       <TargetPicker
         targets={targets}

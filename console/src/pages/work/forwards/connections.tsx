@@ -5,7 +5,7 @@ import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
-import { endWords } from './words.ts';
+import { endWords, words } from './words.ts';
 
 /** The newest of them are read. */
 const READ = 50;
@@ -28,21 +28,19 @@ export function Connections({ forward }: { forward: TransientForward }) {
   });
   const older = forward.connection_count - (data?.length ?? 0);
   return (
-    <Section title="Connections" small={forward.connection_count}>
-      {data?.length === 0 ? <p className="empty">Nobody has connected yet.</p> : null}
+    <Section title={words.connections.title} small={forward.connection_count}>
+      {data?.length === 0 ? <p className="empty">{words.connections.empty}</p> : null}
       {data?.map(({ id, source, opened_at: at, closed_at: end, bytes_in: sent, bytes_out: received, ended_by: endedBy }) => (
         <div className="line connection" key={id}>
           <WorkLamp work={end === null ? 'running' : endedBy === 'closed' ? 'done' : 'canceled'} size={11} />
           <span className="el">
             <b className="id">{source}</b> <span className="dim">{endWords(endedBy)}</span>
           </span>
-          <span className="num dim">
-            {sizeOf(sent)} in, {sizeOf(received)} out
-          </span>
+          <span className="num dim">{words.connections.traffic(sizeOf(sent), sizeOf(received))}</span>
           <Moment at={at} className="num dim" />
         </div>
       ))}
-      {data && older > 0 ? <p className="hint">And {older} older ones.</p> : null}
+      {data && older > 0 ? <p className="hint">{words.connections.older(older)}</p> : null}
     </Section>
   );
 }

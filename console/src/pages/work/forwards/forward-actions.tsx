@@ -6,10 +6,9 @@ import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Outcome, SelectField, TextField } from '../../../parts/form.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { countOf } from '../words.ts';
 import { LENGTHS } from './forward-form.ts';
 import type { Minutes } from './forward-form.ts';
-import { endpoint } from './words.ts';
+import { endpoint, words } from './words.ts';
 
 /** Extend, give another source, close. */
 export function ForwardActions({ forward, isOpen }: { forward: TransientForward; isOpen: boolean }) {
@@ -20,26 +19,23 @@ export function ForwardActions({ forward, isOpen }: { forward: TransientForward;
   return (
     <>
       <button type="button" className="btn" onClick={() => setAsking('change')}>
-        Extend
+        {words.acts.extend}
       </button>
       <button type="button" className="btn danger" onClick={() => setAsking('close')}>
-        Close it now
+        {words.acts.close}
       </button>
       {asking === 'change' ? <ChangeDialog forward={forward} onClose={close} /> : null}
       {asking === 'close' ? (
         <Confirm
-          title={`Close the forward to ${endpoint(forward.dst_address, forward.dst_port)}?`}
-          action="Close it now"
+          title={words.closing.title(endpoint(forward.dst_address, forward.dst_port))}
+          action={words.closing.close}
           operation="revokeForward"
           input={{ path: { router_id: forward.router_id, id: forward.id } }}
           stale={['forwards', 'overview']}
           onClose={close}
         >
           <p>
-            {forward.open_connections === 0
-              ? 'Nobody is connected now.'
-              : `${countOf(forward.open_connections, 'open connection')} ${forward.open_connections === 1 ? 'is' : 'are'} cut.`}{' '}
-            Its port is not used again for ten minutes.
+            {forward.open_connections === 0 ? words.closing.nobody : words.closing.cuts(forward.open_connections)} {words.closing.port}
           </p>
         </Confirm>
       ) : null}
@@ -56,7 +52,7 @@ function ChangeDialog({ forward, onClose }: { forward: TransientForward; onClose
     if (await result) onClose();
   }
   return (
-    <Dialog title="Extend the forward" onClose={onClose}>
+    <Dialog title={words.extending.title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -69,18 +65,18 @@ function ChangeDialog({ forward, onClose }: { forward: TransientForward; onClose
         }}
       >
         <SelectField
-          label="From now on for"
+          label={words.extending.length}
           name="expire_after_minutes"
-          hint="Less than it has left makes it shorter"
+          hint={words.extending.lengthHint}
           state={write.state}
           value={minutes}
           onChange={setMinutes}
           options={LENGTHS}
         />
         <TextField
-          label="Allow from"
+          label={words.extending.from}
           name="allow_from"
-          hint={`Connections from other addresses end.${mine ? ` Yours is ${mine.address}` : ''}`}
+          hint={mine ? words.extending.fromHintWith(mine.address) : words.extending.fromHint}
           state={write.state}
           value={from}
           onChange={setFrom}
@@ -89,10 +85,10 @@ function ChangeDialog({ forward, onClose }: { forward: TransientForward; onClose
         <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} fields={['expire_after_minutes', 'allow_from']} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            Cancel
+            {words.extending.cancel}
           </button>
           <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending'}>
-            Extend it
+            {words.extending.extend}
           </button>
         </div>
       </form>

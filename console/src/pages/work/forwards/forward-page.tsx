@@ -3,7 +3,9 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { TransientForward } from '../../../../../client/browser.ts';
 import { withoutGone } from '../../../data/gone.ts';
 import { useFleet, useTraffic } from '../../../data/use-fleet.ts';
-import { CopyLine } from '../../../parts/copy.tsx';
+import { CopyButton, CopyLine } from '../../../parts/copy.tsx';
+import { fill } from '../../../parts/fill.tsx';
+import { isLoopback } from '../../../parts/loopback.ts';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
@@ -16,7 +18,7 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { Connections } from './connections.tsx';
 import { ForwardActions } from './forward-actions.tsx';
-import { endpoint, readyLines, stateOfForward, wayWords } from './words.ts';
+import { allowLines, endpoint, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
 import type { ForwardState } from './words.ts';
 import '../work.css';
 
@@ -34,7 +36,7 @@ export function ForwardPage() {
       refetchInterval: ({ state }) => (state.data && stateOfForward(state.data, Date.now()).isOpen ? READ_MS : false),
     }),
   );
-  if (error && !data) return <MissingRecord error={error} what="forward" list={{ href: '/forwards', name: 'Forwards' }} />;
+  if (error && !data) return <MissingRecord error={error} what={words.forward} list={{ href: '/forwards', name: words.forwards }} />;
   if (!data) return <Reading />;
   return <Found forward={data} />;
 }
@@ -44,6 +46,7 @@ function Found({ forward }: { forward: TransientForward }) {
   const now = useNow(1000);
   const state = stateOfForward(forward, now);
   useTraffic(forward.id, state.isOpen);
+  const canBeUsed = state.isOpen && !forward.refused;
   const name = routers.get(forward.router_id)?.identity ?? forward.router_id;
   return (
     <>
@@ -51,24 +54,29 @@ function Found({ forward }: { forward: TransientForward }) {
         crumb={
           <>
             <Link to="/forwards" search={{}} className="hand" activeOptions={{ exact: true }}>
-              Forwards
+              {words.forwards}
             </Link>{' '}
-            / behind <RouterLink id={forward.router_id} className="hand id" />, made {shortTime(forward.created_at)}
+            /{' '}
+            {fill(words.page.crumb, {
+              router: <RouterLink id={forward.router_id} className="hand id" />,
+              time: shortTime(forward.created_at),
+            })}
           </>
         }
         title={
           <span className="named">
             <WorkLamp work={state.work} size={15} />
             <b className="id">{endpoint(forward.dst_address, forward.dst_port)}.</b> <span>{sentenceCase(state.word)}</span>
-            {state.why === '' ? '' : `: ${state.why}`}. {state.isOpen ? `It admits ${forward.allow_only_cidr}.` : ''}
+            {state.why === '' ? '' : `: ${state.why}`}. {canBeUsed ? words.page.admits(forward.allow_only_cidr) : ''}
           </span>
         }
         actions={<ForwardActions forward={forward} isOpen={state.isOpen} />}
       />
-      {state.isOpen ? <Left forward={forward} now={now} /> : null}
+      {canBeUsed ? <Left forward={forward} now={now} /> : null}
       <div className="cols work-cols">
         <div>
-          {state.isOpen ? <Lines forward={forward} name={name} /> : null}
+          {canBeUsed ? <Lines forward={forward} name={name} /> : null}
+          {state.isOpen && forward.refused ? <HowToAllow address={forward.dst_address} /> : null}
           <Connections forward={forward} />
         </div>
         <Facts forward={forward} state={state} />
@@ -81,21 +89,19 @@ function Left({ forward, now }: { forward: TransientForward; now: number }) {
   const left = Date.parse(forward.expires_at) - now;
   const all = Date.parse(forward.expires_at) - Date.parse(forward.created_at);
   return (
-    <div className="guard" role="group" aria-label="Time left">
+    <div className="guard" role="group" aria-label={words.page.left}>
       <div className="big" role="timer">
         {countdown(left)}
       </div>
       <div>
         <p>
-          <b>{forward.open_connections} open now</b>
-          <span className="dim">
-            , {forward.connection_count} so far, {sizeOf(forward.bytes_in)} to the target, {sizeOf(forward.bytes_out)} back
-          </span>
+          <b>{words.page.openNow(forward.open_connections)}</b>
+          <span className="dim">, {words.page.soFar(forward.connection_count, sizeOf(forward.bytes_in), sizeOf(forward.bytes_out))}</span>
         </p>
         <div className="fuse" aria-hidden="true">
           <i style={{ width: `${Math.min(100, Math.max(0, (left / all) * 100))}%` }} />
         </div>
-        <p className="t2 dim">It ends by itself at {shortTime(forward.expires_at)}; open connections are cut at that moment.</p>
+        <p className="t2 dim">{words.page.endsAt(shortTime(forward.expires_at))}</p>
       </div>
     </div>
   );
@@ -103,7 +109,10 @@ function Left({ forward, now }: { forward: TransientForward; now: number }) {
 
 function Lines({ forward, name }: { forward: TransientForward; name: string }) {
   return (
-    <Section title="Connect" small={forward.authorized_at === null ? 'when it is open' : `from ${forward.allow_only_cidr}`}>
+    <Section
+      title={words.connect.title}
+      small={forward.authorized_at === null ? words.connect.whenOpen : words.connect.from(forward.allow_only_cidr)}
+    >
       <div className="ready">
         {readyLines(forward, name).map((line) => (
           <div key={line.name}>
@@ -112,25 +121,41 @@ function Lines({ forward, name }: { forward: TransientForward; name: string }) {
           </div>
         ))}
       </div>
+      {isLoopback(forward.entry_point) ? <p className="hint c-away">{words.connect.loopback(forward.entry_point)}</p> : null}
+    </Section>
+  );
+}
+
+function HowToAllow({ address }: { address: string }) {
+  const text = allowLines(address);
+  return (
+    <Section title={words.refused.title} small={words.refused.small}>
+      <p className="hint how">{words.refused.how}</p>
+      <div className="copied-lines">
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- long lines scroll, also by keyboard */}
+        <pre tabIndex={0}>{text}</pre>
+        <CopyButton text={text} label={words.refused.label} />
+      </div>
     </Section>
   );
 }
 
 function Facts({ forward, state }: { forward: TransientForward; state: ForwardState }) {
+  const said = words.facts;
   const facts: readonly [string, string][] = [
-    ['Way', wayWords(forward.way)],
-    ['Why this way', forward.way_reason ?? 'not told'],
-    ['Target', reachableWords(forward)],
-    ['Admits', forward.allow_only_cidr],
-    ['Turned away', forward.refused_attempts === 0 ? 'nobody' : `${forward.refused_attempts} attempts`],
-    ['At most', `${forward.max_connections} at the same time`],
-    ['Idle', forward.idle_seconds === null ? 'never cut' : `cut after ${lengthOf(forward.idle_seconds * 1000)}`],
-    ['Open since', forward.authorized_at === null ? 'not open yet' : shortTime(forward.authorized_at)],
-    [state.isOpen ? 'Ends' : 'Ended', shortTime(forward.closed_at ?? forward.expires_at)],
+    [said.way, wayWords(forward.way)],
+    [said.whyThisWay, forward.way_reason === null ? said.notTold : whyWords(forward.way_reason)],
+    [said.target, reachableWords(forward)],
+    [said.admits, forward.allow_only_cidr],
+    [said.turnedAway, forward.refused_attempts === 0 ? said.nobody : said.attempts(forward.refused_attempts)],
+    [said.most, said.atOnce(forward.max_connections)],
+    [said.idle, forward.idle_seconds === null ? said.neverCut : said.cutAfter(lengthOf(forward.idle_seconds * 1000))],
+    [said.openSince, forward.authorized_at === null ? said.notOpen : shortTime(forward.authorized_at)],
+    [state.isOpen ? said.ends : said.ended, shortTime(forward.closed_at ?? forward.expires_at)],
   ];
   return (
     <div>
-      <Section title="Facts">
+      <Section title={said.title}>
         <dl className="forward-facts">
           {facts.map(([name, value]) => (
             <div className="line fact" key={name}>
@@ -145,6 +170,6 @@ function Facts({ forward, state }: { forward: TransientForward; state: ForwardSt
 }
 
 function reachableWords({ target_reachable: isReachable }: TransientForward): string {
-  if (isReachable === null) return 'not tried yet';
-  return isReachable ? 'answers' : 'does not answer';
+  if (isReachable === null) return words.facts.notTried;
+  return isReachable ? words.facts.answers : words.facts.noAnswer;
 }

@@ -13,16 +13,15 @@ import { sizeOf } from '../../../parts/sizes.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { useMay } from '../../../session/use-may.ts';
-import { countOf } from '../words.ts';
 import { forwardsFilter } from './search.ts';
 import { StateOfForward } from './state-of-forward.tsx';
-import { endpoint, stateOfForward } from './words.ts';
+import { endpoint, stateOfForward, words } from './words.ts';
 import '../work.css';
 
 const COLUMNS: readonly Column<TransientForward>[] = [
-  { title: 'State', width: 'minmax(130px, 1fr)', cell: (forward) => <StateOfForward forward={forward} />, className: 'el' },
+  { title: words.columns.state, width: 'minmax(130px, 1fr)', cell: (forward) => <StateOfForward forward={forward} />, className: 'el' },
   {
-    title: 'To',
+    title: words.columns.to,
     width: 'minmax(140px, 1fr)',
     cell: (forward) => (
       <Link to="/forwards/$routerId/$forwardId" params={{ routerId: forward.router_id, forwardId: forward.id }} className="hand id">
@@ -31,18 +30,30 @@ const COLUMNS: readonly Column<TransientForward>[] = [
     ),
     className: 'el',
   },
-  { title: 'Behind', width: 'minmax(110px, .8fr)', cell: (forward) => <RouterLink id={forward.router_id} />, className: 'el' },
-  { title: 'From', width: 'minmax(110px, .8fr)', cell: (forward) => forward.allow_only_cidr, className: 'el dim id', isWide: true },
+  { title: words.columns.behind, width: 'minmax(110px, .8fr)', cell: (forward) => <RouterLink id={forward.router_id} />, className: 'el' },
   {
-    title: 'Entry',
+    title: words.columns.from,
+    width: 'minmax(110px, .8fr)',
+    cell: (forward) => forward.allow_only_cidr,
+    className: 'el dim id',
+    isWide: true,
+  },
+  {
+    title: words.columns.entry,
     width: 'minmax(140px, 1fr)',
     cell: (forward) => endpoint(forward.entry_point, forward.port),
     className: 'el dim id',
     isWide: true,
   },
-  { title: 'Open', width: '56px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
-  { title: 'Bytes', width: '72px', cell: (forward) => sizeOf(forward.bytes_in + forward.bytes_out), className: 'num dim', isWide: true },
-  { title: 'Time left', width: '84px', cell: (forward) => <TimeLeft forward={forward} />, className: 'num' },
+  { title: words.columns.open, width: '56px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
+  {
+    title: words.columns.bytes,
+    width: '72px',
+    cell: (forward) => sizeOf(forward.bytes_in + forward.bytes_out),
+    className: 'num dim',
+    isWide: true,
+  },
+  { title: words.columns.left, width: '84px', cell: (forward) => <TimeLeft forward={forward} />, className: 'num' },
 ];
 
 /** Every forward of the team: open ones, unless the filter says otherwise. */
@@ -61,11 +72,11 @@ export function ForwardsPage() {
   return (
     <>
       <PageHead
-        title={router ? `Forwards behind ${router.identity}` : 'Forwards'}
+        title={router ? words.list.behind(router.identity) : words.forwards}
         actions={
           mayOpen && routers.size > 0 ? (
             <Link to="/forwards/new" search={router ? { router: router.id } : {}} className="btn main-act">
-              Open a forward
+              {words.list.open}
             </Link>
           ) : null
         }
@@ -75,23 +86,24 @@ export function ForwardsPage() {
           search.router === undefined ? (search.q ?? '') : `router:${quoted(router?.identity ?? search.router)} ${search.q ?? ''}`.trim()
         }
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
-        placeholder="The name of a router, or status:closed"
-        hint="status:open, closed or all &nbsp; router:"
+        placeholder={words.list.filter}
+        hint={words.list.filterHint}
         wrong={wrong}
-        count={list.total === undefined ? undefined : `${countOf(list.total, 'forward')}${query.status === 'open' ? ' open' : ''}`}
+        count={
+          list.total === undefined ? undefined : query.status === 'open' ? words.list.countOpen(list.total) : words.list.count(list.total)
+        }
       />
       <RecordTable
-        label="Forwards"
+        label={words.forwards}
         columns={COLUMNS}
         list={list}
         keyOf={({ id }) => id}
         empty={
           <>
             <p>
-              <b>{query.status === 'closed' ? 'No forward has ended.' : 'No forwards are open.'}</b> A forward is a door to one port behind
-              one router, for one address, for a time.
+              <b>{words.list.empty[query.status ?? 'all']}</b> {words.list.emptyHint}
             </p>
-            {mayOpen ? null : <p>People with the role operator open forwards.</p>}
+            {mayOpen ? null : <p>{words.list.mayNot}</p>}
           </>
         }
       />

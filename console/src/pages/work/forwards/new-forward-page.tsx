@@ -12,8 +12,9 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { routersNamed } from '../run/search.ts';
-import { EMPTY_FORWARD, LENGTHS, TARGETS, forwardOf, targetOf } from './forward-form.ts';
+import { EMPTY_FORWARD, LENGTHS, TARGETS, forwardOf, ownAddressOf, targetOf } from './forward-form.ts';
 import type { ForwardDraft } from './forward-form.ts';
+import { words } from './words.ts';
 import '../work.css';
 
 /** A door to one port behind one router, for one address, for a time. */
@@ -22,17 +23,17 @@ export function NewForwardPage() {
   const { routers } = useFleet();
   useRoutersVersion();
   const mayOpen = useMay('operator');
-  if (!mayOpen) return <PageHead title="Open a forward" sentence="People with the role operator open forwards. Yours is viewer." />;
+  if (!mayOpen) return <PageHead title={words.opening.title} sentence={words.opening.mayNot} />;
   const [router] = search.router === undefined ? [] : routersNamed(search.router, routers.values()).routers;
   return (
     <>
       <PageHead
         crumb={
           <Link to="/forwards" search={{}} className="hand" activeOptions={{ exact: true }}>
-            Forwards
+            {words.forwards}
           </Link>
         }
-        title={router ? `Open a forward behind ${router.identity}` : 'Open a forward'}
+        title={router ? words.opening.titleBehind(router.identity) : words.opening.title}
       />
       <div className="narrow">
         {router ? <NewForward key={router.id} router={router} to={search.to} /> : <ChooseRouter wanted={search.router ?? ''} />}
@@ -54,7 +55,7 @@ function ChooseRouter({ wanted }: { wanted: string }) {
     .sort((one, other) => one.identity.localeCompare(other.identity, undefined, { numeric: true }));
   return (
     <>
-      <TextField label="Behind which router" name="router" hint="A part of its name or serial number" value={name} onChange={setName} />
+      <TextField label={words.opening.router} name="router" hint={words.opening.routerHint} value={name} onChange={setName} />
       {found.slice(0, OFFERED).map((router) => (
         <div className="line choice" key={router.id}>
           <Link to="/forwards/new" search={(before) => ({ ...before, router: router.id })} className="hand id b">
@@ -63,10 +64,8 @@ function ChooseRouter({ wanted }: { wanted: string }) {
           <StateOf state={router.state} reason={router.state_reason} />
         </div>
       ))}
-      {found.length > OFFERED ? <p className="hint">{found.length - OFFERED} more. Write more of the name.</p> : null}
-      {found.length === 0 ? (
-        <p className="hint">{routers.size === 0 ? 'No agent has told of a router yet.' : 'No router matches.'}</p>
-      ) : null}
+      {found.length > OFFERED ? <p className="hint">{words.opening.more(found.length - OFFERED)}</p> : null}
+      {found.length === 0 ? <p className="hint">{routers.size === 0 ? words.opening.noRouter : words.opening.noMatch}</p> : null}
     </>
   );
 }
@@ -77,15 +76,17 @@ function NewForward({ router, to }: { router: Router; to: string | undefined }) 
   const write = useWrite('createForward', ['forwards', 'overview']);
   const navigate = useNavigate();
   const { state } = write;
-  // Filled in until the person writes something else.
-  const from = draft.from ?? mine?.address ?? '';
+  // Filled in until the person writes something else, and only where it would be taken.
+  const from = draft.from ?? (mine?.can_be_source ? mine.address : '');
   const change = (part: Partial<ForwardDraft>): void => setDraft((before) => ({ ...before, ...part }));
   async function answered(result: ReturnType<typeof write.send>): Promise<void> {
     const forward = await result;
     if (forward) void navigate({ to: '/forwards/$routerId/$forwardId', params: { routerId: router.id, forwardId: forward.id } });
   }
   return (
+    // The server says beside each field what it lacks.
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault();
         void answered(write.send({ path: { router_id: router.id }, body: forwardOf(draft, from) }));
@@ -94,13 +95,11 @@ function NewForward({ router, to }: { router: Router; to: string | undefined }) 
       <p className="chosen">
         <RouterLink id={router.id} /> <StateOf state={router.state} reason={router.state_reason} />
         <Link to="/forwards/new" search={{}} className="hand t2">
-          Choose another
+          {words.opening.another}
         </Link>
       </p>
-      {router.state === 'answering' ? null : (
-        <p className="hint caution">The forward is made at once, and opens when the agent has the router again.</p>
-      )}
-      <Target draft={draft} change={change} state={state} />
+      {router.state === 'answering' ? null : <p className="hint caution">{words.opening.later}</p>}
+      <Target draft={draft} change={change} state={state} router={router} />
       <Admission draft={draft} change={change} state={state} from={from} />
       <Outcome
         state={state}
@@ -109,7 +108,7 @@ function NewForward({ router, to }: { router: Router; to: string | undefined }) 
       />
       <div className="form-acts">
         <button type="submit" className="btn main-act" disabled={state.kind === 'sending'}>
-          Open the forward
+          {words.opening.open}
         </button>
       </div>
     </form>
@@ -122,11 +121,17 @@ interface PartProps {
   state: WriteState;
 }
 
-function Target({ draft, change, state }: PartProps) {
+function Target({ draft, change, state, router }: PartProps & { router: Router }) {
+  const own = ownAddressOf(router);
   return (
-    <Section title="To" small="as the router sees it">
+    <Section title={words.opening.to} small={words.opening.toHint}>
       <div className="conditions">
         <p className="presets">
+          {own === undefined ? null : (
+            <button type="button" className="btn sm" onClick={() => change({ address: own })}>
+              {words.opening.thisRouter}
+            </button>
+          )}
           {TARGETS.map(({ name, port }) => (
             <button key={name} type="button" className="btn sm" onClick={() => change({ port: String(port) })}>
               {name}
@@ -135,18 +140,18 @@ function Target({ draft, change, state }: PartProps) {
         </p>
         <div className="conditions pairs">
           <TextField
-            label="Address"
+            label={words.opening.address}
             name="dst_address"
-            hint="192.168.88.10, or one of the router's own addresses"
+            hint={words.opening.addressHint}
             state={state}
             value={draft.address}
             onChange={(address) => change({ address })}
             input={{ required: true, autoComplete: 'off', spellCheck: false }}
           />
           <TextField
-            label="Port"
+            label={words.opening.port}
             name="dst_port"
-            hint="1 to 65,535"
+            hint={words.opening.portHint}
             state={state}
             value={draft.port}
             onChange={(port) => change({ port })}
@@ -161,25 +166,21 @@ function Target({ draft, change, state }: PartProps) {
 function Admission({ draft, change, state, from }: PartProps & { from: string }) {
   const { data: mine } = useRecord('address', 'whereAmI', {});
   return (
-    <Section title="From whom, how long">
+    <Section title={words.opening.admission}>
       <div className="conditions pairs">
         <TextField
-          label="Allow from"
+          label={words.opening.from}
           name="allow_from"
-          hint={
-            mine === undefined
-              ? 'An address or a network'
-              : `Your address is ${mine.address}${mine.is_public ? '' : ', which is not one of the public internet'}`
-          }
+          hint={mine === undefined ? words.opening.fromHint : words.opening.fromHintWith(mine.address, mine.can_be_source)}
           state={state}
           value={from}
           onChange={(text) => change({ from: text })}
           input={{ required: true, autoComplete: 'off', spellCheck: false }}
         />
         <SelectField
-          label="For"
+          label={words.opening.length}
           name="expire_after_minutes"
-          hint="It ends by itself, also when nobody remembers it"
+          hint={words.opening.lengthHint}
           state={state}
           value={draft.minutes}
           onChange={(minutes) => change({ minutes })}

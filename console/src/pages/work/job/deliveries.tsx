@@ -6,6 +6,7 @@ import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
+import { words } from './words.ts';
 
 interface Props {
   routerId: string;
@@ -29,8 +30,8 @@ export function Deliveries({ routerId, jobId }: Props) {
     refetchInterval: ({ state }) => (state.data?.length && state.data.every(isSettled) ? false : READ_MS),
   });
   return (
-    <Section title="Webhook" small={data?.length}>
-      {data?.length === 0 ? <p className="empty">Nothing was sent yet.</p> : null}
+    <Section title={words.deliveries.title} small={data?.length}>
+      {data?.length === 0 ? <p className="empty">{words.deliveries.empty}</p> : null}
       {data?.map((delivery) => (
         <DeliveryLine key={delivery.id} delivery={delivery} routerId={routerId} jobId={jobId} />
       ))}
@@ -41,14 +42,6 @@ export function Deliveries({ routerId, jobId }: Props) {
 function isSettled({ state }: Delivery): boolean {
   return state !== 'pending' && state !== 'resending';
 }
-
-const WORDS: Record<Delivery['state'], string> = {
-  pending: 'on its way',
-  resending: 'on its way again',
-  delivered: 'delivered',
-  failed: 'given up',
-  gone: 'the receiver wants no more',
-};
 
 const LAMPS = { pending: 'waiting', resending: 'waiting', delivered: 'done', failed: 'failed', gone: 'canceled' } as const;
 
@@ -62,10 +55,11 @@ function DeliveryLine({ delivery, routerId, jobId }: { delivery: Delivery } & Pr
       <Moment at={createdAt} className="dim" />
       <WorkLamp work={LAMPS[state]} />
       <span className="el">
-        <b>{type}</b> {WORDS[state]}
+        <b>{type}</b> {words.deliveries.states[state]}
         <span className="dim">
-          {last === undefined ? '' : `, ${last.status ?? last.error?.replaceAll('_', ' ') ?? ''}`}
-          {attempts.length > 1 ? ` at attempt ${attempts.length}` : ''}
+          {last === undefined
+            ? ''
+            : `, ${words.deliveries.atAttempt(last.status ?? last.error?.replaceAll('_', ' ') ?? '', attempts.length)}`}
         </span>
       </span>
       {maySend ? (
@@ -79,7 +73,7 @@ function DeliveryLine({ delivery, routerId, jobId }: { delivery: Delivery } & Pr
               : write.send({ path: { router_id: routerId, job_id: jobId, delivery_id: id } }))
           }
         >
-          {write.state.kind === 'maybe_done' ? 'May have been sent. Look again' : 'Send again'}
+          {write.state.kind === 'maybe_done' ? words.deliveries.lookAgain : words.deliveries.sendAgain}
         </button>
       ) : null}
     </div>

@@ -3,6 +3,7 @@ import { RouterLink } from '../../../parts/router-link.tsx';
 import { countdown, secondsTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
+import { words } from './words.ts';
 
 interface Props {
   job: JobDetail;
@@ -18,23 +19,20 @@ export function GuardStrip({ job, readAt }: Props) {
   const firesAt = readAt + guard.fires_in_s * 1000;
   const left = Math.max(0, firesAt - now);
   return (
-    <div className="guard" role="group" aria-label="Undo guard">
-      <div className="big" role="timer" aria-label="Time left">
+    <div className="guard" role="group" aria-label={words.guard.title}>
+      <div className="big" role="timer" aria-label={words.guard.left}>
         {countdown(left)}
       </div>
       <div>
         <p className="lamp">
           <WorkLamp work="armed" size={13} />
           <RouterLink id={job.router_id} />
-          <span className="dim">undoes the script by itself at {secondsTime(firesAt)}</span>
+          <span className="dim">{words.guard.undoesAt(secondsTime(firesAt))}</span>
         </p>
         <div className="fuse" aria-hidden="true">
           <i style={{ width: `${Math.min(100, (left / (seconds * 1000)) * 100)}%` }} />
         </div>
-        <p className="t2 dim">
-          The agent takes the guard away as soon as it has reached the router over a new connection and this control plane. Otherwise the
-          router loads its restore point, with a reboot.
-        </p>
+        <p className="t2 dim">{words.guard.how}</p>
       </div>
     </div>
   );

@@ -4,6 +4,7 @@ import type { JobDetail } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { CopyButton } from '../../../parts/copy.tsx';
+import { fill } from '../../../parts/fill.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
@@ -22,6 +23,7 @@ import { GuardStrip } from './guard.tsx';
 import { jobSentence } from './sentence.ts';
 import { Timeline } from './timeline-view.tsx';
 import { Unknown } from './unknown.tsx';
+import { words } from './words.ts';
 import '../work.css';
 
 /** One job: what became of it and why, its timeline, its script and what it printed. */
@@ -29,7 +31,7 @@ export function JobPage() {
   const { routerId, jobId } = useParams({ from: '/jobs/$routerId/$jobId' });
   const path = { router_id: routerId, job_id: jobId };
   const job = useRecord('jobs', 'getJob', { path });
-  if (job.error && !job.data) return <MissingRecord error={job.error} what="job" list={{ href: '/jobs', name: 'Jobs' }} />;
+  if (job.error && !job.data) return <MissingRecord error={job.error} what={words.job} list={{ href: '/jobs', name: words.jobs }} />;
   if (!job.data) return <Reading />;
   return <Found job={job.data} readAt={job.dataUpdatedAt} />;
 }
@@ -48,7 +50,7 @@ function Found({ job, readAt }: { job: JobDetail; readAt: number }) {
         title={
           <span className="named">
             <WorkLamp work={work} size={15} />
-            <b>{job.description === '' ? 'Without a description' : job.description}.</b> <span>{strong}</span> {weak}
+            <b>{job.description === '' ? words.head.noDescription : job.description}.</b> <span>{strong}</span> {weak}
           </span>
         }
         actions={<Actions job={job} isOver={isOver} />}
@@ -57,7 +59,7 @@ function Found({ job, readAt }: { job: JobDetail; readAt: number }) {
       {work === 'unknown' ? <Unknown job={job} agentName={agentName} /> : null}
       <div className="cols work-cols">
         <div>
-          {timeline.data ? <Timeline items={timeline.data.timeline} isOver={isOver} /> : <Reading />}
+          {timeline.data ? <Timeline items={timeline.data.timeline} job={job} isOver={isOver} /> : <Reading />}
           <Output job={job} />
           {job.make_backup && job.backup !== null ? <Changes job={job} /> : null}
         </div>
@@ -75,21 +77,19 @@ function Crumb({ job, by }: { job: JobDetail; by: string | null }) {
   return (
     <>
       <Link to="/jobs" search={{}} className="hand" activeOptions={{ exact: true }}>
-        Jobs
+        {words.jobs}
       </Link>{' '}
-      / <RouterLink id={job.router_id} className="hand id" />
-      <span title={exactTime(job.created_at)}>
-        , made {shortTime(job.created_at)}
-        {by === null ? '' : ` by ${by}`}
-      </span>
-      {job.campaign_id === null ? null : (
-        <>
-          {' in a '}
-          <Link to="/campaigns/$campaignId" params={{ campaignId: job.campaign_id }} search={{}} className="hand">
-            campaign
-          </Link>
-        </>
-      )}
+      /{' '}
+      {fill(job.campaign_id === null ? words.head.crumb : words.head.crumbInCampaign, {
+        router: <RouterLink id={job.router_id} className="hand id" />,
+        made: <span title={exactTime(job.created_at)}>{words.head.made(shortTime(job.created_at), by)}</span>,
+        campaign:
+          job.campaign_id === null ? null : (
+            <Link to="/campaigns/$campaignId" params={{ campaignId: job.campaign_id }} search={{}} className="hand">
+              {words.head.campaign}
+            </Link>
+          ),
+      })}
     </>
   );
 }
@@ -102,26 +102,24 @@ function Actions({ job, isOver }: { job: JobDetail; isOver: boolean }) {
     <>
       {job.status === 'pending' ? (
         <button type="button" className="btn danger" onClick={() => setCanceling(true)}>
-          Cancel the job
+          {words.head.cancel}
         </button>
       ) : null}
       {isOver ? (
         <Link to="/run" search={{ routers: job.router_id, mode: 'script', from: `${job.router_id}/${job.id}` }} className="btn">
-          Run again
+          {words.head.runAgain}
         </Link>
       ) : null}
       {isCanceling ? (
         <Confirm
-          title="Cancel this job?"
-          action="Cancel the job"
+          title={words.cancel.title}
+          action={words.cancel.cancel}
           operation="cancelJob"
           input={{ path: { router_id: job.router_id, job_id: job.id } }}
           stale={['jobs', 'overview']}
           onClose={() => setCanceling(false)}
         >
-          <p>
-            It has not begun, so its script will never run. If the agent begins it in this moment, the answer says so and the job goes on.
-          </p>
+          <p>{words.cancel.what}</p>
         </Confirm>
       ) : null}
     </>
@@ -131,41 +129,41 @@ function Actions({ job, isOver }: { job: JobDetail; isOver: boolean }) {
 function Output({ job }: { job: JobDetail }) {
   const isEmpty = job.output === null || job.output === '';
   return (
-    <Section title="What it said" aside={isEmpty ? undefined : <CopyButton text={job.output!} label="the output" />}>
+    <Section title={words.output.title} aside={isEmpty ? undefined : <CopyButton text={job.output!} label={words.output.copy} />}>
       {job.error === null ? null : <p className="outcome c-not mono">{job.error}</p>}
       {isEmpty ? (
         <p className="empty">{emptyOutput(job)}</p>
       ) : (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard
-        <pre className="said" tabIndex={0} role="group" aria-label="Output">
+        <pre className="said" tabIndex={0} role="group" aria-label={words.output.output}>
           {job.output}
         </pre>
       )}
-      {job.output_truncated ? <p className="hint">It said more than is kept.</p> : null}
+      {job.output_truncated ? <p className="hint">{words.output.isCut}</p> : null}
     </Section>
   );
 }
 
 function emptyOutput({ status, output_truncated: isCut }: JobDetail): string {
-  if (isCut) return 'The output was deleted to make room for newer ones.';
-  if (status === 'pending' || status === 'running') return 'Nothing yet. The output comes with the end of the script.';
-  return 'It printed nothing.';
+  if (isCut) return words.output.deleted;
+  if (status === 'pending' || status === 'running') return words.output.nothingYet;
+  return words.output.nothing;
 }
 
 function Script({ job }: { job: JobDetail }) {
   const script = job.script;
   if (script === null)
     return (
-      <Section title="Script">
-        <p className="empty">People with the role operator read scripts.</p>
+      <Section title={words.script.title}>
+        <p className="empty">{words.script.mayNot}</p>
       </Section>
     );
   const { lines } = cautionOf(script);
   return (
     <Section
-      title="Script"
-      small={lines.size > 0 ? '! lines that can lock you out' : undefined}
-      aside={<CopyButton text={script} label="the script" />}
+      title={words.script.title}
+      small={lines.size > 0 ? words.script.risky : undefined}
+      aside={<CopyButton text={script} label={words.script.copy} />}
     >
       <ScriptView script={script} risky={lines} />
     </Section>
@@ -173,17 +171,18 @@ function Script({ job }: { job: JobDetail }) {
 }
 
 function Conditions({ job }: { job: JobDetail }) {
+  const said = words.conditions;
   const facts: readonly [string, string][] = [
-    ['Backup', job.make_backup ? 'before the script' : 'none'],
-    ['Undo guard', job.undo_unless_reachable_seconds === null ? 'no' : guardWords(job)],
-    ['Begins', job.express_execute ? 'at once, before others' : 'at the next check-in'],
-    ['Is done', job.needs_acknowledgement ? 'when the script has ended' : 'when the agent has it on disk'],
-    ['Longest run', `${job.timeout_seconds} s`],
-    ['Waits until', shortTime(job.expires_at)],
-    ['Id', job.id],
+    [said.backup, job.make_backup ? said.backupFirst : said.noBackup],
+    [said.guard, job.undo_unless_reachable_seconds === null ? said.noGuard : guardWords(job.undo_unless_reachable_seconds, job)],
+    [said.begins, job.express_execute ? said.atOnce : said.atCheckIn],
+    [said.isDone, job.needs_acknowledgement ? said.atEnd : said.onDisk],
+    [said.longestRun, said.seconds(job.timeout_seconds)],
+    [said.waitsUntil, shortTime(job.expires_at)],
+    [said.id, job.id],
   ];
   return (
-    <Section title="Conditions">
+    <Section title={said.title}>
       <dl>
         {facts.map(([name, value]) => (
           <div className="line fact" key={name}>
@@ -198,17 +197,19 @@ function Conditions({ job }: { job: JobDetail }) {
   );
 }
 
-const GUARD_WORDS = { armed: 'armed', disarmed: 'taken away', fired: 'fired', unknown: 'nobody knows' } as const;
-
-function guardWords({ undo_unless_reachable_seconds: seconds, guard }: JobDetail): string {
-  return `${seconds} s${guard === null ? '' : `, ${GUARD_WORDS[guard.state]}`}`;
+function guardWords(seconds: number, { guard }: JobDetail): string {
+  return words.conditions.guardAfter(seconds, guard === null ? null : words.conditions.guardStates[guard.state]);
 }
 
 function Changes({ job }: { job: JobDetail }) {
   const changes = useRecord('backups', 'getJobChanges', { path: { router_id: job.router_id, job_id: job.id } });
   return (
-    <Section title="What it changed" small="export before and after">
-      {changes.data ? <DiffView diff={changes.data} /> : <p className="empty">{changes.error ? changes.error.message : 'Reading'}</p>}
+    <Section title={words.changes.title} small={words.changes.what}>
+      {changes.data ? (
+        <DiffView diff={changes.data} />
+      ) : (
+        <p className="empty">{changes.error ? changes.error.message : words.changes.reading}</p>
+      )}
     </Section>
   );
 }

@@ -1,7 +1,11 @@
 import type { JobDetail } from '../../../../../client/browser.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
-import { endOf, reasonWords, tookWords } from '../words.ts';
+import { preparationsOf } from './timeline.ts';
+import { endOf, isRefusedByCheck, reasonWords, tookWords } from '../words.ts';
+
+/** Said after a check that refused the script. */
+const REFUSED = 'nothing ran, no backup was taken.';
 
 /** What became of a job, since when and why. */
 export function jobSentence(job: JobDetail, agentName: string | null): { strong: string; weak: string } {
@@ -14,7 +18,10 @@ export function jobSentence(job: JobDetail, agentName: string | null): { strong:
     case 'pending':
       return acceptedAt === null
         ? { strong: 'It waits.', weak: `Until ${shortTime(job.expires_at)} for its router; then it expires and never runs.` }
-        : { strong: 'It waits for its turn.', weak: `${agent} has it on disk.` };
+        : {
+            strong: 'Its agent has it.',
+            weak: `${sentenceCase(agent)} ${preparationsOf(job)} as soon as the router is free; then the script runs.`,
+          };
     case 'running':
       return guard?.state === 'armed'
         ? { strong: 'The script ran or runs, and its undo guard is armed.', weak: '' }
@@ -27,7 +34,9 @@ export function jobSentence(job: JobDetail, agentName: string | null): { strong:
             strong: `The router undid it${at}.`,
             weak: 'The agent did not reach it in time over a new connection, so it loaded its restore point.',
           }
-        : { strong: `Failed${at}: ${reasonWords(reason)}.`, weak: took };
+        : isRefusedByCheck(job)
+          ? { strong: `Refused by the router's check of the script${at}:`, weak: REFUSED }
+          : { strong: `Failed${at}: ${reasonWords(reason)}.`, weak: took };
     case 'expired':
       return { strong: `Expired${at}.`, weak: 'The router did not come in time; the script certainly never ran.' };
     case 'deleted':

@@ -1,26 +1,27 @@
-import type { JobTimelineItem } from '../../../../../client/browser.ts';
+import type { JobDetail, JobTimelineItem } from '../../../../../client/browser.ts';
 import { Section } from '../../../parts/section.tsx';
 import { exactTime, lengthOf, secondsTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { tookWords } from '../words.ts';
 import { axisOf, linesOf } from './timeline.ts';
 import type { Axis, Drawn, Line } from './timeline.ts';
+import { words } from './words.ts';
 
 const CLASSES: Record<Drawn, string> = { moment: 'pm', wait: 'pw', run: 'pr', guard: 'pg', unknown: 'pk' };
 
 /** What happened to a job, line by line, each with its stretch on one axis. */
-export function Timeline({ items, isOver }: { items: readonly JobTimelineItem[]; isOver: boolean }) {
+export function Timeline({ items, job, isOver }: { items: readonly JobTimelineItem[]; job: JobDetail; isOver: boolean }) {
   const now = useNow(1000, !isOver);
-  const lines = linesOf(items, now);
+  const lines = linesOf(items, now, job);
   const axis = axisOf(lines);
   return (
-    <Section title="Timeline" small={axis.folds.length > 0 ? 'a zigzag is a long wait, drawn short' : undefined} aside={<Legend />}>
-      <div className="tl" role="table" aria-label="Timeline">
+    <Section title={words.timeline.title} small={axis.folds.length > 0 ? words.timeline.folds : undefined} aside={<Legend />}>
+      <div className="tl" role="table" aria-label={words.timeline.title}>
         <div className="tl-row tl-head" role="row">
-          <span role="columnheader">At</span>
-          <span role="columnheader">What</span>
+          <span role="columnheader">{words.timeline.at}</span>
+          <span role="columnheader">{words.timeline.what}</span>
           <span role="columnheader" className="tl-axis m-no">
-            <span className="sr">Length</span>
+            <span className="sr">{words.timeline.length}</span>
             {axis.ticks.map((at) => (
               <i key={at} style={{ left: `${axis.place(at)}%` }} className={axis.place(at) > 88 ? 'last' : undefined} aria-hidden="true">
                 {secondsTime(at)}
@@ -28,7 +29,7 @@ export function Timeline({ items, isOver }: { items: readonly JobTimelineItem[];
             ))}
           </span>
           <span role="columnheader" className="m-no">
-            By
+            {words.timeline.by}
           </span>
         </div>
         {lines.map((line) => (
@@ -52,13 +53,7 @@ function TimelineRow({ line, axis }: { line: Line; axis: Axis }) {
       <span role="cell" className="tl-what">
         <b>{says}</b>
         {why === '' ? null : <span className="dim">, {why}</span>}
-        {length === '' ? null : (
-          <span className="dim">
-            {' '}
-            {isGoingOn ? 'for ' : ''}
-            {length}
-          </span>
-        )}
+        {length === '' ? null : <span className="dim"> {isGoingOn ? words.timeline.goesOn(length) : length}</span>}
       </span>
       <span role="cell" className="ph m-no" aria-hidden="true">
         <i className={CLASSES[drawn]} style={{ left: `${left}%`, width: `${width}%` }} />
@@ -81,7 +76,7 @@ function Legend() {
           <span className="ph swatch">
             <i className={CLASSES[drawn]} />
           </span>
-          {{ wait: 'waits', run: 'runs', guard: 'guard armed', unknown: 'nobody knew' }[drawn]}
+          {words.timeline.legend[drawn]}
         </span>
       ))}
     </span>

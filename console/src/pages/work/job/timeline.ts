@@ -1,6 +1,6 @@
-import type { JobTimelineItem } from '../../../../../client/browser.ts';
+import type { JobDetail, JobTimelineItem } from '../../../../../client/browser.ts';
 import { wordOf } from '../../../parts/state-words.ts';
-import { reasonWords } from '../words.ts';
+import { isRefusedByCheck, reasonWords } from '../words.ts';
 
 /** How a line of the timeline is drawn. `moment`: it has no length. `unknown`: nobody knew what happened meanwhile. */
 export type Drawn = 'moment' | 'wait' | 'run' | 'guard' | 'unknown';
@@ -52,8 +52,26 @@ const WAITS_FOR = {
   unknown: 'waits, nobody knows for what',
 } as const;
 
+/** What a job asks for before its script. */
+export type Prepared = Pick<JobDetail, 'make_backup' | 'undo_unless_reachable_seconds'>;
+
+/** What the agent does between taking a job and its script, one after the other, unless the router is still busy with another job. */
+export function preparationsOf({ make_backup: backup, undo_unless_reachable_seconds: guard }: Prepared): string {
+  const steps = ['checks the script', ...(backup ? ['takes the backup'] : []), ...(guard === null ? [] : ['arms the undo guard'])];
+  return LIST.format(steps);
+}
+
+/** British English, because it puts no comma before `and`. */
+const LIST = new Intl.ListFormat('en-GB');
+
+function preparedBy({ kind }: JobTimelineItem, job: Prepared | undefined): string {
+  if (kind !== 'accepted' || job === undefined) return '';
+  return `which ${preparationsOf(job)}`;
+}
+
 /** The lines of a job's timeline in the order in which things happened. What goes on ends at `now`. */
-export function linesOf(items: readonly JobTimelineItem[], now: number): Line[] {
+export function linesOf(items: readonly JobTimelineItem[], now: number, job?: Prepared | JobDetail): Line[] {
+  const isRefused = job !== undefined && 'status' in job && isRefusedByCheck(job);
   const isOver = items.some(({ phase }) => phase === 'done' || phase === 'expired' || phase === 'canceled' || phase === 'unknown');
   return items.map((item, index) => {
     const at = Date.parse(item.at);
@@ -68,10 +86,17 @@ export function linesOf(items: readonly JobTimelineItem[], now: number): Line[] 
       drawn,
       isGoingOn,
       says: item.waits_for === null ? SAYS[item.kind] : WAITS_FOR[item.waits_for],
-      why: item.kind === 'waiting' ? (item.reason === null ? '' : wordOf(item.reason)) : reasonWords(item.reason),
+      why: isRefused && item.kind === 'ended' ? REFUSED : whyOf(item, job),
       by: byWords(item),
     };
   });
+}
+
+const REFUSED = "refused by the router's check of the script, nothing ran";
+
+function whyOf(item: JobTimelineItem, job: Prepared | undefined): string {
+  if (item.kind === 'waiting') return item.reason === null ? '' : wordOf(item.reason);
+  return reasonWords(item.reason) || preparedBy(item, job);
 }
 
 function endingOf(items: readonly JobTimelineItem[], index: number): JobTimelineItem | undefined {

@@ -3,23 +3,16 @@ import type { JobDetail } from '../../../../../client/browser.ts';
 import { secondsTime } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { checksOf, cautionOf } from '../run/caution.ts';
-
-const HAPPENED: Record<string, string> = {
-  interrupted: 'The agent stopped while the script ran',
-  router_rebooted: 'The router rebooted while the script ran',
-  agent_forgot: 'The agent came back without its memory of this job',
-  agent_revoked: 'Its agent was revoked before it told a result',
-  timed_out: 'No result came in the time that it had',
-};
+import { happenedWords, words } from './words.ts';
 
 /** A job whose outcome nobody knows: what is certain, what is not, and where to look before anything is repeated. Never a plain "retry". */
 export function Unknown({ job, agentName }: { job: JobDetail; agentName: string | null }) {
   const mayRun = useMay('operator');
   const checks = checksOf(job.script ?? '').slice(0, 3);
   return (
-    <div className="three" role="group" aria-label="What is known of the outcome">
+    <div className="three" role="group" aria-label={words.unknown.title}>
       <div>
-        <h3>Certain</h3>
+        <h3>{words.unknown.certain}</h3>
         <ul>
           {certainties(job, agentName).map((text) => (
             <li key={text}>{text}</li>
@@ -27,7 +20,7 @@ export function Unknown({ job, agentName }: { job: JobDetail; agentName: string 
         </ul>
       </div>
       <div>
-        <h3>Not certain</h3>
+        <h3>{words.unknown.notCertain}</h3>
         <ul>
           {doubts(job).map((text) => (
             <li key={text}>{text}</li>
@@ -35,7 +28,7 @@ export function Unknown({ job, agentName }: { job: JobDetail; agentName: string 
         </ul>
       </div>
       <div>
-        <h3>Look, then decide</h3>
+        <h3>{words.unknown.look}</h3>
         {mayRun
           ? checks.map((command) => (
               <p key={command}>
@@ -47,36 +40,29 @@ export function Unknown({ job, agentName }: { job: JobDetail; agentName: string 
           : null}
         <p>
           <Link to="/routers/$routerId/backups" params={{ routerId: job.router_id }} className="hand">
-            Compare its backups
+            {words.unknown.compare}
           </Link>
         </p>
-        <p className="dim">Running it again may do everything a second time. A result that still comes corrects this page.</p>
+        <p className="dim">{words.unknown.twice}</p>
       </div>
     </div>
   );
 }
 
 function certainties(job: JobDetail, agentName: string | null): string[] {
-  const agent = agentName === null ? 'Its agent' : `Agent ${agentName}`;
   return [
-    ...(job.accepted_at === null ? [] : [`${agent} took it at ${secondsTime(Date.parse(job.accepted_at))}`]),
-    job.started_at === null ? 'Nobody saw the script begin' : `The script began at ${secondsTime(Date.parse(job.started_at))}`,
-    ...(job.reason === null ? [] : [HAPPENED[job.reason] ?? job.reason.replaceAll('_', ' ')]),
-    'It is never run again by itself',
+    ...(job.accepted_at === null ? [] : [words.unknown.taken(agentName, secondsTime(Date.parse(job.accepted_at)))]),
+    job.started_at === null ? words.unknown.notSeen : words.unknown.began(secondsTime(Date.parse(job.started_at))),
+    ...(job.reason === null ? [] : [happenedWords(job.reason)]),
+    words.unknown.neverAgain,
   ];
 }
 
 function doubts(job: JobDetail): string[] {
   const lines = [...cautionOf(job.script ?? '').lines];
-  const what = lines.length === 0 ? 'Whether the script' : `Whether ${linesWords(lines)}`;
   return [
-    `${what} took effect wholly, partly or not at all`,
-    ...(job.guard === null || job.guard.state === 'disarmed' ? [] : ['Whether the undo guard has undone it']),
-    ...(job.undo_unless_reachable_seconds !== null && job.guard === null ? ['Whether the undo guard was armed'] : []),
+    lines.length === 0 ? words.unknown.scriptTook : words.unknown.linesTook(lines[0]!, lines.at(-1)!),
+    ...(job.guard === null || job.guard.state === 'disarmed' ? [] : [words.unknown.guardFired]),
+    ...(job.undo_unless_reachable_seconds !== null && job.guard === null ? [words.unknown.guardArmed] : []),
   ];
-}
-
-function linesWords(lines: readonly number[]): string {
-  const [first, last] = [lines[0]!, lines.at(-1)!];
-  return first === last ? `line ${first}` : `lines ${first} to ${last}`;
 }

@@ -15,30 +15,31 @@ import { WorkLamp, WorkState } from '../../../parts/work-lamp.tsx';
 import type { Work } from '../../../parts/work.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
-import { countOf, endOf, reasonWords, tookWords, workOf } from '../words.ts';
+import { endOf, reasonWords, tookWords, workOf } from '../words.ts';
 import { jobsFilter } from './search.ts';
+import { words } from './words.ts';
 import '../work.css';
 
 const COLUMNS: readonly Column<ListedJob>[] = [
   {
-    title: 'Result',
+    title: words.columns.result,
     width: 'minmax(150px, 1fr)',
     cell: (job) => <WorkState work={workOf(job)} why={reasonWords(workOf(job) === 'rolled_back' ? null : job.reason)} />,
     className: 'el',
   },
-  { title: 'Router', width: 'minmax(110px, .7fr)', cell: (job) => <RouterLink id={job.router_id} />, className: 'el' },
+  { title: words.columns.router, width: 'minmax(110px, .7fr)', cell: (job) => <RouterLink id={job.router_id} />, className: 'el' },
   {
-    title: 'Job',
+    title: words.columns.job,
     width: 'minmax(160px, 1.4fr)',
     cell: (job) => (
       <Link to="/jobs/$routerId/$jobId" params={{ routerId: job.router_id, jobId: job.id }} className="hand">
-        {job.description === '' ? 'without a description' : job.description}
+        {job.description === '' ? words.columns.noDescription : job.description}
       </Link>
     ),
     className: 'el',
   },
-  { title: 'Took', width: '76px', cell: took, className: 'num dim', isWide: true },
-  { title: 'Made', width: '84px', cell: (job) => <Moment at={job.created_at} className="dim" />, className: 'num' },
+  { title: words.columns.took, width: '76px', cell: took, className: 'num dim', isWide: true },
+  { title: words.columns.made, width: '84px', cell: (job) => <Moment at={job.created_at} className="dim" />, className: 'num' },
 ];
 
 /** Every job of the team, newest first. The filter is in the address. */
@@ -58,11 +59,11 @@ export function JobsPage() {
   return (
     <>
       <PageHead
-        title="Jobs"
+        title={words.jobs}
         actions={
           mayRun ? (
             <Link to="/run" search={{ mode: 'script' }} className="btn">
-              Run a script
+              {words.run}
             </Link>
           ) : null
         }
@@ -71,13 +72,13 @@ export function JobsPage() {
       <FilterBox
         value={q}
         onChange={(text) => void navigate({ search: text === '' ? {} : { q: text }, replace: true })}
-        placeholder="status:failed, or the name of a router"
-        hint="status: router: site: &nbsp; - excludes"
+        placeholder={words.filter}
+        hint={words.filterHint}
         wrong={wrong}
-        count={list.total === undefined ? undefined : list.isTotalExact ? countOf(list.total, 'job') : `over ${countOf(list.total, 'job')}`}
+        count={list.total === undefined ? undefined : list.isTotalExact ? words.count(list.total) : words.countOver(list.total)}
       />
       <RecordTable
-        label="Jobs"
+        label={words.jobs}
         columns={COLUMNS}
         list={list}
         keyOf={({ id }) => id}
@@ -88,13 +89,13 @@ export function JobsPage() {
 }
 
 function Empty({ isFiltered, mayRun }: { isFiltered: boolean; mayRun: boolean }) {
-  if (isFiltered) return <p>No job matches. Shorten the filter.</p>;
+  if (isFiltered) return <p>{words.noMatch}</p>;
   return (
     <>
       <p>
-        <b>No job has been made.</b> A job is a script for one router. It waits for its router, and it never runs twice.
+        <b>{words.empty}</b> {words.emptyHint}
       </p>
-      {mayRun ? null : <p>People with the role operator make jobs.</p>}
+      {mayRun ? null : <p>{words.mayNot}</p>}
     </>
   );
 }
@@ -106,25 +107,27 @@ function took(job: ListedJob): string {
   return tookWords(ms) || lengthOf(ms);
 }
 
-const OF_A_DAY: readonly [Work, keyof Overview['jobs_24h'], string][] = [
+/** With the word of the filter. */
+const OF_A_DAY = [
   ['waiting', 'pending', 'waiting'],
   ['running', 'running', 'running'],
   ['done', 'completed', 'done'],
   ['failed', 'failed', 'failed'],
   ['unknown', 'unknown', 'unknown'],
   ['expired', 'expired', 'expired'],
-];
+  ['canceled', 'deleted', 'canceled'],
+] as const satisfies readonly [Work, keyof Overview['jobs_24h'], string][];
 
 /** Jobs made in the last 24 hours by their result; each leads to those of all times. */
 function Today() {
   const { data } = useRecord('overview', 'getOverview', {});
   return (
-    <div className="tally" role="group" aria-label="Jobs of the last 24 hours">
+    <div className="tally" role="group" aria-label={words.today.title}>
       {OF_A_DAY.map(([work, status, word]) => (
         <Link key={work} to="/jobs" search={{ q: `status:${word}` }}>
           <WorkLamp work={work} size={13} />
           <strong>{data === undefined ? ' ' : data.jobs_24h[status].toLocaleString('en')}</strong>
-          <em>{word}</em>
+          <em>{words.today[word]}</em>
         </Link>
       ))}
     </div>

@@ -11,11 +11,47 @@ const CUTS_OFF: readonly [RegExp, string][] = [
 /** Words that change something. */
 const CHANGES = /(?:^|[ /(])(?:add|set|remove|disable|enable|unset|move|reset|reset-configuration|import|load|run|renew|release)\b/;
 
+/**
+ * `set` of one item with a comment and nothing else, up to the end of the command: it cuts nobody off. The item stays to be looked at, because
+ * it may be an expression, and a comment that is one is not matched.
+ */
+const COMMENTED =
+  /\bset[ ]+((?:numbers=)?(?:\[[^\][]*\]|"[^"\\$]*"|[^\s=;{}[\]"]+))[ ]+comment=(?:"(?:[^"\\$]|\\.|\$(?!\[))*"|[^\s;{}[\]"()]*)[ ]*(?=$|[;}])/g;
+
+/** What a command does that takes the router away, or what it holds. */
+export type Deed = 'reset' | 'load' | 'shutdown' | 'format' | 'install' | 'downgrade' | 'firmware' | 'reboot';
+
+/** The last word of each such command, and its whole path; the worst first. */
+const DEEDS: readonly [Deed, string, string][] = [
+  ['reset', 'reset-configuration', 'sys(?:tem)?[ /]+reset-configuration'],
+  ['load', 'load', 'sys(?:tem)?[ /]+backup[ /]+load'],
+  ['shutdown', 'shutdown', 'sys(?:tem)?[ /]+shutdown'],
+  ['format', 'format|format-drive', 'disk[ /]+(?:format|format-drive)'],
+  ['downgrade', 'downgrade', 'sys(?:tem)?[ /]+package[ /]+downgrade'],
+  ['install', 'install|upgrade|apply-changes', 'sys(?:tem)?[ /]+package[ /]+(?:update[ /]+install|local-update[ /]+upgrade|apply-changes)'],
+  ['firmware', 'upgrade', 'sys(?:tem)?[ /]+routerboard[ /]+upgrade'],
+  ['reboot', 'reboot', 'sys(?:tem)?[ /]+reboot'],
+];
+
+const DEED_TESTS = DEEDS.map(([deed, last, path]) => ({
+  deed,
+  says: new RegExp(`(?:^|[ /])(?:${last})(?![-\\w])`),
+  // A script in quotes, such as that of `:execute`, begins with a slash.
+  is: new RegExp(`^/?[ ]*(?:${path})(?![-\\w])|["'(][ ]*/[ ]*(?:${path})(?![-\\w])`),
+}));
+
+/** No undo guard helps against these: the guard is a part of the configuration that they replace. */
+const BEYOND_GUARD: readonly Deed[] = ['reset', 'load'];
+
 export interface Caution {
   /** Numbers of the lines that can cut the router off, from 1. */
   lines: ReadonlySet<number>;
   /** What they touch, in words and without repeats. */
   touches: readonly string[];
+  /** What takes the router away, or what it holds, the worst first. */
+  deeds: readonly Deed[];
+  /** Useless: something removes it. Otherwise it is wanted where something can cut the router off. */
+  guard: 'wanted' | 'useless' | 'not_needed';
 }
 
 /**
@@ -25,6 +61,7 @@ export interface Caution {
 export function cautionOf(script: string): Caution {
   const lines = new Set<number>();
   const touches = new Set<string>();
+  const deeds = new Set<Deed>();
   let menu = '';
   let isContinued = false;
   let isRisky = false;
@@ -32,20 +69,26 @@ export function cautionOf(script: string): Caution {
     const text = raw.trim();
     if (!isContinued) isRisky = false;
     if (!text.startsWith('#')) {
-      for (const part of text.split(/[;{}[\]]/)) {
+      for (const part of text.replaceAll(COMMENTED, '$1').split(/[;{}[\]]/)) {
         const command = part.trim();
         if (command.startsWith('/')) menu = command;
         const asked = command.startsWith('/') ? command : `${menu} ${command}`;
         const touched = touchedBy(asked, command);
-        if (touched === undefined) continue;
-        isRisky = true;
-        touches.add(touched);
+        const deed = deedOf(asked, command);
+        if (deed !== undefined) deeds.add(deed);
+        if (touched !== undefined) touches.add(touched);
+        isRisky ||= deed !== undefined || touched !== undefined;
       }
       if (isRisky) lines.add(index + 1);
     }
     isContinued = text.endsWith('\\');
   }
-  return { lines, touches: [...touches] };
+  const guard = BEYOND_GUARD.some((deed) => deeds.has(deed)) ? 'useless' : touches.size > 0 ? 'wanted' : 'not_needed';
+  return { lines, touches: [...touches], deeds: DEEDS.map(([deed]) => deed).filter((deed) => deeds.has(deed)), guard };
+}
+
+function deedOf(asked: string, command: string): Deed | undefined {
+  return DEED_TESTS.find(({ says, is }) => says.test(command) && is.test(command.startsWith(':') ? command : asked))?.deed;
 }
 
 function touchedBy(asked: string, command: string): string | undefined {

@@ -1,28 +1,31 @@
 import { useId, useState } from 'react';
 import { completionsOf } from './command-line.ts';
 import { COMMANDS } from './menus.ts';
+import { words } from './words.ts';
 
 interface Props {
   value: string;
   onChange: (value: string) => void;
   /** Newest first. */
   history: readonly string[];
+  box: React.RefObject<HTMLInputElement | null>;
 }
 
 /**
  * The box for a command. Tab takes the first completion; with the list open, up and down choose from it; with an empty or untouched box they
  * go through the history. Escape closes the list.
  */
-export function CommandInput({ value, onChange, history }: Props) {
+export function CommandInput({ value, onChange, history, box }: Props) {
   const id = useId();
   const { options, chosen, type, take, close, onKeyDown } = useCompletion({ value, onChange, history });
   return (
     <div className="command-box">
       <label htmlFor={id} className="sr">
-        Command
+        {words.command.command}
       </label>
       <input
         id={id}
+        ref={box}
         className="control mono"
         type="text"
         role="combobox"
@@ -33,13 +36,13 @@ export function CommandInput({ value, onChange, history }: Props) {
         aria-expanded={options.length > 0}
         aria-controls={`${id}-list`}
         aria-activedescendant={chosen >= 0 && chosen < options.length ? `${id}-${chosen}` : undefined}
-        placeholder="/interface/print"
+        placeholder={words.command.example}
         value={value}
         onChange={(event) => type(event.target.value)}
         onKeyDown={onKeyDown}
         onBlur={close}
       />
-      <ul id={`${id}-list`} role="listbox" aria-label="Commands" className="completions" hidden={options.length === 0}>
+      <ul id={`${id}-list`} role="listbox" aria-label={words.command.commands} className="completions" hidden={options.length === 0}>
         {options.map((option, index) => (
           // The box keeps the focus and handles the keys.
           // oxlint-disable-next-line jsx-a11y/click-events-have-key-events
@@ -49,10 +52,9 @@ export function CommandInput({ value, onChange, history }: Props) {
             role="option"
             aria-selected={index === chosen}
             className="mono"
-            onPointerDown={(event) => {
-              event.preventDefault();
-              take(option);
-            }}
+            onMouseDown={(event) => event.preventDefault()}
+            // Not at the press: the list would be gone at the end of a tap, and the tap would press the button below it.
+            onClick={() => take(option)}
           >
             {option}
           </li>
@@ -72,7 +74,7 @@ interface Completion {
   onKeyDown: (event: React.KeyboardEvent<HTMLInputElement>) => void;
 }
 
-function useCompletion({ value, onChange, history }: Props): Completion {
+function useCompletion({ value, onChange, history }: Omit<Props, 'box'>): Completion {
   const [isOpen, setOpen] = useState(false);
   /** Chosen in the list; -1 is what was typed. */
   const [chosen, setChosen] = useState(-1);

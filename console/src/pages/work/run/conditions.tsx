@@ -3,6 +3,7 @@ import { CheckField, TextField } from '../../../parts/form.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { isGuarded } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
+import { words } from './words.ts';
 
 /** Fields of the request that show their own reasons here. */
 export const CONDITION_FIELDS = [
@@ -26,62 +27,50 @@ interface PartProps {
 const NUMBER_INPUT = { inputMode: 'numeric', autoComplete: 'off' } as const;
 
 /** When a job runs, what comes before it, and how it is undone. */
-export function Conditions({ draft, change, state, touches }: PartProps & { touches: readonly string[] }) {
-  const isOn = isGuarded(draft, touches.length > 0);
+export function Conditions({ draft, change, state, isGuardWanted }: PartProps & { isGuardWanted: boolean }) {
+  const isOn = isGuarded(draft, isGuardWanted);
   return (
-    <Section title="Conditions">
+    <Section title={words.conditions.title}>
       <div className="conditions">
-        <CheckField
-          label="Undo guard: the router restores itself unless it stays reachable"
-          isChecked={isOn}
-          onChange={(isChecked) => change({ guard: isChecked ? 'on' : 'off' })}
-        />
+        <CheckField label={words.conditions.guard} isChecked={isOn} onChange={(isChecked) => change({ guard: isChecked ? 'on' : 'off' })} />
         {isOn ? (
           <TextField
-            label="Undo after, seconds"
+            label={words.conditions.undoAfter}
             name="undo_unless_reachable_seconds"
-            hint="30 to 3,600. The agent takes the guard away as soon as it has reached the router anew"
+            hint={words.conditions.undoAfterHint}
             state={state}
             value={draft.guardSeconds}
             onChange={(guardSeconds) => change({ guardSeconds })}
             input={NUMBER_INPUT}
           />
         ) : null}
-        <CheckField label="Take a backup first" isChecked={draft.backup} onChange={(backup) => change({ backup })} />
+        <CheckField label={words.conditions.backup} isChecked={draft.backup} onChange={(backup) => change({ backup })} />
         <details>
-          <summary className="hand">More conditions</summary>
-          <CheckField
-            label="Begin at once, before other jobs of the router"
-            isChecked={draft.atOnce}
-            onChange={(atOnce) => change({ atOnce })}
-          />
-          <CheckField
-            label="Wait for the end of the script (not for a reboot)"
-            isChecked={draft.awaitEnd}
-            onChange={(awaitEnd) => change({ awaitEnd })}
-          />
+          <summary className="hand">{words.conditions.more}</summary>
+          <CheckField label={words.conditions.atOnce} isChecked={draft.atOnce} onChange={(atOnce) => change({ atOnce })} />
+          <CheckField label={words.conditions.awaitEnd} isChecked={draft.awaitEnd} onChange={(awaitEnd) => change({ awaitEnd })} />
           <TextField
-            label="Longest run, seconds"
+            label={words.conditions.longestRun}
             name="timeout_seconds"
-            hint="300 unless you say otherwise"
+            hint={words.conditions.longestRunHint}
             state={state}
             value={draft.timeoutSeconds}
             onChange={(timeoutSeconds) => change({ timeoutSeconds })}
             input={NUMBER_INPUT}
           />
           <TextField
-            label="May wait for its router, minutes"
+            label={words.conditions.mayWait}
             name="deliver_within_minutes"
-            hint="Then it expires and never runs. 7 days for a job, an hour in a campaign"
+            hint={words.conditions.mayWaitHint}
             state={state}
             value={draft.deliverMinutes}
             onChange={(deliverMinutes) => change({ deliverMinutes })}
             input={NUMBER_INPUT}
           />
           <TextField
-            label="Webhook for its updates"
+            label={words.conditions.webhook}
             name="notify_url"
-            hint="An https address, or nothing"
+            hint={words.conditions.webhookHint}
             state={state}
             value={draft.notifyUrl}
             onChange={(notifyUrl) => change({ notifyUrl })}
@@ -98,14 +87,14 @@ type NumberKey = 'canaries' | 'ratePerMinute' | 'mostAtOnce' | 'stopAtFailures' 
 /** Who goes first, how fast the others follow, and when it stops by itself. */
 export function CampaignRules({ draft, change, state }: PartProps) {
   const fields: readonly [NumberKey, string, string, string][] = [
-    ['canaries', 'canary_count', 'Canaries', 'go first; the others wait until all of them have completed'],
-    ['ratePerMinute', 'rate_per_minute', 'Begin in a minute', 'at most; empty for no limit'],
-    ['mostAtOnce', 'most_at_once', 'At the same time', 'at most, those that wait for their router included'],
-    ['stopAtFailures', 'abort_after_failures', 'Stop at failures', 'this number of them; empty for no limit'],
-    ['stopAtPercent', 'abort_at_percent', 'Stop at percent', 'failures among the results, from the fifth on; empty for no limit'],
+    ['canaries', 'canary_count', words.rules.canaries, words.rules.canariesHint],
+    ['ratePerMinute', 'rate_per_minute', words.rules.rate, words.rules.rateHint],
+    ['mostAtOnce', 'most_at_once', words.rules.mostAtOnce, words.rules.mostAtOnceHint],
+    ['stopAtFailures', 'abort_after_failures', words.rules.stopAtFailures, words.rules.stopAtFailuresHint],
+    ['stopAtPercent', 'abort_at_percent', words.rules.stopAtPercent, words.rules.stopAtPercentHint],
   ];
   return (
-    <Section title="Canaries, rate, stop rule">
+    <Section title={words.rules.title}>
       <div className="conditions pairs">
         {fields.map(([key, name, label, hint]) => (
           <TextField

@@ -5,8 +5,10 @@ import type { Work } from '../../../parts/work.ts';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { numberWords } from '../../../parts/sizes.ts';
 import type { Caution } from './caution.ts';
+import { deedDoes, deedName } from './deed-words.ts';
 import { SCRIPT_CHARS, isGuarded } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
+import { listOf, words } from './words.ts';
 
 interface Props {
   routers: readonly Router[];
@@ -23,9 +25,8 @@ interface Check {
 
 /** What is known before anything runs: who answers, what the script touches, whether it can be undone. */
 export function Preflight({ routers, draft, caution, isCampaign }: Props) {
-  const isGuardOn = isGuarded(draft, caution.lines.size > 0);
   return (
-    <Section title="Before it runs">
+    <Section title={words.preflight.title}>
       {checksOf({ routers, draft, caution, isCampaign }).map(({ work, name, says }) => (
         <div className="line check-line" key={name}>
           <WorkLamp work={work} size={11} />
@@ -33,49 +34,67 @@ export function Preflight({ routers, draft, caution, isCampaign }: Props) {
           <span className="num dim">{says}</span>
         </div>
       ))}
-      {isGuardOn ? (
-        <p className="hint caution">
-          {caution.touches.length === 0 ? 'With the guard on,' : `The guard is on because the script changes ${listOf(caution.touches)}:`}{' '}
-          if the agent cannot reach the router in {draft.guardSeconds} s, the router loads the configuration from before it, with a reboot.
+      {caution.deeds.map((deed) => (
+        <p key={deed} className="hint caution">
+          {deedDoes(deed)}
         </p>
-      ) : caution.touches.length > 0 ? (
-        <p className="hint c-not">
-          Without the guard nothing undoes a change of {listOf(caution.touches)} that cuts the router off. Somebody has to go there.
-        </p>
-      ) : null}
+      ))}
+      {caution.guard === 'useless' ? null : <GuardHint draft={draft} caution={caution} />}
     </Section>
   );
 }
 
+/** What the guard does, or what is missing without it. */
+function GuardHint({ draft, caution: { touches, guard } }: Pick<Props, 'draft' | 'caution'>) {
+  if (isGuarded(draft, guard === 'wanted')) {
+    return (
+      <p className="hint caution">
+        {touches.length === 0 ? words.preflight.guardOn(draft.guardSeconds) : words.preflight.guardOnFor(touches, draft.guardSeconds)}
+      </p>
+    );
+  }
+  return touches.length === 0 ? null : <p className="hint c-not">{words.preflight.guardOff(touches)}</p>;
+}
+
 function checksOf({ routers, draft, caution, isCampaign }: Props): Check[] {
   const answering = routers.filter(({ state }) => state === 'answering').length;
-  const isGuardOn = isGuarded(draft, caution.lines.size > 0);
-  const isRisky = caution.lines.size > 0;
+  const isEmpty = draft.script.trim() === '';
   return [
     {
       work: routers.length > 0 && answering === routers.length ? 'done' : 'waiting',
-      name: 'Answer now',
-      says:
-        routers.length === 0 ? 'no router chosen' : `${answering} of ${routers.length}${answering < routers.length ? ', others wait' : ''}`,
+      name: words.preflight.answer,
+      says: answeringWords(answering, routers.length),
     },
     {
-      work: draft.script.length > SCRIPT_CHARS ? 'failed' : draft.script.trim() === '' ? 'waiting' : 'done',
-      name: 'Length of the script',
-      says: `${numberWords(draft.script.length)} of ${numberWords(SCRIPT_CHARS)}`,
+      work: draft.script.length > SCRIPT_CHARS ? 'failed' : isEmpty ? 'waiting' : 'done',
+      name: words.preflight.length,
+      says: words.preflight.lengthOf(numberWords(draft.script.length), numberWords(SCRIPT_CHARS)),
     },
-    {
-      work: isRisky ? (isGuardOn ? 'armed' : 'failed') : 'done',
-      name: isRisky ? sentenceCase(listOf(caution.touches)) : 'Addresses, routes, firewall, interfaces',
-      says: isGuardOn ? `guard on, ${draft.guardSeconds} s` : isRisky ? 'no guard' : 'not touched',
-    },
+    lockOutOf(draft, caution),
+    ...caution.deeds.map((deed): Check => ({ work: 'failed', name: sentenceCase(deedName(deed)), says: words.preflight.noUndo })),
     {
       work: draft.backup ? 'done' : 'waiting',
-      name: isCampaign ? 'Backup of each router' : 'Backup of the router',
-      says: draft.backup ? 'first' : 'none',
+      name: isCampaign ? words.preflight.backupOfEach : words.preflight.backup,
+      says: draft.backup ? words.preflight.backupFirst : words.preflight.noBackup,
     },
   ];
 }
 
-function listOf(words: readonly string[]): string {
-  return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+/** Whether something was found that can lock the person out. Before anything is written, nobody can say. */
+function lockOutOf(draft: ScriptDraft, { touches, guard }: Caution): Check {
+  const isGuardOn = isGuarded(draft, guard === 'wanted') && guard !== 'useless';
+  const says = isGuardOn ? words.preflight.guard(draft.guardSeconds) : guard === 'useless' ? words.preflight.uselessGuard : undefined;
+  if (touches.length > 0)
+    return { work: isGuardOn ? 'armed' : 'failed', name: sentenceCase(listOf(touches)), says: says ?? words.preflight.noGuard };
+  const isEmpty = draft.script.trim() === '';
+  return {
+    work: isEmpty ? 'waiting' : 'done',
+    name: words.preflight.lockOut,
+    says: says ?? (isEmpty ? words.preflight.noScript : words.preflight.noneFound),
+  };
+}
+
+function answeringWords(answering: number, all: number): string {
+  if (all === 0) return words.preflight.noRouter;
+  return answering < all ? words.preflight.someAnswer(answering, all) : words.preflight.allAnswer(answering, all);
 }

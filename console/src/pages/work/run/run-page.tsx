@@ -2,10 +2,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useMay } from '../../../session/use-may.ts';
-import { countOf } from '../words.ts';
 import { CommandPanel } from './command-panel.tsx';
 import { ScriptPanel } from './script-panel.tsx';
 import { TargetPicker, useTargets } from './targets.tsx';
+import { words } from './words.ts';
 import '../work.css';
 
 /** A command or a script for one router or many. The routers, the filter and the kind of work are in the address. */
@@ -15,14 +15,14 @@ export function RunPage() {
   const targets = useTargets(search);
   const { routers } = useFleet();
   const mayRun = useMay('operator');
-  if (!mayRun) return <PageHead title="Run" sentence="People with the role operator run commands and scripts. Yours is viewer." />;
-  if (routers.size === 0) return <PageHead title="Run" sentence="No agent has told of a router yet. What you run here runs on routers." />;
+  if (!mayRun) return <PageHead title={words.page.title} sentence={words.page.mayNot} />;
+  if (routers.size === 0) return <PageHead title={words.page.title} sentence={words.page.noRouter} />;
   const [first] = targets.routers;
   const isScript = search.mode === 'script';
-  const where = targets.routers.length === 1 ? first!.identity : countOf(targets.routers.length, 'router');
+  const where = targets.routers.length === 1 ? words.page.titleOn(first!.identity) : words.page.titleOnMany(targets.routers.length);
   return (
     <>
-      <PageHead title={targets.routers.length === 0 ? 'Run on routers' : `Run on ${where}`} />
+      <PageHead title={targets.routers.length === 0 ? words.page.titleOnNone : where} />
       <TargetPicker
         targets={targets}
         search={search}
@@ -37,7 +37,7 @@ export function RunPage() {
           })
         }
       />
-      <nav className="tabs" aria-label="What to run">
+      <nav className="tabs" aria-label={words.page.what}>
         <Link
           to="/run"
           state
@@ -45,7 +45,7 @@ export function RunPage() {
           className={isScript ? '' : 'on'}
           aria-current={isScript ? undefined : 'page'}
         >
-          Command
+          {words.page.command}
         </Link>
         <Link
           to="/run"
@@ -54,7 +54,7 @@ export function RunPage() {
           className={isScript ? 'on' : ''}
           aria-current={isScript ? 'page' : undefined}
         >
-          Script
+          {words.page.script}
         </Link>
       </nav>
       {isScript ? (

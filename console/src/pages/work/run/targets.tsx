@@ -1,16 +1,18 @@
 import { useDeferredValue, useMemo } from 'react';
 import type { Router } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { StateOf } from '../../../parts/lamp.tsx';
-import { RouterLink } from '../../../parts/router-link.tsx';
 import { filterOf } from '../../fleet/routers/search.ts';
 import { SiteNamesFailed } from '../../fleet/routers/site-names-failed.tsx';
-import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
-import { countOf } from '../words.ts';
+import { useReadSiteNames, useSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { useChosen } from './chosen.ts';
+import { ALL, wrongFilter } from './filter-wrong.ts';
+import { RouterNames } from './router-names.tsx';
 import { routersNamed } from './search.ts';
 import type { RunSearch } from './search.ts';
+import { words } from './words.ts';
 
 export interface Targets {
   routers: readonly Router[];
@@ -40,6 +42,7 @@ export function useTargets({ routers: named, q }: RunSearch): Targets {
     }
     if (named !== undefined) return { ...routersNamed(named, routers.values()), isChosen: true, isFixed: true };
     if (asked === undefined) return { routers: [], missing: [], isChosen: false, isFixed: false };
+    if (asked.trim() === ALL) return { routers: routers.values(), missing: [], isChosen: true, isFixed: false };
     return { routers: routers.values().filter(filterOf(asked, sites)), missing: [], isChosen: true, isFixed: false };
   }, [routers, version, chosen, named, asked, sites]);
 }
@@ -53,10 +56,13 @@ interface Props {
   onChange: (change: { q?: string | undefined; routers?: string | undefined }) => void;
 }
 
-/** Which routers: the filter, how many it matches, and how many of them answer now. */
+/** Which routers: the filter, how many it matches, by name, and how many of them answer now. */
 export function TargetPicker({ targets, search, onChange }: Props) {
   const { routers: all } = useFleet();
   const { routers, missing, isChosen, isFixed } = targets;
+  const { data: sites } = useReadSiteNames();
+  // What follows was found with it: while that is on its way, an old number says nothing of a new filter.
+  const q = useDeferredValue(search.q);
   const answering = routers.filter(({ state }) => state === 'answering').length;
   return (
     <div className="targets">
@@ -64,30 +70,23 @@ export function TargetPicker({ targets, search, onChange }: Props) {
         <FilterBox
           value={search.q ?? ''}
           onChange={(text) => onChange({ q: text === '' ? undefined : text })}
-          placeholder="Which routers: a name, state:answering, version:7.16"
-          hint="state: site: model: version: agent: &nbsp; - excludes"
-          count={
-            <>
-              <b>{routers.length.toLocaleString('en')}</b> of {all.size.toLocaleString('en')}
-            </>
-          }
+          placeholder={words.targets.filter}
+          hint={words.targets.filterHint}
+          wrong={wrongFilter(q ?? '', routers.length, sites)}
+          count={fill(words.targets.count, { count: <b>{routers.length.toLocaleString('en')}</b>, all: all.size.toLocaleString('en') })}
         />
       ) : (
-        <p className="chosen">
-          {routers.slice(0, SHOWN).map(({ id }) => (
-            <RouterLink key={id} id={id} />
-          ))}
-          {routers.length > SHOWN ? <span className="dim">and {countOf(routers.length - SHOWN, 'more router')}</span> : null}
+        <RouterNames routers={routers} most={SHOWN}>
           <button type="button" className="btn quiet sm" onClick={() => onChange({ q: search.q })}>
-            Choose others
+            {words.targets.others}
           </button>
-        </p>
+        </RouterNames>
       )}
       {isFixed ? null : <SiteNamesFailed />}
+      {isFixed || routers.length === 0 ? null : <RouterNames routers={routers} most={SHOWN} />}
       {missing.length === 0 ? null : (
         <p className="hint c-not" role="alert">
-          Your team has no router {missing.slice(0, 3).join(', ')}
-          {missing.length > 3 ? ` and ${missing.length - 3} more` : ''}.
+          {words.targets.missing(missing.slice(0, 3), missing.length - 3)}
         </p>
       )}
       {routers.length === 1 ? (
@@ -97,17 +96,23 @@ export function TargetPicker({ targets, search, onChange }: Props) {
       ) : null}
       {routers.length > 1 ? (
         <p className="dim">
-          {answering === routers.length ? 'All of them answer now.' : `${answering.toLocaleString('en')} of them answer now.`}
-          {isFixed ? ' The list is fixed.' : ' The list is fixed when you send.'}
+          {answering === routers.length ? words.targets.allAnswer : words.targets.someAnswer(answering.toLocaleString('en'))}{' '}
+          {isFixed ? words.targets.isFixed : words.targets.becomesFixed}
         </p>
       ) : null}
       {isFixed || search.chosen === undefined || search.chosen === routers.length ? null : (
         <p className="hint caution" role="alert">
-          {countOf(search.chosen, 'router was', 'routers were')} selected; the address has their filter only, which finds{' '}
-          {routers.length.toLocaleString('en')} now.
+          {words.targets.filterOnly(search.chosen, routers.length.toLocaleString('en'))}
         </p>
       )}
-      {isChosen || all.size === 0 ? null : <p className="dim">Write a name or a filter. Everything that it matches is meant.</p>}
+      {isFixed || routers.length > 0 || all.size === 0 ? null : (
+        <p className="chosen dim">
+          {isChosen ? null : words.targets.choose}
+          <button type="button" className="btn sm" onClick={() => onChange({ q: ALL })}>
+            {words.filter.all(all.size)}
+          </button>
+        </p>
+      )}
     </div>
   );
 }

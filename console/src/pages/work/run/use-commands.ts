@@ -11,8 +11,8 @@ export type Row = Record<string, string>;
 export type Answer =
   | { kind: 'asking' }
   | { kind: 'rows'; rows: readonly Row[]; ms: number }
-  /** The router understood and refused, or the request is wrong. Nothing was done. */
-  | { kind: 'refused'; message: string }
+  /** By the router, which understood it, or by the control plane, which sent nothing. Nothing was done. */
+  | { kind: 'refused'; by: 'router' | 'control_plane'; message: string }
   /** It never reached the router. */
   | { kind: 'not_sent'; message: string }
   /** It may have taken effect. */
@@ -89,5 +89,7 @@ function answerOf(error: unknown, key: string): Answer {
   if (isLost(error)) return { kind: 'lost', key };
   if (!(error instanceof ProblemError)) return { kind: 'not_sent', message: 'The control plane does not answer.' };
   if (error.status === 503 || error.status === 429) return { kind: 'not_sent', message: error.message };
-  return { kind: 'refused', message: error.message };
+  if (error.code === 'rejected_by_router') return { kind: 'refused', by: 'router', message: error.message };
+  const reasons = Object.values(error.errors).flat();
+  return { kind: 'refused', by: 'control_plane', message: reasons.length > 0 ? reasons.join('; ') : error.message };
 }

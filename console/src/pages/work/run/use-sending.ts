@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { NewCampaign, Router } from '../../../../../client/browser.ts';
+import type { Input, NewCampaign, JobReceipt, Router } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import type { Write, WriteState } from '../../../data/use-write.ts';
 import { campaignOf, jobOf } from './script-form.ts';
@@ -12,7 +12,7 @@ interface Props {
   isCampaign: boolean;
 }
 
-interface Sending {
+export interface Sending {
   state: WriteState;
   /** Sends a job or a campaign, and leads to its page. */
   send: () => void;
@@ -22,6 +22,10 @@ interface Sending {
   campaign: Write<'createCampaign'>;
   newCampaign: NewCampaign;
   toCampaign: (id: string) => void;
+  /** The same for one router. */
+  job: Write<'submitJob'>;
+  newJob: Input<'submitJob'>;
+  toJob: (receipt: JobReceipt) => void;
 }
 
 /** The two ways of a script: a job for one router, a campaign for many. */
@@ -33,11 +37,14 @@ export function useSending({ draft, isRisky, routers, isCampaign }: Props): Send
   const newCampaign = campaignOf(draft, isRisky, ids);
   const toCampaign = (id: string): void => void navigate({ to: '/campaigns/$campaignId', params: { campaignId: id }, search: {} });
 
+  const newJob = { path: { router_id: ids[0] ?? '' }, body: jobOf(draft, isRisky) };
+  // The receipt names the router even when the choice has changed meanwhile.
+  const toJob = ({ target, job_id: jobId }: JobReceipt): void =>
+    void navigate({ to: '/jobs/$routerId/$jobId', params: { routerId: target, jobId } });
+
   async function sendJob(isAgain: boolean): Promise<void> {
-    const routerId = ids[0]!;
-    const answer = await (isAgain ? job.lookAgain() : job.send({ path: { router_id: routerId }, body: jobOf(draft, isRisky) }));
-    // The receipt names the router even when the choice has changed meanwhile.
-    if (answer) void navigate({ to: '/jobs/$routerId/$jobId', params: { routerId: answer.data.target, jobId: answer.data.job_id } });
+    const answer = await (isAgain ? job.lookAgain() : job.send(newJob));
+    if (answer) toJob(answer.data);
   }
   async function sendCampaign(isAgain: boolean): Promise<void> {
     const answer = await (isAgain ? campaign.lookAgain() : campaign.send({ body: newCampaign }));
@@ -51,5 +58,8 @@ export function useSending({ draft, isRisky, routers, isCampaign }: Props): Send
     campaign,
     newCampaign,
     toCampaign,
+    job,
+    newJob,
+    toJob,
   };
 }

@@ -11,12 +11,16 @@ import type { DeliveryLog } from '../service.ts';
 import { shownZone } from '../shown-zone.ts';
 import type { LoggedMessage } from '../types.ts';
 
-const OUTCOMES = ['sent', 'retry', 'never', 'config', 'stopped'] as const;
+const OUTCOMES = ['sent', 'retry', 'never', 'config', 'stopped', 'undelivered'] as const;
 
 const attemptSchema = z.object({
   at: dateTime,
   duration_ms: z.int(),
-  outcome: z.enum(OUTCOMES).describe('`config`: the account of the operator is at fault'),
+  outcome: z
+    .enum(OUTCOMES)
+    .describe(
+      '`config`: the account of the operator is at fault; `undelivered`: the provider took it, and said then that it did not arrive',
+    ),
   error: z.string().nullable().describe('A stable word; null when it was sent'),
   detail: z.string().nullable().describe("The provider's own words, without addresses and tokens"),
 });
@@ -42,6 +46,10 @@ export const messageSchema = z
     next_attempt_at: dateTime.nullable(),
     created_at: dateTime,
     settled_at: dateTime.nullable().describe('When it was sent or given up'),
+    delivered_at: dateTime
+      .nullable()
+      .describe('When it was on the telephone; of text messages and WhatsApp, as far as their provider says'),
+    read_at: dateTime.nullable().describe('When the person read it; of WhatsApp only, and only where the person lets others see that'),
   })
   .meta({
     id: 'Notification',
@@ -66,6 +74,8 @@ export const messageSchema = z
         next_attempt_at: null,
         created_at: '2031-05-01T08:30:04.000Z',
         settled_at: '2031-05-01T08:30:04.000Z',
+        delivered_at: null,
+        read_at: null,
       },
     ],
   });
@@ -147,5 +157,7 @@ export function presentMessage(message: LoggedMessage): z.infer<typeof messageSc
     next_attempt_at: toDateTimeOrNull(message.due_at),
     created_at: toDateTime(message.created_at),
     settled_at: toDateTimeOrNull(message.settled_at),
+    delivered_at: toDateTimeOrNull(message.delivered_at),
+    read_at: toDateTimeOrNull(message.read_at),
   };
 }

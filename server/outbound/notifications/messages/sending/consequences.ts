@@ -23,20 +23,36 @@ export interface ConsequencesDeps {
   channels: Channels;
 }
 
-interface Attempt {
+export interface Attempt {
   result: SendResult;
   settlement: Settlement;
   /** Of the contact or target that was asked. */
   addressId: string;
   by: { groupId: string; topicIds: readonly string[] };
+  /** When the provider took it or refused it: what was proved later is another address. */
+  at: number;
   now: number;
 }
 
 /** In the transaction that records the attempt. */
 export async function drawConsequences(tx: Tx, message: MessageRow, attempt: Attempt, deps: ConsequencesDeps): Promise<void> {
-  const { result, addressId, now } = attempt;
-  if (result.outcome === 'never' && result.addressOff !== undefined)
-    await switchOff(tx, message, { addressId, reason: result.addressOff, now }, deps);
+  await switchOffGone(tx, message, attempt, deps);
+  await helpOut(tx, message, attempt, deps);
+}
+
+/** Nothing is sent any more to an address of which the provider says that it is gone. */
+export async function switchOffGone(
+  tx: Tx,
+  message: MessageRow,
+  { result, addressId, at, now }: Attempt,
+  deps: ConsequencesDeps,
+): Promise<void> {
+  if (result.outcome !== 'never' || result.addressOff === undefined) return;
+  await switchOff(tx, message, { addressId, reason: result.addressOff, at, now }, deps);
+}
+
+/** A person whose channel does not work is told by their next one. */
+export async function helpOut(tx: Tx, message: MessageRow, attempt: Attempt, deps: ConsequencesDeps): Promise<void> {
   if (wantsOtherWay(message, attempt)) await addOtherWay(tx, message, attempt, deps);
 }
 
@@ -44,12 +60,12 @@ export async function drawConsequences(tx: Tx, message: MessageRow, attempt: Att
 async function switchOff(
   tx: Tx,
   message: MessageRow,
-  { addressId, reason, now }: { addressId: string; reason: OffReason; now: number },
+  { addressId, reason, at, now }: { addressId: string; reason: OffReason; at: number; now: number },
   { addresses }: ConsequencesDeps,
 ): Promise<void> {
   const { team_id: teamId, recipient_id: id, channel, address } = message;
   const holder = { type: message.recipient_type as 'person' | 'target', id };
-  if (!(await addresses.switchOff(tx, teamId, holder, addressId, reason))) return;
+  if (!(await addresses.switchOff(tx, teamId, holder, addressId, { reason, at }))) return;
   const notice = {
     teamId,
     kind: 'delivery.failing',
@@ -72,8 +88,11 @@ function wantsOtherWay(message: MessageRow, { result, settlement }: Attempt): bo
 }
 
 async function addOtherWay(tx: Tx, message: MessageRow, { by, now }: Attempt, { addresses, channels }: ConsequencesDeps): Promise<void> {
+  const ways = await selectWays(tx, message);
+  // It helps out already: after three failures, and the message failed for good only later.
+  if (ways.some(({ reason }) => reason === FALLBACK)) return;
   const absent = CHANNELS_OF_PEOPLE.filter((name) => channels[name] === undefined);
-  const without = [...absent, ...(await selectWays(tx, message))];
+  const without = [...absent, ...ways.map(({ channel }) => channel)];
   const other = await addresses.otherWay(tx, message.team_id, by, message.recipient_id, without);
   if (!other) return;
   const row = {
@@ -91,6 +110,8 @@ async function addOtherWay(tx: Tx, message: MessageRow, { by, now }: Attempt, { 
     claim: null,
     claimed_until: null,
     provider_ref: null,
+    delivered_at: null,
+    read_at: null,
     subject: null,
     created_at: now,
     settled_at: null,

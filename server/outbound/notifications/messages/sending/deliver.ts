@@ -22,8 +22,7 @@ import { kindFor } from './knowledge.ts';
 import { CUT_OFF_PAUSE_MS } from './line.ts';
 import type { Line } from './line.ts';
 import type { MessageOutcomes } from './outcomes.ts';
-import { topicsFor } from '../topics/choose.ts';
-import { selectTopicEvents } from '../topics/store.ts';
+import { topicsOf } from '../topics/read.ts';
 import { muteOf } from '../../threads/telling/moment.ts';
 import type { Hold } from '../../threads/telling/moment.ts';
 import {
@@ -83,7 +82,7 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   const { recipient_type: type, recipient_id: id, channel } = message;
   const recipient = { type: type as 'person' | 'target', id, channel, addressId: message.address_id };
   const isOfAllGroups = message.kind === DIGEST;
-  const by = { groupId: message.group_id, topicIds: isOfAllGroups ? [] : await topicsOf(message, storage), isOfAllGroups };
+  const by = { groupId: message.group_id, topicIds: isOfAllGroups ? [] : await topicsOf(storage.db, message), isOfAllGroups };
   const found = await deps.addresses.open(storage.db, message.team_id, by, recipient);
   if ('reason' in found || !deps.channels[found.address.channel]) {
     const reason = 'reason' in found ? found.reason : 'channel_unavailable';
@@ -234,14 +233,6 @@ function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, threa
   return { teamId, reader: { kind: type === 'target' ? 'target' : 'user', id }, threadId };
 }
 
-/** Of a failing address, administrators are told whatever they follow. */
-async function topicsOf(message: ClaimedMessage, { db }: Storage): Promise<string[]> {
-  const { team_id: teamId, group_id: groupId } = message;
-  const kinds = kindsOf(message);
-  if (kinds.includes(DELIVERY_FAILING)) return [];
-  return topicsFor((await selectTopicEvents(db, teamId, [groupId])).get(groupId) ?? [], kinds);
-}
-
 interface Asked {
   subject: string;
   result: SendResult;
@@ -271,7 +262,7 @@ async function record(
     const isOutdated = decided.state === 'pending' && (await hasNewer(tx, message));
     const settlement: Settlement = isOutdated ? { state: 'superseded', reason: null, attempts: decided.attempts, now } : decided;
     const isOurs = await settleMessage(tx, message, settlement);
-    if (isOurs && !isOutdated) await drawConsequences(tx, message, { result, settlement, addressId, by, now }, deps);
+    if (isOurs && !isOutdated) await drawConsequences(tx, message, { result, settlement, addressId, by, at: now, now }, deps);
     return isOurs ? settlement : undefined;
   });
   if (settled) deps.outcomes.add(message, settled);

@@ -202,12 +202,9 @@ export async function releaseMessage(db: DbOrTx, { id, team_id: teamId, claim }:
     .execute();
 }
 
-/** Whether a newer message of the thread waits for the same person. */
-export async function hasNewer(db: DbOrTx, message: MessageRow): Promise<boolean> {
-  const row = await sameThread(db, message)
-    .where('revision', '>', message.revision)
-    .where('state', 'in', ['pending', 'held'])
-    .executeTakeFirst();
+/** Whether a newer message of the thread is in one of these states for the same person and channel. By default: whether it waits. */
+export async function hasNewer(db: DbOrTx, message: MessageRow, states: readonly string[] = ['pending', 'held']): Promise<boolean> {
+  const row = await sameThread(db, message).where('revision', '>', message.revision).where('state', 'in', states).executeTakeFirst();
   return row !== undefined;
 }
 
@@ -227,18 +224,17 @@ function sameThread(db: DbOrTx, message: MessageRow) {
     .where('kind', '<>', HELD_BACK);
 }
 
-/** Channels by which a person gets this revision already. */
-export async function selectWays(db: DbOrTx, message: MessageRow): Promise<string[]> {
-  const rows = await db
+/** Channels by which a person gets this revision already, each with why the message is as it is. */
+export async function selectWays(db: DbOrTx, message: MessageRow): Promise<{ channel: string; reason: string | null }[]> {
+  return db
     .selectFrom('messages')
-    .select('channel')
+    .select(['channel', 'reason'])
     .distinct()
     .where('team_id', '=', message.team_id)
     .where('thread_id', '=', message.thread_id)
     .where('recipient_id', '=', message.recipient_id)
     .where('revision', '=', message.revision)
     .execute();
-  return rows.map(({ channel }) => channel);
 }
 
 /** Messages that a person did not get by this channel because there were too many, since the last one that said how many. */

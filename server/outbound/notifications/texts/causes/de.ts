@@ -8,6 +8,7 @@ const { decimal, duration, day } = readingsIn('de');
 const NO_ANSWER: Record<RouterReason, string> = {
   starting: 'der Agent hat ihn noch nicht erreicht',
   refused: 'Verbindung abgelehnt; läuft der Dienst auf diesem Port?',
+  ssh_refused: 'SSH-Verbindung abgelehnt; läuft der Dienst auf diesem Port?',
   timeout: 'keine Antwort auf den Verbindungsversuch',
   no_route: 'keine Route dorthin',
   name_unknown: 'der Hostname ist nicht bekannt',

@@ -8,6 +8,7 @@ const { decimal, duration, day } = readingsIn('es');
 const NO_ANSWER: Record<RouterReason, string> = {
   starting: 'el agente aún no lo ha alcanzado',
   refused: 'conexión rechazada; ¿está activo el servicio en ese puerto?',
+  ssh_refused: 'conexión SSH rechazada; ¿está activo el servicio en ese puerto?',
   timeout: 'sin respuesta al intento de conexión',
   no_route: 'no hay ruta hasta él',
   name_unknown: 'el nombre de host no se conoce',

@@ -6,10 +6,13 @@ import { FAULT_COLUMNS } from '../../../../parts/fault-columns.tsx';
 import { RecordTable } from '../../../../parts/record-table.tsx';
 import { Section } from '../../../../parts/section.tsx';
 import { useNow } from '../../../../parts/use-now.ts';
+import { Axis } from '../../../../rails/axis.tsx';
 import { Lanes } from '../../../../rails/lanes.tsx';
 import type { Lane } from '../../../../rails/lanes.tsx';
+import type { Span } from '../../../../rails/pieces.ts';
 import { useWidth } from '../../../../rails/use-width.ts';
 import { SpanChoice, useSpan } from '../span-choice.tsx';
+import { words } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,8 +22,6 @@ export function FaultsTab() {
   const list = useList('faults', 'listFaults', { path: { router_id: routerId }, query: { limit: 200 } });
   const hours = SPANS[useSpan()];
   const now = useNow(15_000);
-  const plot = useRef<HTMLDivElement>(null);
-  const width = useWidth(plot);
   const kinds = [...new Set(list.records.map(({ type }) => type))];
   const lanes: Lane[] = kinds.map((kind) => ({
     name: kind.replaceAll('_', ' '),
@@ -30,25 +31,31 @@ export function FaultsTab() {
         id,
         at: Date.parse(at),
         until: until === null ? now : Date.parse(until),
-        text: until === null ? 'open' : message,
+        text: until === null ? words.faults.open : message,
         isBad: severity !== 'info',
-        href: `/routers/${routerId}/faults`,
       })),
   }));
   return (
     <div className="tab-body">
       {kinds.length === 0 ? null : (
-        <Section title="When" aside={<SpanChoice />}>
-          <div className="story" aria-hidden="true">
-            <span />
-            <div ref={plot} />
-            <Lanes lanes={lanes} span={{ from: now - hours * HOUR_MS, to: now }} width={width} />
-          </div>
+        <Section title={words.faults.when} aside={<SpanChoice />}>
+          <When lanes={lanes} span={{ from: now - hours * HOUR_MS, to: now }} />
         </Section>
       )}
-      <RecordTable label="Faults of this router" columns={FAULT_COLUMNS} list={list} keyOf={({ id }) => id} empty={NONE} />
+      <RecordTable label={words.faults.label} columns={FAULT_COLUMNS} list={list} keyOf={({ id }) => id} empty={words.faults.none} />
     </div>
   );
 }
 
-const NONE = 'Nothing was ever wrong with this router that the rules of health look for.';
+/** Measured by itself: it comes when the faults are read. */
+function When({ lanes, span }: { lanes: readonly Lane[]; span: Span }) {
+  const axis = useRef<HTMLDivElement>(null);
+  const width = useWidth(axis);
+  return (
+    <div className="story" aria-hidden="true">
+      <span />
+      <Axis ref={axis} span={span} width={width} />
+      <Lanes lanes={lanes} span={span} width={width} />
+    </div>
+  );
+}

@@ -7,6 +7,7 @@ import { RecordTable } from '../../../../parts/record-table.tsx';
 import type { Column } from '../../../../parts/record-table.tsx';
 import { StateOfForward } from '../../../work/forwards/state-of-forward.tsx';
 import { endpoint } from '../../../work/forwards/words.ts';
+import { words } from './words.ts';
 
 /** The forwards of one router, open ones and closed ones, newest first. */
 export function ForwardsTab() {
@@ -14,7 +15,7 @@ export function ForwardsTab() {
   const list = useList('forwards', 'listForwards', { path: { router_id: routerId }, query: { limit: 100 } });
   const columns: readonly Column<TransientForward>[] = [
     {
-      title: 'Target',
+      title: words.forwards.columns.target,
       width: 'minmax(150px, 1.4fr)',
       className: 'el id',
       cell: ({ id, dst_address: host, dst_port: port }) => (
@@ -23,16 +24,35 @@ export function ForwardsTab() {
         </AppLink>
       ),
     },
-    { title: 'State', width: 'minmax(120px, 1fr)', className: 'el', cell: (forward) => <StateOfForward forward={forward} /> },
-    { title: 'For', width: 'minmax(120px, 1fr)', className: 'el id dim', cell: ({ allow_only_cidr: cidr }) => cidr },
-    { title: 'Opened', width: '90px', className: 'num dim', isWide: true, cell: ({ created_at: at }) => <Moment at={at} /> },
-    { title: 'Ends', width: '90px', className: 'num dim', cell: (forward) => <Moment at={forward.closed_at ?? forward.expires_at} /> },
+    {
+      title: words.forwards.columns.state,
+      width: 'minmax(120px, 1fr)',
+      className: 'el',
+      cell: (forward) => <StateOfForward forward={forward} />,
+    },
+    {
+      title: words.forwards.columns.client,
+      width: 'minmax(120px, 1fr)',
+      className: 'el id dim',
+      cell: ({ allow_only_cidr: cidr }) => cidr,
+    },
+    {
+      title: words.forwards.columns.opened,
+      width: '90px',
+      className: 'num dim',
+      isWide: true,
+      cell: ({ created_at: at }) => <Moment at={at} />,
+    },
+    {
+      title: words.forwards.columns.ends,
+      width: '90px',
+      className: 'num dim',
+      cell: (forward) => <Moment at={forward.closed_at ?? forward.expires_at} />,
+    },
   ];
   return (
     <div className="tab-body">
-      <RecordTable label="Forwards of this router" columns={columns} list={list} keyOf={({ id }) => id} empty={NONE} />
+      <RecordTable label={words.forwards.label} columns={columns} list={list} keyOf={({ id }) => id} empty={words.forwards.none} />
     </div>
   );
 }
-
-const NONE = 'Doors to one port behind this router, for one address and for a time, would be here.';

@@ -8,16 +8,17 @@ import { Reading, ReadingFailed } from '../../../../parts/reading.tsx';
 import { SpanChoice, useSpan } from '../span-choice.tsx';
 import type { ChartStep } from './chart.ts';
 import { LineChart } from './line-chart.tsx';
+import { words } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 type Measure = Exclude<keyof HealthStep, 'from' | 'to'>;
 
 const MEASURES: readonly { key: Measure; title: string; unit: string; most?: number }[] = [
-  { key: 'cpu_load_percent', title: 'Processor', unit: '%', most: 100 },
-  { key: 'memory_used_percent', title: 'Memory used', unit: '%', most: 100 },
-  { key: 'disk_used_percent', title: 'Disk used', unit: '%', most: 100 },
-  { key: 'temperature_celsius', title: 'Temperature', unit: '°C' },
-  { key: 'voltage', title: 'Voltage', unit: 'V' },
+  { key: 'cpu_load_percent', ...words.health.cpu, most: 100 },
+  { key: 'memory_used_percent', ...words.health.memory, most: 100 },
+  { key: 'disk_used_percent', ...words.health.disk, most: 100 },
+  { key: 'temperature_celsius', ...words.health.temperature },
+  { key: 'voltage', ...words.health.voltage },
 ];
 
 /** What a router reports of itself about once a minute. */
@@ -35,7 +36,7 @@ export function HealthTab() {
     placeholderData: keepPrevious(queryKey, secondPart),
     refetchInterval: 60_000,
   });
-  if (!data) return error ? <ReadingFailed error={error} what="The measurements" /> : <Reading />;
+  if (!data) return error ? <ReadingFailed error={error} what={words.health.what} /> : <Reading />;
   const shown = MEASURES.map((measure) => ({ ...measure, steps: stepsOf(data.steps, measure.key) })).filter(
     ({ steps }) => steps.length > 0,
   );
@@ -44,9 +45,7 @@ export function HealthTab() {
       <div className="chart-span">
         <SpanChoice />
       </div>
-      {shown.length === 0 ? (
-        <p className="empty">Nothing was measured in this time. The first step of a quarter of an hour is stored when it is over.</p>
-      ) : null}
+      {shown.length === 0 ? <p className="empty">{words.health.none}</p> : null}
       <div className="charts">
         {shown.map(({ key, ...chart }) => (
           <LineChart key={key} {...chart} span={{ from: Date.parse(data.from), to: Date.parse(data.to) }} />

@@ -7,6 +7,7 @@ import { RecordTable } from '../../../../parts/record-table.tsx';
 import type { Column } from '../../../../parts/record-table.tsx';
 import { WorkState } from '../../../../parts/work-lamp.tsx';
 import { endOf, reasonWords, workOf } from '../../../work/words.ts';
+import { words } from './words.ts';
 
 /** The jobs of one router, newest first. */
 export function JobsTab() {
@@ -14,7 +15,7 @@ export function JobsTab() {
   const list = useList('jobs', 'listJobs', { path: { router_id: routerId }, query: { limit: 100 } });
   const columns: readonly Column<Job>[] = [
     {
-      title: 'Job',
+      title: words.jobs.columns.job,
       width: 'minmax(160px, 2fr)',
       className: 'el',
       cell: ({ id, description }) => (
@@ -24,19 +25,17 @@ export function JobsTab() {
       ),
     },
     {
-      title: 'Result',
+      title: words.jobs.columns.result,
       width: 'minmax(110px, 1fr)',
       className: 'el',
       cell: (job) => <WorkState work={workOf(job)} why={reasonWords(workOf(job) === 'rolled_back' ? null : job.reason)} />,
     },
-    { title: 'Made', width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
-    { title: 'Ended', width: '90px', className: 'num dim', cell: (job) => <Moment at={endOf(job)} /> },
+    { title: words.jobs.columns.made, width: '90px', className: 'dim', cell: ({ created_at: at }) => <Moment at={at} /> },
+    { title: words.jobs.columns.ended, width: '90px', className: 'num dim', cell: (job) => <Moment at={endOf(job)} /> },
   ];
   return (
     <div className="tab-body">
-      <RecordTable label="Jobs of this router" columns={columns} list={list} keyOf={({ id }) => id} empty={NONE} />
+      <RecordTable label={words.jobs.label} columns={columns} list={list} keyOf={({ id }) => id} empty={words.jobs.none} />
     </div>
   );
 }
-
-const NONE = 'Scripts that were sent to this router would be here, with what each of them answered.';

@@ -1,9 +1,9 @@
 import { useRef } from 'react';
-import { clockTime, dayName } from '../../../../parts/times.ts';
-import { ticksOf } from '../../../../rails/geometry.ts';
+import { Axis } from '../../../../rails/axis.tsx';
 import { useWidth } from '../../../../rails/use-width.ts';
 import { chartOf } from './chart.ts';
 import type { ChartStep } from './chart.ts';
+import { words } from './words.ts';
 
 interface Props {
   title: string;
@@ -15,7 +15,6 @@ interface Props {
 }
 
 const HEIGHT = 110;
-const TICK_PX = 90;
 
 /** One measurement over time: the mean as a line, least to greatest as a band. Where nothing was measured there is no line. */
 export function LineChart({ title, unit, steps, span, most }: Props) {
@@ -27,25 +26,17 @@ export function LineChart({ title, unit, steps, span, most }: Props) {
     <figure className="chart">
       <figcaption className="h2">
         <b className="b">{title}</b>
-        <small>{last ? `last ${round(last.mean)} ${unit}, greatest ${round(chart.greatest)} ${unit}` : 'nothing was measured'}</small>
+        <small>{last ? words.chart.summary(round(last.mean), round(chart.greatest), unit) : words.chart.none}</small>
       </figcaption>
       <div ref={plot} className="plot">
         <svg viewBox={`0 0 ${Math.max(width, 1)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
           <path d={chart.band} fill="var(--sb-bar-bed)" />
           <path d={chart.line} fill="none" stroke="var(--sb-bar-up)" strokeWidth="1.5" />
         </svg>
-        <div className="axis" aria-hidden="true">
-          {ticksOf(span, Math.max(width, 1), TICK_PX)
-            .filter(({ x }) => x > 20 && x < width - 30)
-            .map(({ at, x, isDay }) => (
-              <span key={at} style={{ left: x }}>
-                {isDay ? dayName(at) : clockTime(at)}
-              </span>
-            ))}
+        <div aria-hidden="true">
+          <Axis span={span} width={width} endsNow={false} />
         </div>
-        <span className="chart-top t2 faint">
-          {round(chart.top)} {unit}
-        </span>
+        <span className="chart-top t2 faint">{words.chart.value(round(chart.top), unit)}</span>
       </div>
     </figure>
   );

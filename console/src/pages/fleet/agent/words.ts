@@ -1,0 +1,58 @@
+export const words = {
+  what: 'agent',
+  agents: 'Agents',
+  revoke: 'Revoke',
+  /** Of one that is not connected. */
+  start: 'If it does not run: {service} on its machine starts it, or docker compose up -d in Compose. {log} has its log.',
+  startService: 'sudo systemctl start signalbox-agent',
+  readLog: 'journalctl -u signalbox-agent',
+  sentence: {
+    revoked: 'Revoked',
+    revokedAt: '{revoked} {time}.',
+    unseen: 'It was enrolled and has never connected.',
+    connected: (since: string) => `Connected since ${since}.`,
+    connectedFrom: (since: string, address: string) => `Connected since ${since} from ${address}.`,
+    away: (since: string) => `Away since ${since}.`,
+    awayWhy: (since: string, reason: string) => `Away since ${since}: ${reason}.`,
+    version: (version: string) => `Version ${version}.`,
+    flapping: (sessions: number) => `It connected ${sessions} times in 24 hours: its line does not hold.`,
+  },
+  revoking: {
+    title: (name: string) => `Revoke the agent ${name}?`,
+    revoke: 'Revoke the agent',
+    what: (routers: number) =>
+      `Its tunnel closes and its credential is refused from then on. Its ${routers} ${routers === 1 ? 'router' : 'routers'} cannot be reached until another agent reports ${routers === 1 ? 'it' : 'them'}.`,
+  },
+  routers: {
+    title: 'Routers',
+    small: 'with their names in agent.yaml',
+    what: 'The routers of this agent',
+    none: 'Its configuration names none.',
+    answers: 'answers',
+  },
+  link: {
+    what: 'The quality of the line',
+    trip: { title: 'Round trip, median and 95 of 100', unit: 'ms' },
+    lost: { title: 'Lost pings', unit: '%' },
+  },
+  sessions: {
+    title: 'Sessions',
+    order: 'newest first, with how each ended',
+    label: 'Sessions of the agent',
+    none: 'The agent was never connected. When it comes, each of its connections is listed here.',
+    columns: {
+      opened: 'Opened',
+      end: 'Ended by',
+      bar: 'In this time',
+      length: 'Length',
+      from: 'From',
+      version: 'Version',
+      epoch: 'No.',
+      trip: 'Round trip',
+      lost: 'Lost',
+    },
+    open: 'still open',
+    reset: ', began with a new journal',
+    trip: (ms: number) => `${ms} ms`,
+  },
+};

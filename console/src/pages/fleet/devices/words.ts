@@ -1,0 +1,27 @@
+export const words = {
+  title: 'Devices',
+  filter: 'Name, maker, IP or MAC address',
+  none: 'What routers see in their ARP tables and DHCP leases would be here.',
+  noMatch: 'No device matches.',
+  columns: {
+    device: 'Device',
+    address: 'Address',
+    mac: 'MAC',
+    maker: 'Maker',
+    router: 'Router',
+    interface: 'Interface',
+    seen: 'Last seen',
+    actions: 'Actions',
+  },
+  gone: 'gone',
+  madeUp: 'address made by software',
+  /** The deed, on a button. */
+  name: 'Name',
+  dialog: {
+    title: (device: string) => `Name ${device}`,
+    name: 'Name',
+    hint: 'At all sites of your team. Empty: no name.',
+    cancel: 'Cancel',
+    save: 'Save',
+  },
+};

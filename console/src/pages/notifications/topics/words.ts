@@ -1,0 +1,37 @@
+export const words = {
+  note: 'A topic is a list of what can happen. Groups follow topics, and people can leave one without leaving the group.',
+  make: 'Make a topic',
+  table: {
+    label: 'Topics',
+    topic: 'Topic',
+    events: 'What happens',
+    groups: 'Followed by',
+    noGroup: 'no group',
+    actions: 'Actions',
+    change: 'Change',
+    remove: 'Remove',
+  },
+  followers: 'Which groups follow them',
+  empty: {
+    title: 'No topic yet.',
+    text: 'Outages, failed jobs or changed configurations would be here, for groups to follow.',
+    make: 'Make one above.',
+    ask: 'People with the role admin make topics.',
+  },
+  remove: {
+    title: (topic: string) => `Remove the topic ${topic}?`,
+    act: 'Remove the topic',
+    about: 'Groups that follow it are not told of this any more.',
+  },
+  dialog: {
+    title: 'Make a topic',
+    change: (topic: string) => `Change ${topic}`,
+    save: 'Save',
+    make: 'Make the topic',
+    name: 'Name',
+    everything: 'Everything that can happen',
+    others: 'Others',
+    othersHint: 'Kinds that are not listed, as a program names them: fault.*',
+  },
+  allOfSort: 'all of them, also those to come',
+};

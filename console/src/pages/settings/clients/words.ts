@@ -1,0 +1,46 @@
+export const words = {
+  note: 'A program that acts for people signs them in here by OpenID Connect. It may do no more than its own role, whoever signs in.',
+  register: 'Register application',
+  removed: (name: string) => `${name} is removed`,
+  registered: { title: (name: string) => `${name} is registered.`, noSecret: 'Its client_id is {id}; it has no secret.' },
+  once: {
+    title: (name: string) => `Secret of ${name}`,
+    label: 'the secret',
+    text: 'Its client_id is {id}. The secret is shown only now: Signalbox keeps a hash of it. Lost it? Renew it.',
+  },
+  table: 'Applications',
+  column: { name: 'Name', kind: 'Kind', role: 'Role', clientId: 'client_id', returnsTo: 'Returns to', actions: 'Actions' },
+  act: { change: 'Change', secret: 'New secret', remove: 'Remove' },
+  empty: {
+    title: 'No application is registered.',
+    text: 'A ticket system or a dashboard of your own can act for the people who sign in to it. Register it above.',
+  },
+  renew: {
+    title: (name: string) => `Renew the secret of ${name}?`,
+    act: 'Renew secret',
+    about: 'The old secret stops working at once: the application cannot sign anybody in until it has the new one.',
+  },
+  remove: {
+    title: (name: string) => `Remove ${name}?`,
+    act: 'Remove application',
+    about: 'It can sign nobody in any more, and what anybody opened through it ends.',
+  },
+  form: {
+    title: 'Register an application',
+    change: (name: string) => `Change ${name}`,
+    save: 'Save',
+    register: 'Register application',
+    name: 'Name',
+    nameHint: 'People see it when they are asked for consent.',
+    kind: 'Kind',
+    role: 'Role, at most',
+    addresses: 'Redirect addresses, one a line',
+    addressesHint: 'Compared character by character; https, except for this computer.',
+  },
+  kind: {
+    web: 'web: a server that keeps a secret',
+    browser: 'browser: an application in the browser, without a secret',
+    native: 'native: a program on a computer, without a secret',
+    implicit: 'implicit: old browser applications',
+  },
+};

@@ -1,0 +1,57 @@
+export const words = {
+  note: 'An agent gets in with a token that works once. A router that another agent reports waits until somebody allows the move.',
+  connect: 'Connect an agent',
+  tokens: {
+    title: 'Enrolment tokens',
+    small: 'newest first',
+    made: 'Made',
+    state: 'State',
+    for: 'For',
+    id: 'Id',
+    actions: 'Actions',
+    forNew: 'a new agent',
+    forReplacing: 'replacing an agent',
+    open: 'open until {time}',
+    used: 'used {time}',
+    revoked: 'revoked {time}',
+    expired: 'expired {time}',
+    empty: 'No token was made yet.',
+    emptyText: 'A token lets one agent in, once and for 24 hours. Connecting an agent makes it.',
+    /** The second part is for readers who do not see the line. */
+    revoke: 'Revoke',
+    revokeWhich: (id: string) => `the token ${id}`,
+  },
+  revoke: {
+    title: 'Revoke this token?',
+    act: 'Revoke token',
+    about: 'No agent gets in with it any more. Agents that are in are not touched.',
+  },
+  moves: {
+    title: 'Routers that wait for a move',
+    router: 'Router',
+    has: 'Has it',
+    reports: 'Reports it',
+    reportedBy: (agent: string, address: string) => `${agent}, from ${address}`,
+    serial: 'Serial number',
+    since: 'Since',
+    actions: 'Actions',
+    approve: 'Approve',
+    refuse: 'Refuse',
+    refused: 'refused',
+    /** Of the buttons, for readers who do not see the line. */
+    which: (router: string) => `the move of ${router}`,
+    empty: 'No router waits.',
+    emptyText: 'When an agent reports a router that another one has, it is listed here until you decide.',
+  },
+  approve: {
+    title: (router: string, to: string) => `Give ${router} to ${to}?`,
+    act: 'Approve the move',
+    about: (from: string, to: string) =>
+      `${to} gets the router at once, with its jobs, backups and history. ${from} loses it. A serial number is no proof: make sure that ${to} is an agent of yours that may have it.`,
+  },
+  refuse: {
+    title: (router: string, from: string) => `Leave ${router} with ${from}?`,
+    act: 'Refuse the move',
+    about: (to: string) => `The claim of ${to} is not shown as a fault again. You can still approve it later.`,
+  },
+};

@@ -1,0 +1,66 @@
+import type { Work } from './work.ts';
+
+/** What the parts say of themselves, on whatever page they are. */
+export const words = {
+  cancel: 'Cancel',
+  close: 'Close',
+  filter: 'Filter',
+  script: 'Script',
+  showMore: 'Show more',
+  haveIt: 'I have it',
+  removed: 'removed',
+  removedRouter: (id: string) => `removed router ${id}`,
+  confirmTyped: (text: string) => `Type ${text} to confirm`,
+  copy: { copy: 'Copy', copied: 'Copied', failed: 'Not copied' },
+  faults: {
+    columns: { fault: 'Fault', state: 'State', began: 'Began', lasted: 'Lasted', times: 'Times' },
+    open: 'open',
+    openState: '{open}, {severity}',
+    resolvedState: (severity: string) => `resolved, ${severity}`,
+  },
+  outcome: {
+    maybeDone: 'It may have been done.',
+    lost: 'The answer was lost on its way.',
+    lookAgain: 'Look again',
+    marked: 'Nothing was done. Look at the marked fields.',
+  },
+  missing: {
+    gone: (what: string) => `Your team has no such ${what}`,
+    unread: (what: string) => `The ${what} cannot be read`,
+    why: 'It may have been removed, or the address is mistyped.',
+  },
+  reading: {
+    reading: 'Reading',
+    failed: (what: string) => `${what} cannot be read now.`,
+    tryAgain: 'Try again',
+    noAnswer: 'The control plane does not answer; this page tries again with the next change.',
+    problem: (message: string, request: string | null) => (request === null ? `${message}.` : `${message} (request ${request}).`),
+  },
+  rows: {
+    label: (table: string) => `${table}, rows`,
+    old: 'These rows are not the newest any more.',
+    readAgain: 'Read them again',
+    nextFailed: 'The next rows cannot be read now.',
+    tryAgain: 'Try again',
+  },
+  palette: {
+    label: 'Go to',
+    hint: 'Go to a router, agent, site, job, view',
+    allRouters: 'all routers',
+    view: 'view',
+    place: 'place',
+    filter: 'Filter the routers by {text}',
+  },
+  work: {
+    waiting: 'waiting',
+    running: 'running',
+    armed: 'guard armed',
+    done: 'done',
+    failed: 'failed',
+    rolled_back: 'rolled back',
+    unknown: 'unknown',
+    expired: 'expired, never ran',
+    canceled: 'canceled',
+    skipped: 'never started',
+  } satisfies Record<Work, string>,
+};
