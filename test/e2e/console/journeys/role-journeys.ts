@@ -33,7 +33,7 @@ const OFFERS: readonly Offer[] = [
   offer('/forwards', 'link', 'Open a forward', 'operator'),
   offer('/forwards/new?router=router-0', 'button', 'Open the forward', 'operator'),
   offer('/routers/ROUTER/backups', 'button', 'Take one now', 'operator'),
-  offer('/routers/ROUTER/backups', 'button', 'Set a time', 'admin'),
+  offer('/routers/ROUTER/backups', 'button', 'Set a time for all routers', 'admin'),
   offer('/routers/ROUTER/terminal', 'button', 'Open the terminal', 'operator'),
   offer('/agents', 'link', 'Connect an agent', 'admin'),
   offer('/agents/AGENT', 'button', 'Revoke', 'admin'),
