@@ -48,15 +48,23 @@ test('runs without node_modules', async () => {
   expect(await run(process.execPath, '--version')).toEqual({ code: 0, stdout: `signalbox-agent ${AGENT_VERSION}\n`, stderr: '' });
 });
 
-/** What a program says of its young generation as it ends, after it has made garbage enough for any. */
+/**
+ * What a program says of its young generation as it ends, while it makes garbage enough for any: the median of what it sees, because V8 gives
+ * it some more for the moment in which it ends a collection of the whole heap.
+ */
 const REPORT = `
 import v8 from 'node:v8';
 import { writeFileSync } from 'node:fs';
 process.on('exit', () => {
   let kept = [];
-  for (let i = 0; i < 5e5; i += 1) { kept.push({ i }); if (kept.length > 5e4) kept = []; }
-  const young = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
-  if (/main[.]ts$|[.]cjs$/.test(process.argv[1])) writeFileSync(process.env.REPORT, String(young.space_size));
+  const sizes = [];
+  for (let i = 0; i < 1e6; i += 1) {
+    kept.push({ i });
+    if (kept.length > 5e4) kept = [];
+    if (i % 2e4 === 0) sizes.push(v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size);
+  }
+  const median = sizes.sort((one, other) => one - other)[sizes.length / 2];
+  if (/main[.]ts$|[.]cjs$/.test(process.argv[1])) writeFileSync(process.env.REPORT, String(median));
 });`;
 
 async function youngGeneration(file: string): Promise<number> {
