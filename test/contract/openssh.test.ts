@@ -8,9 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import ssh2 from 'ssh2';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startSimulator, type SimulatedRouter, type Simulator } from '../simulator/index.ts';
+import { createEd25519Pair } from '../simulator/ssh/host-key.ts';
 import { OpenSsh, type Login } from './openssh-client.ts';
 
-const ed25519 = ssh2.utils.generateKeyPairSync('ed25519');
+const ed25519 = createEd25519Pair();
 const rsa = ssh2.utils.generateKeyPairSync('rsa', { bits: 2048 });
 const withPassword: Login = { user: 'admin', password: 'se cret' };
 
@@ -104,7 +105,7 @@ describe.each([
     ['a wrong password', { user: 'admin', password: 'wrong' }],
     ['a password of a user who has a key', { user: 'keyed', password: 'se cret' }],
     ['a user without the ssh policy', { user: 'api', password: 'se cret' }],
-    ['a key nobody imported', { user: 'keyed', key: ssh2.utils.generateKeyPairSync('ed25519').private }],
+    ['a key nobody imported', { user: 'keyed', key: createEd25519Pair().private }],
   ])('ssh is refused with %s', async (_name, login) => {
     const { code, stderr } = await client.ssh(login, [':put x']);
     expect(code).toBe(255);

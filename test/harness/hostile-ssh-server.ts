@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
+import { createHostKey } from '../simulator/ssh/host-key.ts';
 
 /** ssh2's own words for packets, so that a server can send what no server should. */
 export interface RawProtocol {
@@ -21,7 +22,7 @@ export interface HostileSshServer {
 
 /** Logs everybody in, then does what the test says. */
 export async function startHostileSshServer(serve: (connection: Connection, protocol: RawProtocol) => void): Promise<HostileSshServer> {
-  const { private: hostKey } = ssh2.utils.generateKeyPairSync('ed25519');
+  const hostKey = await createHostKey('ed25519');
   const connections = new Set<Connection>();
   const server = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
     connections.add(connection);

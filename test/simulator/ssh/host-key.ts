@@ -5,8 +5,8 @@ import ssh2 from 'ssh2';
 const generateKeyPair = promisify(generateKeyPairCallback);
 
 /** A new private host key, as PEM (RSA) or in OpenSSH form (ed25519, which ssh2 reads in no other). */
-export async function createHostKey(type: 'rsa' | 'ed25519', bits: number): Promise<string> {
-  if (type === 'ed25519') return createEd25519Key();
+export async function createHostKey(type: 'rsa' | 'ed25519', bits = 2048): Promise<string> {
+  if (type === 'ed25519') return createEd25519Pair().private;
   const { privateKey } = await generateKeyPair('rsa', {
     modulusLength: bits,
     publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
@@ -16,10 +16,10 @@ export async function createHostKey(type: 'rsa' | 'ed25519', bits: number): Prom
 }
 
 /** ssh2 writes about one ed25519 key in 250 so that it cannot read it again (a public key that begins with a zero byte). */
-function createEd25519Key(): string {
+export function createEd25519Pair(): { private: string; public: string } {
   for (;;) {
-    const { private: key } = ssh2.utils.generateKeyPairSync('ed25519');
-    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key;
+    const pair = ssh2.utils.generateKeyPairSync('ed25519');
+    if (!(ssh2.utils.parseKey(pair.private) instanceof Error)) return pair;
   }
 }
 
