@@ -78,6 +78,18 @@ export function shortTime(at: string | null, now = Date.now()): string {
   return age < 300 * DAY_MS ? formats.dayMonth.format(time) : formats.dayMonthYear.format(time);
 }
 
+/** The short times that more than one of these moments has: in a list, such moments are told apart to the second only. */
+export function sharedTimes(moments: readonly string[], now = Date.now()): ReadonlySet<string> {
+  const byTime = Map.groupBy(moments, (at) => shortTime(at, now));
+  return new Set([...byTime].filter(([, sharing]) => sharing.length > 1).map(([time]) => time));
+}
+
+/** As short as it can be among others. @param shared of {@link sharedTimes} */
+export function timeAmong(shared: ReadonlySet<string>, at: string, now = Date.now()): string {
+  const short = shortTime(at, now);
+  return shared.has(short) ? secondsTime(Date.parse(at), now) : short;
+}
+
 /** With its day, however near: `Sun 01:39`. For an end in the days to come. */
 export function weekdayTime(at: string): string {
   return formats.weekday.format(Date.parse(at));
