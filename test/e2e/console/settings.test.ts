@@ -400,6 +400,18 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
   });
 
+  it.each([
+    ['light', 'rgb(26, 90, 203)'],
+    ['dark', 'rgb(127, 179, 255)'],
+  ] as const)("has the browser's own controls in the %s theme", async (colorScheme, accent) => {
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('operator', '/me');
+    for (const control of ['input[type=radio]', 'select']) {
+      const look = `(({ colorScheme, accentColor }) => [colorScheme, accentColor])(getComputedStyle(document.querySelector('${control}')))`;
+      await expect.poll(() => page.evaluate<string[]>(look), { message: control }).toEqual([colorScheme, accent]);
+    }
+  });
+
   it('shows a viewer the team and its members without a single button to change them, and says who may do more', async () => {
     await visit.signIn('viewer', '/settings');
     await page.getByRole('heading', { name: 'Team' }).waitFor();
