@@ -1575,7 +1575,7 @@ export interface Overview {
 
 export interface PasswordChange {
   current_password: string;
-  /** 8 to 256 characters */
+  /** 8 to 256 characters; none that somebody would guess (docs/accounts.md) */
   new_password: string;
   /** True: your forwards, queued jobs and campaigns continue. Otherwise they end, because somebody else may have used your session */
   keep_opened?: boolean;

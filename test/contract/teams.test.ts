@@ -60,12 +60,23 @@ describeEachDatabase('teams', (open) => {
     expect(await teams.listMembers(south.id)).toEqual([second.member]);
   });
 
-  test('a member of the team already, a bad address and a short password are refused', async () => {
+  test('a member of the team already, a bad address, and a password that is short or somebody would guess are refused', async () => {
     const user = { teamId: north.id, email: 'ada@example.org', role: 'admin' as const };
     await teams.createUser(user);
     await expect(teams.createUser(user)).rejects.toMatchObject({ code: 'conflict' });
     await expect(teams.createUser({ ...user, email: 'ada' })).rejects.toMatchObject({ code: 'invalid' });
     await expect(teams.createUser({ ...user, email: 'b@c.d', password: 'short' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(teams.createUser({ ...user, email: 'grace@c.d', password: 'grace1906' })).rejects.toMatchObject({ code: 'invalid' });
+    await expect(teams.replacePassword('ada@example.org', 'qwertyuiop12')).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('an unfit password names the field of the request', async () => {
+    await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
+    await expect(teams.changePassword('ada@example.org', 'correct horse', 'ada@example.org')).rejects.toMatchObject({
+      code: 'invalid',
+      errors: { new_password: ['must not be your email address or a part of it'] },
+    });
+    expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: true });
   });
 
   test('roles change in one team only, and a switched-off membership is not offered at login', async () => {
