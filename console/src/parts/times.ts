@@ -61,6 +61,28 @@ export function shownZone(): string {
   return formats.hourMinute.resolvedOptions().timeZone;
 }
 
+/** Kept, as those of the shown zone are. A fleet has a few zones. */
+const walls = new Map<string, Intl.DateTimeFormat>();
+
+function wallIn(timeZone: string): Intl.DateTimeFormat {
+  const known = walls.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en', { dateStyle: 'short', timeStyle: 'short', timeZone });
+  walls.set(timeZone, made);
+  return made;
+}
+
+/** Whether clocks of this zone show another time than the page does. A zone that this browser does not know is another one. */
+export function isOtherTime(zone: string, at: string): boolean {
+  const time = Date.parse(at);
+  return !isTimeZone(zone) || wallIn(zone).format(time) !== wallIn(shownZone()).format(time);
+}
+
+/** `Madrid` of `Europe/Madrid`, as messages say it. */
+export function cityOf(zone: string): string {
+  return zone.split('/').at(-1)!.replaceAll('_', ' ');
+}
+
 /** For the interface, where texts hold times: the same zone. Without it, they hold those of the site. */
 export function zoneOfTexts(): { time_zone?: string } {
   const zone = shownZone();

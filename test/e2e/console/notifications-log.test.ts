@@ -186,5 +186,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await title.click();
     await page.getByRole('heading', { level: 1, name: since }).waitFor();
     await row('viewer@example.org').getByText(since).first().waitFor();
+    // What was sent has the times of its reader, and says so; what was not would have ours.
+    await row('Tickets').getByText('UTC time').first().waitFor();
+    expect(await row('viewer@example.org').getByText('UTC time').count()).toBe(0);
   });
 });

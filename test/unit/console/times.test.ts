@@ -1,5 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { clockTime, isTimeZone, offsetAt, sharedTimes, shortTime, showTimesIn, timeAmong } from '../../../console/src/parts/times.ts';
+import {
+  cityOf,
+  clockTime,
+  isOtherTime,
+  isTimeZone,
+  offsetAt,
+  sharedTimes,
+  shortTime,
+  showTimesIn,
+  timeAmong,
+} from '../../../console/src/parts/times.ts';
 import { ticksOf } from '../../../console/src/rails/geometry.ts';
 
 const HOUR_MS = 3_600_000;
@@ -64,6 +74,17 @@ describe('the zone of times', () => {
       '2031-03-29T23:00:00.000Z',
       '2031-03-30T22:00:00.000Z',
     ]);
+  });
+
+  it('is named beside a text in another one, where clocks differ at that moment', () => {
+    showTimesIn('Europe/London');
+    const [winter, summer] = ['2031-01-05T12:00:00Z', '2031-07-05T12:00:00Z'];
+    expect([isOtherTime('UTC', winter), isOtherTime('UTC', summer)]).toEqual([false, true]);
+    expect([isOtherTime('Europe/Lisbon', summer), isOtherTime('Europe/Atlantis', winter)]).toEqual([false, true]);
+    // The same time of another day.
+    showTimesIn('Pacific/Kiritimati');
+    expect(isOtherTime('Pacific/Honolulu', winter)).toBe(true);
+    expect([cityOf('America/New_York'), cityOf('UTC')]).toEqual(['New York', 'UTC']);
   });
 
   it('is known to the browser or refused', () => {
