@@ -60,14 +60,12 @@ describeEachDatabase('teams', (open) => {
     expect(await teams.listMembers(south.id)).toEqual([second.member]);
   });
 
-  test('a member of the team already, a bad address, and a password that is short or somebody would guess are refused', async () => {
+  test('a member of the team already, a bad address and a short password are refused', async () => {
     const user = { teamId: north.id, email: 'ada@example.org', role: 'admin' as const };
     await teams.createUser(user);
     await expect(teams.createUser(user)).rejects.toMatchObject({ code: 'conflict' });
     await expect(teams.createUser({ ...user, email: 'ada' })).rejects.toMatchObject({ code: 'invalid' });
     await expect(teams.createUser({ ...user, email: 'b@c.d', password: 'short' })).rejects.toMatchObject({ code: 'invalid' });
-    await expect(teams.createUser({ ...user, email: 'grace@c.d', password: 'grace1906' })).rejects.toMatchObject({ code: 'invalid' });
-    await expect(teams.replacePassword('ada@example.org', 'qwertyuiop12')).rejects.toMatchObject({ code: 'invalid' });
   });
 
   test('an unfit password names the field of the request', async () => {

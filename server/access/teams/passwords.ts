@@ -1,7 +1,7 @@
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../platform/core/errors.ts';
 import { inPasswordTurn } from './password-turns.ts';
-import { LONGEST_PASSWORD, unfitnessOf } from './unfit-password.ts';
+import { guessProblemOf, lengthProblemOf, LONGEST_PASSWORD } from './unfit-password.ts';
 
 /** OWASP's first choice for Argon2id: 19 MiB, two passes, parallelism one; about 20 ms in the thread pool. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -24,9 +24,22 @@ export async function hashPassword(chosen: NewPassword): Promise<string> {
   return inPasswordTurn(() => hash(chosen.password, COST));
 }
 
+/**
+ * The same for the server's operator, whose command line only warns of a password that somebody would guess: programs call it with passwords that
+ * they bring.
+ * @throws AppError `invalid` for a password that is too short or too long; `unavailable` when too many wait
+ */
+export async function hashOperatorsPassword(password: string): Promise<string> {
+  refuse(lengthProblemOf(password), 'password');
+  return inPasswordTurn(() => hash(password, COST));
+}
+
 /** @throws AppError `invalid` */
 export function checkNewPassword({ password, email, field = 'password' }: NewPassword): void {
-  const reason = unfitnessOf(password, email);
+  refuse(lengthProblemOf(password) ?? guessProblemOf(password, email), field);
+}
+
+function refuse(reason: string | undefined, field: string): void {
   if (reason !== undefined) throw new AppError('invalid', `password ${reason}`, { errors: { [field]: [reason] } });
 }
 

@@ -24,7 +24,7 @@ import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
 import { deletePasswordLink } from './password-links/store.ts';
-import { checkNewPassword, hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
+import { checkNewPassword, hashOperatorsPassword, hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
   countMembers,
@@ -106,7 +106,7 @@ export class TeamsService {
     const { id, createdAt } = this.#newRecord();
     const email = checkEmail(user.email);
     const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
-    const passwordHash = await hashPassword({ password, email });
+    const passwordHash = await hashOperatorsPassword(password);
     const userId = await this.#deps.storage.writes.write(async (tx) => {
       await lockTeam(tx, user.teamId);
       const isNew = await insertAccount(tx, { id, email, passwordHash, createdAt });
@@ -208,13 +208,11 @@ export class TeamsService {
   }
 
   /**
-   * Sets a person's password without the old one. Ends every session of theirs and everything opened in them.
-   * @throws AppError `not_found`; `invalid` for an unfit password
+   * For the server's operator: sets a person's password without the old one. Ends every session of theirs and everything opened in them.
+   * @throws AppError `invalid` for a password that is too short or too long
    */
   async setPassword(userId: string, password: string): Promise<void> {
-    const account = await selectAccount(this.#deps.storage.db, { id: userId });
-    if (!account) throw notFound('user');
-    const passwordHash = await hashPassword({ password, email: account.email });
+    const passwordHash = await hashOperatorsPassword(password);
     const now = this.#deps.clock.now();
     await this.#deps.storage.writes.write(async (tx) => {
       if (await updatePassword(tx, { userId, passwordHash, now })) await insertPasswordRevocations(tx, userId, now);
@@ -224,7 +222,7 @@ export class TeamsService {
   /**
    * For the server's operator, whatever teams the person is in.
    * @returns the generated password, which cannot be read again
-   * @throws AppError `not_found`; `invalid` for an unfit password
+   * @throws AppError `not_found`; `invalid` for a password that is too short or too long
    */
   async replacePassword(email: string, password?: string): Promise<{ userId: string; generatedPassword: string | null }> {
     const user = await this.#account(email);

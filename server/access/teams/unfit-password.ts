@@ -18,16 +18,19 @@ const LETTERS: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: '
 /** Names that are shorter are parts of too many words. */
 const SHORTEST_NAME = 3;
 
+/** Why nobody may have this password, by its length alone; undefined for one that will do. */
+export function lengthProblemOf(password: string): string | undefined {
+  const isFit = password.length >= SHORTEST_PASSWORD && password.length <= LONGEST_PASSWORD;
+  return isFit ? undefined : `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`;
+}
+
 /**
- * Why nobody may have this password: whoever guesses would try it among the first (NIST SP 800-63B: common ones, repetitions, sequences, the
+ * Why nobody should choose this password: whoever guesses would try it among the first (NIST SP 800-63B: common ones, repetitions, sequences, the
  * name of the person and of the service). There are no other rules, so that any sentence will do.
  * @param email of the person
  * @returns undefined for one that will do
  */
-export function unfitnessOf(password: string, email: string): string | undefined {
-  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
-    return `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`;
-  }
+export function guessProblemOf(password: string, email: string): string | undefined {
   const lower = password.toLowerCase();
   if (isRepeated(lower)) return 'must be more than one piece that is repeated';
   if (isOfRows(lower)) return 'must be more than rows of keys, letters or digits';
