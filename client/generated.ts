@@ -1238,6 +1238,8 @@ export interface Notification {
   kind: string;
   /** As it was said; before it is sent, and when it is not, as it would be said */
   subject: string;
+  /** IANA name of the zone of the times in `subject`; null when it has none, and for what an earlier version has sent */
+  subject_time_zone: string | null;
   state: 'pending' | 'held' | 'sent' | 'withheld' | 'superseded' | 'failed';
   /** Why it is not sent: docs/notifications.md */
   reason: string | null;
@@ -1575,7 +1577,7 @@ export interface Overview {
 
 export interface PasswordChange {
   current_password: string;
-  /** 8 to 256 characters */
+  /** 8 to 256 characters; none that somebody would guess (docs/accounts.md) */
   new_password: string;
   /** True: your forwards, queued jobs and campaigns continue. Otherwise they end, because somebody else may have used your session */
   keep_opened?: boolean;
@@ -2353,7 +2355,7 @@ export interface Operations {
   /** Read by which channels this control plane can send */
   listNotificationChannels: { input: Nothing; result: Success<NotificationChannels> };
   /** List what was told to whom, and what was not and why, newest first */
-  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at' | 'delivered_at' | 'read_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
+  listNotifications: { input: { query?: { limit?: number; cursor?: string; sort?: 'created_at' | '-created_at'; fields?: ('id' | 'thread_id' | 'thread_kind' | 'router_id' | 'group_id' | 'group' | 'user_id' | 'target_id' | 'target' | 'channel' | 'address' | 'kind' | 'subject' | 'subject_time_zone' | 'state' | 'reason' | 'attempts' | 'next_attempt_at' | 'created_at' | 'settled_at' | 'delivered_at' | 'read_at')[]; total?: 'true' | 'false'; router_id?: string; from?: string; to?: string; recipient?: string; state?: ('pending' | '!pending' | 'held' | '!held' | 'sent' | '!sent' | 'withheld' | '!withheld' | 'superseded' | '!superseded' | 'failed' | '!failed')[]; reason?: string[]; group_id?: string; channel?: string[]; time_zone?: string } }; result: {
       status: 'success';
       data: Notification[];
       /** Records that match, with `total=true` */

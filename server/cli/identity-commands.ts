@@ -3,7 +3,7 @@ import { ProviderKeyring } from '../access/identity/keys/service.ts';
 import type { SigningKeyState } from '../access/identity/keys/service.ts';
 import { forgetSecrets, openSecretsOf } from '../platform/storage/stored-secrets.ts';
 import type { Administration, Command } from './command.ts';
-import { ONCE, readFirstLine } from './password-file.ts';
+import { ONCE, readFirstLine, warningsOf } from './password-file.ts';
 
 const SOON = 'A running server uses it within half a minute.';
 
@@ -61,6 +61,7 @@ const userPassword: Command = {
     const { userId: id, generatedPassword: password } = await teams.replacePassword(input.need('EMAIL'), given);
     const lines = [`the password of ${input.need('EMAIL')} is changed`];
     if (password !== null) lines.push(`password: ${password}`, ONCE);
+    lines.push(...warningsOf(given, input.need('EMAIL')));
     return { json: { id, password }, lines };
   },
 };

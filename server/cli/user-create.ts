@@ -1,7 +1,7 @@
 import { INVITATION_PATH, linkTo } from '../access/teams/types.ts';
 import { type Administration, type Command, type Input, type Result, UsageError } from './command.ts';
 import { role, roleOf, TEAM, teamIdOf } from './options.ts';
-import { ONCE, readFirstLine } from './password-file.ts';
+import { ONCE, readFirstLine, warningsOf } from './password-file.ts';
 import { OPERATOR } from '../access/teams/grantors/types.ts';
 
 /** A new person becomes a member at once. A person with an account must consent, because the team gains power over that account. */
@@ -42,17 +42,19 @@ export const userCreate: Command = {
 async function create(administration: Administration, input: Input): Promise<Result> {
   const teamId = await teamIdOf(administration, input);
   const file = input.option('password-file');
+  const password = file === undefined ? undefined : await readFirstLine(file);
   const { member, generatedPassword } = await administration.teams.createUser({
     teamId,
     email: input.need('EMAIL'),
     role: roleOf(input)!,
-    password: file === undefined ? undefined : await readFirstLine(file),
+    password,
     isInstallationAdmin: input.flag('installation-admin'),
   });
   const { userId: id, email } = member;
   const isAdmin = input.flag('installation-admin');
   const lines = [`user ${email}, ${member.role}${isAdmin ? ', administrator of the installation' : ''}: ${id}`];
   if (generatedPassword !== null) lines.push(`password: ${generatedPassword}`, ONCE);
+  lines.push(...warningsOf(password, email));
   const { publicUrl } = administration.config;
   lines.push(`Sign in at ${publicUrl}`);
   if (generatedPassword !== null) lines.push(`Then choose a password that nobody has seen: ${publicUrl}/me`);

@@ -106,6 +106,15 @@ describe.each(databaseKinds())('signalbox on $name', (kind) => {
     }
   });
 
+  test('the operator is warned of a password that somebody would guess, and may set it', async () => {
+    const team = await json('team', 'create', 'North');
+    const file = path.join(folder, 'password');
+    await writeFile(file, '1234567890ab\n');
+    expect(
+      await run('user', 'create', 'ada@example.org', '--team', String(team['id']), '--role', 'viewer', '--password-file', file),
+    ).toMatchObject({ code: 0, stdout: expect.stringContaining('somebody would guess this password. It must be more than rows of keys') });
+  });
+
   test('a password that is lost is replaced, for members of several teams too', async () => {
     const team = await json('team', 'create', 'North');
     await json('user', 'create', 'ada@example.org', '--team', String(team['id']), '--role', 'viewer');

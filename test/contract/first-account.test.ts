@@ -49,6 +49,8 @@ describe.each(databaseKinds().map((kind) => [kind.name, kind] as const))('the fi
   test.each([
     ['two different passwords', { ...FIRST, repeated: 'another one' }, 'not the same'],
     ['a short password', { ...FIRST, new_password: 'short', repeated: 'short' }, '8 to 256 characters'],
+    ['a common password', { ...FIRST, new_password: 'password1234', repeated: 'password1234' }, 'most common'],
+    ['the own address', { ...FIRST, new_password: EMAIL, repeated: EMAIL }, 'your email address'],
     ['no address', { ...FIRST, email: 'founder' }, 'email'],
     ['a team without a name', { ...FIRST, team: ' ' }, '1 to 100 characters'],
   ])('%s is refused with the reason, and nothing is made', async (_case, fields, reason) => {

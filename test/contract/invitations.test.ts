@@ -70,6 +70,8 @@ describeEachDatabase('invitations and password links', (open) => {
     ['no password', { by: 'password', current: '', next: 'battery staple' }, 'invalid'],
     ['the same password again', { by: 'password', current: 'correct horse', next: 'correct horse' }, 'invalid'],
     ['a short password', { by: 'password', current: 'correct horse', next: 'short' }, 'invalid'],
+    ['a common password', { by: 'password', current: 'correct horse', next: 'Password2031' }, 'invalid'],
+    ['the own address', { by: 'password', current: 'correct horse', next: ADA }, 'invalid'],
     ['another verified address', { by: 'provider', email: 'eve@example.org' }, 'forbidden'],
   ] satisfies [string, Proof, string][])('somebody with an account does not join with %s', async (_name, proof, code) => {
     const id = await addUser(north);
@@ -163,7 +165,7 @@ describeEachDatabase('invitations and password links', (open) => {
   test('of many who use one code at once, one joins', async () => {
     const { invitation } = await offer(north);
     const answers = await Promise.allSettled(
-      Array.from({ length: 4 }, (_, index) => invitations.accept(invitation, byPassword('', `password ${index}`))),
+      Array.from({ length: 4 }, (_, index) => invitations.accept(invitation, byPassword('', `known to number ${index}`))),
     );
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect(await teams.listMembers(north)).toHaveLength(1);
@@ -210,6 +212,7 @@ describeEachDatabase('invitations and password links', (open) => {
       const id = await addUser(north);
       const { code } = await links.create(north, id, OPERATOR);
       await expect(links.use(code, 'correct horse')).rejects.toMatchObject({ code: 'invalid' });
+      await expect(links.use(code, 'Signalbox2031')).rejects.toMatchObject({ message: expect.stringContaining('name of this product') });
       await links.use(code, 'battery staple');
       expect(await teams.checkPassword(ADA, 'battery staple')).toMatchObject({ matches: true });
       await expect(links.use(code, 'horse correct')).rejects.toMatchObject({ code: 'conflict' });

@@ -132,6 +132,7 @@ describeEachDatabase('the delivery log', (open) => {
       attempts: [],
     });
     expect(rows[0]!['subject']).toBe('core-1 (Depot): WAN down since 13:00');
+    expect(rows.map(({ subject_time_zone: zone }) => zone)).toEqual(['Europe/Madrid', 'Europe/Madrid']);
   });
 
   test('has its times in the zone that is asked for, except in what was sent, which stays as it was said', async () => {
@@ -143,8 +144,15 @@ describeEachDatabase('the delivery log', (open) => {
     expect((await app.get(mine.teamId, `/api/threads/${thread!.id}?${tokyo}`)).body['data']).toMatchObject({ subject: there });
     for (const path of [`/api/notifications?${tokyo}`, `/api/threads/${thread!.id}/messages?${tokyo}`]) {
       const messages = await list(path);
-      expect(messages.find(({ state }) => state === 'withheld')!['subject'], path).toBe(there);
-      expect(messages.find(({ state }) => state === 'sent')!['subject'], path).toBe(bench.server.mails[0]!.subject);
+      expect(
+        messages.find(({ state }) => state === 'withheld'),
+        path,
+      ).toMatchObject({ subject: there, subject_time_zone: 'Asia/Tokyo' });
+      const { subject } = bench.server.mails[0]!;
+      expect(
+        messages.find(({ state }) => state === 'sent'),
+        path,
+      ).toMatchObject({ subject, subject_time_zone: 'Europe/Madrid' });
     }
   });
 

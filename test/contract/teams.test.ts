@@ -68,6 +68,15 @@ describeEachDatabase('teams', (open) => {
     await expect(teams.createUser({ ...user, email: 'b@c.d', password: 'short' })).rejects.toMatchObject({ code: 'invalid' });
   });
 
+  test('an unfit password names the field of the request', async () => {
+    await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
+    await expect(teams.changePassword('ada@example.org', 'correct horse', 'ada@example.org')).rejects.toMatchObject({
+      code: 'invalid',
+      errors: { new_password: ['must not be your email address or a part of it'] },
+    });
+    expect(await teams.checkPassword('ada@example.org', 'correct horse')).toMatchObject({ matches: true });
+  });
+
   test('roles change in one team only, and a switched-off membership is not offered at login', async () => {
     const { member } = await teams.createUser({ teamId: north.id, email: 'ada@example.org', role: 'viewer', password: 'correct horse' });
     await teams.createUser({ teamId: south.id, email: 'ada@example.org', role: 'viewer' });

@@ -25,6 +25,8 @@ interface Props<T> {
   keyOf: (record: T) => string;
   /** What would be here, and the one action that brings it. */
   empty: React.ReactNode;
+  /** On a phone, a row is as high as its texts: nobody can point at one that is cut off. The style sheet of the page says which of them go on. */
+  isWrapped?: boolean;
 }
 
 const ROW_PX = 30;
@@ -34,22 +36,35 @@ const PHONE_ROW_PX = 52;
 const ROWS_AHEAD = 20;
 
 /** A list of the interface: only the rows in sight are in the page, and the next ones are read as the reader comes near them. */
-export function RecordTable<T>({ list: newest, label, columns: all, keyOf, empty }: Props<T>) {
+export function RecordTable<T>({ list: newest, label, columns: all, keyOf, empty, isWrapped = false }: Props<T>) {
   const isPhone = useIsPhone();
   const columns = isPhone ? all.filter(({ isWide }) => isWide !== true) : all;
   const list = useStillRows(newest);
   if (list.error && list.records.length === 0) return <ReadingFailed error={list.error} what={label} />;
   if (list.isFirst) return <Reading />;
   if (list.records.length === 0) return <div className="empty">{empty}</div>;
-  return <Rows label={label} columns={columns} list={list} newest={newest} keyOf={keyOf} />;
+  return <Rows label={label} columns={columns} list={list} newest={newest} keyOf={keyOf} isMeasured={isPhone && isWrapped} />;
 }
 
-function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'> & { newest: RecordList<T> }) {
+interface RowsProps<T> extends Omit<Props<T>, 'empty' | 'isWrapped'> {
+  newest: RecordList<T>;
+  /** Rows have heights of their own. */
+  isMeasured: boolean;
+}
+
+function Rows<T>({ label, columns, list, newest, keyOf, isMeasured }: RowsProps<T>) {
   const { records, hasMore, readMore, isOld = false, readAgain, error } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const isPhone = useIsPhone();
   const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
-  const rows = useVirtualizer({ count: records.length, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 6 });
+  const rows = useVirtualizer({
+    count: records.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    overscan: 6,
+    // What was measured stays with its record when others come before it.
+    ...(isMeasured ? { getItemKey: (index: number) => keyOf(records[index]!) } : {}),
+  });
   const inSight = rows.getVirtualItems();
   const last = inSight.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -88,7 +103,9 @@ function Rows<T>({ label, columns, list, newest, keyOf }: Omit<Props<T>, 'empty'
                 <div
                   key={keyOf(record)}
                   data-id={keyOf(record)}
-                  className={isPhone ? 'grow card' : 'grow'}
+                  data-index={index}
+                  ref={isMeasured ? rows.measureElement : undefined}
+                  className={`grow${isPhone ? ' card' : ''}${isMeasured ? ' measured' : ''}`}
                   role="row"
                   aria-rowindex={index + 2}
                   style={{ ...tracks, transform: `translateY(${start}px)` }}

@@ -61,6 +61,28 @@ export function shownZone(): string {
   return formats.hourMinute.resolvedOptions().timeZone;
 }
 
+/** Kept, as those of the shown zone are. A fleet has a few zones. */
+const walls = new Map<string, Intl.DateTimeFormat>();
+
+function wallIn(timeZone: string): Intl.DateTimeFormat {
+  const known = walls.get(timeZone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en', { dateStyle: 'short', timeStyle: 'short', timeZone });
+  walls.set(timeZone, made);
+  return made;
+}
+
+/** Whether clocks of this zone show another time than the page does. A zone that this browser does not know is another one. */
+export function isOtherTime(zone: string, at: string): boolean {
+  const time = Date.parse(at);
+  return !isTimeZone(zone) || wallIn(zone).format(time) !== wallIn(shownZone()).format(time);
+}
+
+/** `Madrid` of `Europe/Madrid`, as messages say it. */
+export function cityOf(zone: string): string {
+  return zone.split('/').at(-1)!.replaceAll('_', ' ');
+}
+
 /** For the interface, where texts hold times: the same zone. Without it, they hold those of the site. */
 export function zoneOfTexts(): { time_zone?: string } {
   const zone = shownZone();
@@ -76,6 +98,18 @@ export function shortTime(at: string | null, now = Date.now()): string {
   if (age < DAY_MS) return formats.hourMinute.format(time);
   if (age < 6 * DAY_MS) return formats.weekday.format(time);
   return age < 300 * DAY_MS ? formats.dayMonth.format(time) : formats.dayMonthYear.format(time);
+}
+
+/** The short times that more than one of these moments has: in a list, such moments are told apart to the second only. */
+export function sharedTimes(moments: readonly string[], now = Date.now()): ReadonlySet<string> {
+  const byTime = Map.groupBy(moments, (at) => shortTime(at, now));
+  return new Set([...byTime].filter(([, sharing]) => sharing.length > 1).map(([time]) => time));
+}
+
+/** As short as it can be among others. @param shared of {@link sharedTimes} */
+export function timeAmong(shared: ReadonlySet<string>, at: string, now = Date.now()): string {
+  const short = shortTime(at, now);
+  return shared.has(short) ? secondsTime(Date.parse(at), now) : short;
 }
 
 /** With its day, however near: `Sun 01:39`. For an end in the days to come. */

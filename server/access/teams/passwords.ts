@@ -1,28 +1,46 @@
 import { hash, verify } from '@node-rs/argon2';
 import { AppError } from '../../platform/core/errors.ts';
 import { inPasswordTurn } from './password-turns.ts';
+import { guessProblemOf, lengthProblemOf, LONGEST_PASSWORD } from './unfit-password.ts';
 
 /** OWASP's first choice for Argon2id: 19 MiB, two passes, parallelism one; about 20 ms in the thread pool. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** NIST SP 800-63B: at least 8 characters; the upper limit bounds the cost of hashing. */
-const SHORTEST_PASSWORD = 8;
-const LONGEST_PASSWORD = 256;
+
+/** A password that somebody chooses, or gets. */
+export interface NewPassword {
+  password: string;
+  /** Of the person. */
+  email: string;
+  /** Name of the field in the request. */
+  field?: 'password' | 'new_password';
+}
 
 /**
  * Argon2id as a PHC string, which names its own parameters.
+ * @throws AppError `invalid` for an unfit password; `unavailable` when too many wait
+ */
+export async function hashPassword(chosen: NewPassword): Promise<string> {
+  checkNewPassword(chosen);
+  return inPasswordTurn(() => hash(chosen.password, COST));
+}
+
+/**
+ * The same for the server's operator, whose command line only warns of a password that somebody would guess: programs call it with passwords that
+ * they bring.
  * @throws AppError `invalid` for a password that is too short or too long; `unavailable` when too many wait
  */
-export async function hashPassword(password: string): Promise<string> {
-  checkPasswordLength(password);
+export async function hashOperatorsPassword(password: string): Promise<string> {
+  refuse(lengthProblemOf(password), 'password');
   return inPasswordTurn(() => hash(password, COST));
 }
 
 /** @throws AppError `invalid` */
-export function checkPasswordLength(password: string): void {
-  if (password.length < SHORTEST_PASSWORD || password.length > LONGEST_PASSWORD) {
-    const reason = `must have ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters`;
-    throw new AppError('invalid', `password ${reason}`, { errors: { password: [reason] } });
-  }
+export function checkNewPassword({ password, email, field = 'password' }: NewPassword): void {
+  refuse(lengthProblemOf(password) ?? guessProblemOf(password, email), field);
+}
+
+function refuse(reason: string | undefined, field: string): void {
+  if (reason !== undefined) throw new AppError('invalid', `password ${reason}`, { errors: { [field]: [reason] } });
 }
 
 /** No password has this hash. It is checked for an unknown person, so that the answer takes as long as for a known one. */

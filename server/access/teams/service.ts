@@ -24,7 +24,7 @@ import { withdrawInvitationsBeyond } from './invitations/store.ts';
 import { lossOf } from './members/losses.ts';
 import { deleteClientRecords, deleteMember } from './members/store.ts';
 import { deletePasswordLink } from './password-links/store.ts';
-import { checkPasswordLength, hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
+import { checkNewPassword, hashOperatorsPassword, hashPassword, passwordMatches, refuseSamePassword } from './passwords.ts';
 import {
   countActiveAdmins,
   countMembers,
@@ -106,7 +106,7 @@ export class TeamsService {
     const { id, createdAt } = this.#newRecord();
     const email = checkEmail(user.email);
     const password = user.password ?? newSecret(GENERATED_PASSWORD_LENGTH);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashOperatorsPassword(password);
     const userId = await this.#deps.storage.writes.write(async (tx) => {
       await lockTeam(tx, user.teamId);
       const isNew = await insertAccount(tx, { id, email, passwordHash, createdAt });
@@ -140,8 +140,7 @@ export class TeamsService {
    */
   async createFirstUser({ teamName, email, password, prepareTeam }: FirstUser): Promise<Member> {
     if (await this.hasAnyAccount()) throw new AppError('conflict', 'there is an account already');
-    checkEmail(email);
-    checkPasswordLength(password);
+    checkNewPassword({ password, email: checkEmail(email) });
     const team = (await selectTeam(this.#deps.storage.db, checkName('team', teamName))) ?? (await this.createTeam(teamName));
     await prepareTeam(team.id);
     return (await this.createUser({ teamId: team.id, email, role: 'admin', password, isInstallationAdmin: true })).member;
@@ -197,7 +196,7 @@ export class TeamsService {
     const user = await this.#account(email);
     if (!(await passwordMatches(present, user?.passwordHash ?? null)) || !user) return false;
     await refuseSamePassword(next, user.passwordHash);
-    const passwordHash = await hashPassword(next);
+    const passwordHash = await hashPassword({ password: next, email: user.email, field: 'new_password' });
     const now = this.#deps.clock.now();
     const isDone = await this.#deps.storage.writes.write(async (tx) => {
       const isChanged = await updatePassword(tx, { userId: user.id, passwordHash, insteadOf: user.passwordHash, now });
@@ -209,11 +208,11 @@ export class TeamsService {
   }
 
   /**
-   * Sets a person's password without the old one. Ends every session of theirs and everything opened in them.
+   * For the server's operator: sets a person's password without the old one. Ends every session of theirs and everything opened in them.
    * @throws AppError `invalid` for a password that is too short or too long
    */
   async setPassword(userId: string, password: string): Promise<void> {
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashOperatorsPassword(password);
     const now = this.#deps.clock.now();
     await this.#deps.storage.writes.write(async (tx) => {
       if (await updatePassword(tx, { userId, passwordHash, now })) await insertPasswordRevocations(tx, userId, now);

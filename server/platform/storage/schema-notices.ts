@@ -153,6 +153,8 @@ export interface MessagesTable {
   digest_id: Generated<string | null>;
   /** Its subject line when it was sent last; null before. */
   subject: string | null;
+  /** IANA name of the zone of the times in it; null without a time, before, and when an earlier program sent it. */
+  subject_time_zone: string | null;
   /** Where it goes, as others see it; null without an address. */
   address: Fixed<string | null>;
   created_at: Fixed<Millis>;

@@ -8,6 +8,8 @@ import type { World } from '../../harness/world.ts';
 
 /** Who was told of what, and why somebody was not. */
 
+type SizeOfText = Record<'scrollWidth' | 'clientWidth' | 'scrollHeight' | 'clientHeight', number>;
+
 describe.skipIf(isChromiumMissing)('in Chromium', () => {
   let world: World;
   let browser: Browser;
@@ -89,6 +91,14 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     // On a phone, too, what became of a message is the point of its row.
     await page.setViewportSize(PHONE);
     await row('viewer@example.org').getByText('not sent').waitFor();
+    await waitUntil('its reason is whole, and the rows below have made room', async () => {
+      const [upper, lower] = [(await row('Tickets').boundingBox())!, (await row('viewer@example.org').boundingBox())!].toSorted(
+        (a, b) => a.y - b.y,
+      );
+      const isWhole = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }: SizeOfText) =>
+        scrollWidth <= clientWidth && scrollHeight <= clientHeight;
+      return (await row('viewer@example.org').getByRole('cell').last().evaluate(isWhole)) && upper!.y + upper!.height <= lower!.y + 1;
+    });
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('combobox', { name: /^State/ }).selectOption('not sent by a decision');
     await row('Tickets').waitFor({ state: 'detached' });
@@ -176,5 +186,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await title.click();
     await page.getByRole('heading', { level: 1, name: since }).waitFor();
     await row('viewer@example.org').getByText(since).first().waitFor();
+    // What was sent has the times of its reader, and says so; what was not would have ours.
+    await row('Tickets').getByText('UTC time').first().waitFor();
+    expect(await row('viewer@example.org').getByText('UTC time').count()).toBe(0);
   });
 });

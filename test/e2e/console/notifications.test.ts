@@ -269,6 +269,28 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     }
   });
 
+  it('says on a phone at which end of the places there are more, and keeps the open one in sight when the phone is turned', async () => {
+    const places = page.getByRole('navigation', { name: 'Places' });
+    const ends = () => places.evaluate(({ dataset }: { dataset: Record<string, string> }) => Object.keys(dataset).sort());
+    await page.setViewportSize({ width: 390, height: 844 });
+    await visit.signIn('viewer', '/');
+    await expect.poll(ends).toEqual(['moreAfter']);
+    await visit.goto('/faults');
+    await expect.poll(ends).toEqual(['moreAfter', 'moreBefore']);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const link = places.getByRole('link', { name: 'Faults' });
+    await waitUntil('the place is in the middle', async () => {
+      const { x, width } = (await link.boundingBox())!;
+      return Math.abs(x + width / 2 - 195) < 2;
+    });
+    await visit.goto('/me');
+    await expect.poll(ends).toEqual(['moreBefore']);
+    // All of them fit.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await expect.poll(ends).toEqual([]);
+  });
+
   it('makes topics of kinds in words, and schedules of days and hours', async () => {
     await visit.signIn('admin', '/notifications/topics');
     await button('Make a topic').click();

@@ -75,6 +75,16 @@ describe.skipIf(isChromiumMissing)('the page of a router', () => {
     await asked;
   });
 
+  it('tells the address that the agent dials from the one that both are seen from', async () => {
+    await visit.signIn('viewer', `/routers/${ids[0]}`);
+    const fact = (name: string) => visit.page.locator('.fact', { has: visit.page.getByText(name, { exact: true }) }).locator('dd');
+    const { last_seen_from: seenFrom } = (await world.caller.call<{ data: { last_seen_from: string } }>('GET', `/api/routers/${ids[0]}`))
+      .body.data;
+    expect(await fact('Dialled at').innerText()).toBe('127.0.0.1');
+    expect(await fact('Seen from').innerText()).toBe(seenFrom);
+    expect(await visit.page.getByText('Address', { exact: true }).count()).toBe(0);
+  });
+
   it('shows a viewer no button that the server would refuse', async () => {
     await visit.signIn('viewer', `/routers/${ids[0]}`);
     await visit.page.getByText('The router has answered since').waitFor();

@@ -9,6 +9,25 @@ import type { World } from '../../harness/world.ts';
 
 /** The settings of a team as administrators use them. */
 
+/** Runs in the page: of each row of its tables, where the first line of each cell's text stands. What has no height is put before the text and measured. */
+const BASELINES = `[...document.querySelectorAll('main [role=row]')].map((row) => [...row.children].flatMap((cell) => {
+  const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode();
+  if (text === null) return [];
+  const [line, mark] = [document.createElement('span'), document.createElement('span')];
+  mark.style.display = 'inline-block';
+  text.before(line);
+  line.append(mark, text);
+  const { bottom } = mark.getBoundingClientRect();
+  line.replaceWith(text);
+  return [bottom];
+}))`;
+/** Runs in the page: where the words of the last cell of each row end that are seen. */
+const ENDS = `[...document.querySelectorAll('main [role=table]:first-of-type [role=row] > :last-child')].map((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode());
+  return range.getBoundingClientRect().right;
+})`;
+
 describe.skipIf(isChromiumMissing)('in Chromium', () => {
   let world: World;
   let browser: Browser;
@@ -398,6 +417,28 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     // Nobody has chosen a theme for this person.
     await visit.signIn('operator', '/settings/team');
     await expect.poll(() => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')).toBe(surface);
+  });
+
+  it.each([
+    ['light', 'rgb(26, 90, 203)'],
+    ['dark', 'rgb(127, 179, 255)'],
+  ] as const)("has the browser's own controls in the %s theme", async (colorScheme, accent) => {
+    await page.emulateMedia({ colorScheme });
+    await visit.signIn('operator', '/me');
+    for (const control of ['input[type=radio]', 'select']) {
+      const look = `(({ colorScheme, accentColor }) => [colorScheme, accentColor])(getComputedStyle(document.querySelector('${control}')))`;
+      await expect.poll(() => page.evaluate<string[]>(look), { message: control }).toEqual([colorScheme, accent]);
+    }
+  });
+
+  it('stands the texts of a row on one line, those of its buttons too, and the heads over them', async () => {
+    await visit.signIn('admin', '/settings/members');
+    await row('viewer@example.org').waitFor();
+    const lines = await page.evaluate<number[][]>(BASELINES);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines) expect(Math.max(...line) - Math.min(...line)).toBeLessThan(0.6);
+    const ends = await page.evaluate<number[]>(ENDS);
+    expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(1);
   });
 
   it('shows a viewer the team and its members without a single button to change them, and says who may do more', async () => {

@@ -1,5 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { clockTime, isTimeZone, offsetAt, shortTime, showTimesIn } from '../../../console/src/parts/times.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  cityOf,
+  clockTime,
+  isOtherTime,
+  isTimeZone,
+  offsetAt,
+  sharedTimes,
+  shortTime,
+  showTimesIn,
+  timeAmong,
+} from '../../../console/src/parts/times.ts';
 import { ticksOf } from '../../../console/src/rails/geometry.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,6 +27,28 @@ describe('a short time', () => {
 
   it.each([-7 * 24, 7 * 24])('is a date from a week on, before or after now (%i h)', (hours) => {
     expect(at(hours)).toMatch(/^(Apr 24|24 Apr|May 8|8 May)$/);
+  });
+});
+
+describe('a time among others', () => {
+  beforeEach(() => showTimesIn('UTC'));
+  afterEach(() => showTimesIn(undefined));
+
+  const iso = (secondsAgo: number): string => new Date(now - secondsAgo * 1000).toISOString();
+  const listed = (...moments: string[]): string[] => {
+    const shared = sharedTimes(moments, now);
+    return moments.map((moment) => timeAmong(shared, moment, now));
+  };
+
+  it('has its seconds where another one has the same minute, so that the order can be seen', () => {
+    expect(listed(iso(65), iso(95), iso(130))).toEqual(['11:58:55', '11:58:25', '11:57']);
+  });
+
+  it('has its time of day where another one is of the same day, long ago', () => {
+    expect(listed('2031-02-03T08:30:09Z', '2031-02-03T02:30:00Z')).toEqual([
+      expect.stringMatching(/3.*08:30:09$|Feb 3.*08:30:09$/),
+      expect.stringMatching(/02:30:00$/),
+    ]);
   });
 });
 
@@ -42,6 +74,17 @@ describe('the zone of times', () => {
       '2031-03-29T23:00:00.000Z',
       '2031-03-30T22:00:00.000Z',
     ]);
+  });
+
+  it('is named beside a text in another one, where clocks differ at that moment', () => {
+    showTimesIn('Europe/London');
+    const [winter, summer] = ['2031-01-05T12:00:00Z', '2031-07-05T12:00:00Z'];
+    expect([isOtherTime('UTC', winter), isOtherTime('UTC', summer)]).toEqual([false, true]);
+    expect([isOtherTime('Europe/Lisbon', summer), isOtherTime('Europe/Atlantis', winter)]).toEqual([false, true]);
+    // The same time of another day.
+    showTimesIn('Pacific/Kiritimati');
+    expect(isOtherTime('Pacific/Honolulu', winter)).toBe(true);
+    expect([cityOf('America/New_York'), cityOf('UTC')]).toEqual(['New York', 'UTC']);
   });
 
   it('is known to the browser or refused', () => {

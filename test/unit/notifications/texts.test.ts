@@ -43,6 +43,23 @@ function read(view: ThreadView, locale: 'en' | 'de' | 'es' = 'en', timeZone?: st
   return [subject, first, ...lines].map(plain);
 }
 
+describe('the zone of the times in a subject', () => {
+  const zoneOf = (view: ThreadView, timeZone?: string) => writeText(view, reader('en', timeZone)).subjectTimeZone;
+
+  test('is that of the site, and without a site that of the reader', () => {
+    expect(zoneOf(agentAway(), 'Asia/Tokyo')).toBe('Europe/Madrid');
+    expect(zoneOf({ ...agentAway(), siteTimeZone: null }, 'Asia/Tokyo')).toBe('Asia/Tokyo');
+  });
+
+  test('is named for each subject with a time, and for no other', () => {
+    for (const [subject, kind] of SUBJECTS.flatMap((one) => KINDS.map((each) => [one, each] as const))) {
+      const view = viewOf(subject, { kind, siteTimeZone: null, endedAt: kind === 'resolve' ? FIRST_AT + HOUR : null });
+      const [here, there] = ['UTC', 'Asia/Kathmandu'].map((zone) => writeText(view, reader('en', zone)));
+      expect(here!.subjectTimeZone, here!.subject).toBe(here!.subject === there!.subject ? null : 'UTC');
+    }
+  });
+});
+
 describe('an agent with 500 routers', () => {
   test('is away', () => {
     expect(read(agentAway())).toEqual([

@@ -49,7 +49,7 @@ const password = z.string().max(LONGEST_PASSWORD);
 const passwordBody = z
   .object({
     current_password: password,
-    new_password: password.describe('8 to 256 characters'),
+    new_password: password.describe('8 to 256 characters; none that somebody would guess (docs/accounts.md)'),
     keep_opened: z
       .boolean()
       .optional()

@@ -7,7 +7,7 @@ import type { FormTarget } from '../provider/sign-in-pages.ts';
 /** The pages behind links sent to people: joining a team, and setting a new password. */
 
 const NEW_PASSWORD_FIELDS = `<label>New password<input name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>
-<p class="hint">8 to 256 characters.</p>
+<p class="hint">8 to 256 characters. A few words that only you would put together are good; your address and common passwords are refused.</p>
 <label>New password again<input name="repeated" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>`;
 
 function alert(problem: string | undefined): string {

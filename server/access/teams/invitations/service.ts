@@ -129,7 +129,7 @@ export class InvitationsService {
   async accept(invitation: Invitation, proof: Proof): Promise<Member> {
     const account = await selectAccount(this.#storage.db, { email: invitation.email });
     await checkProof(invitation, account, proof);
-    const passwordHash = proof.by === 'provider' ? null : await hashPassword(proof.next);
+    const passwordHash = proof.by === 'provider' ? null : await hashPassword({ password: proof.next, email: invitation.email });
     const now = this.#clock.now();
     const userId = account?.id ?? newId(now);
     const { teamId, email, role } = invitation;

@@ -66,7 +66,7 @@ export class PasswordLinksService {
     if (!link) throw gone();
     const account = await selectAccount(this.#storage.db, { id: link.userId });
     await refuseSamePassword(password, account?.passwordHash ?? null);
-    const passwordHash = await hashPassword(password);
+    const passwordHash = await hashPassword({ password, email: link.email });
     await this.#storage.writes.write(async (tx) => {
       await lockAccount(tx, link.userId);
       // The person may have joined another team since, or somebody else may have used the link.

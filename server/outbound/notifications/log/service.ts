@@ -31,6 +31,8 @@ export interface DeliveryLogDeps {
   publicUrl: string;
 }
 
+type Said = Pick<LoggedMessage, 'subject' | 'subject_time_zone'>;
+
 /** Who asks: a person sees their own addresses whole. */
 export type Viewer = Pick<Principal, 'kind' | 'id' | 'teamId'>;
 
@@ -139,9 +141,11 @@ export class DeliveryLog {
       present.map(({ id }) => id),
     );
     const own = await this.#ownAddresses(viewer, present);
+    const saidOf = ({ subject, subject_time_zone: zone, thread_id: id, kind }: MessageRow): Said =>
+      subject === null ? this.#wouldSay(facts.get(id)!, kind as MessageKind, timeZone) : { subject, subject_time_zone: zone };
     return present.map((row) => ({
       ...row,
-      subject: row.subject ?? this.#subjectOf(facts.get(row.thread_id)!, row.kind as MessageKind, timeZone),
+      ...saidOf(row),
       address: own.get(`${row.recipient_id} ${row.channel} ${row.address}`) ?? row.address,
       group: groups.get(row.group_id) ?? '',
       target: row.recipient_type === 'target' ? (targets.get(row.recipient_id) ?? '') : null,
@@ -158,12 +162,19 @@ export class DeliveryLog {
     return new Map(contacts.map(({ contact, address }) => [`${id} ${contact.channel} ${contact.shown}`, wholeAddress(contact, address)]));
   }
 
-  /** In English, and with the times of the site if the reader asks for no other: it is for the whole team. */
   #subjectOf(facts: Facts, kind: MessageKind, timeZone: string | undefined): string {
+    return this.#wouldSay(facts, kind, timeZone).subject;
+  }
+
+  /** In English, and with the times of the site if the reader asks for no other: it is for the whole team. */
+  #wouldSay(facts: Facts, kind: MessageKind, timeZone: string | undefined): Said {
     const { clock, publicUrl } = this.#deps;
     const view = viewOf(facts, { kind, publicUrl, now: clock.now() });
-    if (timeZone === undefined) return writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' }).subject;
-    return writeText({ ...view, siteTimeZone: null }, { locale: 'en', timeZone }).subject;
+    const { subject, subjectTimeZone } =
+      timeZone === undefined
+        ? writeText(view, { locale: 'en', timeZone: view.siteTimeZone ?? 'UTC' })
+        : writeText({ ...view, siteTimeZone: null }, { locale: 'en', timeZone });
+    return { subject, subject_time_zone: subjectTimeZone };
   }
 }
 

@@ -50,6 +50,8 @@ export interface MessageFilter extends RecordFilter {
 export interface LoggedMessage extends MessageRow {
   /** What it says, or would have said. */
   subject: string;
+  /** Of the times in it; null when it has none, or nobody knows. */
+  subject_time_zone: string | null;
   /** Name of the group. */
   group: string;
   /** Name of the target; null for a person. */

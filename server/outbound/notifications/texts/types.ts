@@ -135,6 +135,8 @@ export interface Text {
   tone: Tone;
   /** One line for a lock screen. */
   subject: string;
+  /** IANA name of the zone of the times in the subject; null when it has none. */
+  subjectTimeZone: string | null;
   /** The most important sentence. */
   first: string;
   /** Further sentences, numbers first. */

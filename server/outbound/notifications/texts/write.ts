@@ -22,6 +22,7 @@ export function writeText(view: ThreadView, reader: Reader): Text {
     locale: reader.locale,
     tone,
     subject: cutText(subjectOf(view, story, words, zones), MAX_SUBJECT_CHARS),
+    subjectTimeZone: subjectTimeOf(view, story, words, zones) === '' ? null : (zones.siteTimeZone ?? zones.readerTimeZone),
     first: withStop(sentence(view, story, words, zones)),
     lines: linesOf(view, story, words, zones).map(withOneStop),
     rows,
@@ -102,9 +103,14 @@ function withStop(sentence: string): string {
 
 /** For a lock screen: no time of the reader's own, no sentence. */
 function subjectOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
-  const brief = (moment: Moment): Moment => ({ ...moment, elsewhere: null });
-  const time = story.time === 'event' ? '' : timeOf(view, story, words, zones, brief);
+  const time = subjectTimeOf(view, story, words, zones);
   return `${prefixOf(view, words)}${atPlace(story, backWithout(view, words) ?? statement(view, story, words, time))}`;
+}
+
+/** Empty where the subject names no time. */
+function subjectTimeOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones): string {
+  if (story.time === 'event' || backWithout(view, words) !== undefined) return '';
+  return timeOf(view, story, words, zones, (moment) => ({ ...moment, elsewhere: null }));
 }
 
 /** The first sentence, without its full stop: place, state, both times, numbers. */

@@ -75,6 +75,7 @@ import { certificatesOfNodes } from './0074-certificates-of-nodes.ts';
 import { telegramLinks } from './0075-telegram-links.ts';
 import { receipts } from './0076-receipts.ts';
 import { terminalLevels } from './0077-terminal-levels.ts';
+import { subjectZones } from './0078-subject-zones.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -156,4 +157,5 @@ export const migrations: readonly Migration[] = [
   telegramLinks,
   receipts,
   terminalLevels,
+  subjectZones,
 ];

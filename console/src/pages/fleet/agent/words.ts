@@ -25,7 +25,7 @@ export const words = {
   },
   routers: {
     title: 'Routers',
-    small: 'with their names in agent.yaml',
+    small: 'with their names in agent.yaml, and where it dials them',
     what: 'The routers of this agent',
     none: 'Its configuration names none.',
     answers: 'answers',

@@ -3,7 +3,7 @@ import type { AgentSort } from './agents.ts';
 export const words = {
   title: 'Agents',
   connect: 'Connect an agent',
-  filter: 'Name or address',
+  filter: 'Name or IP address',
   found: '{shown} of {all}',
   order: 'Order',
   orders: { sessions: 'sessions a day', away: 'away first', name: 'name', version: 'version' } satisfies Record<AgentSort, string>,
@@ -23,7 +23,7 @@ export const words = {
     sessions: 'Sessions, 24 h',
     trip: 'Round trip',
     routers: 'Routers',
-    from: 'From',
+    from: 'Seen from',
     version: 'Version',
   },
   flapping: (sessions: number) => `${sessions}, flapping`,

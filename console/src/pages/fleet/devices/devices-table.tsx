@@ -112,7 +112,7 @@ function naming(onName: (device: Device) => void): Column<Device> {
   return {
     title: words.columns.actions,
     width: '68px',
-    className: 'num',
+    className: 'row-acts',
     cell: (device) => (
       <button type="button" className="btn quiet sm" onClick={() => onName(device)}>
         {words.name}

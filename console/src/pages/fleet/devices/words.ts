@@ -5,8 +5,8 @@ export const words = {
   noMatch: 'No device matches.',
   columns: {
     device: 'Device',
-    address: 'Address',
-    mac: 'MAC',
+    address: 'IP address',
+    mac: 'MAC address',
     maker: 'Maker',
     router: 'Router',
     interface: 'Interface',
@@ -14,7 +14,7 @@ export const words = {
     actions: 'Actions',
   },
   gone: 'gone',
-  madeUp: 'address made by software',
+  madeUp: 'MAC address made by software',
   /** The deed, on a button. */
   name: 'Name',
   dialog: {

@@ -14,7 +14,7 @@ export function Facts({ router }: { router: Router }) {
   const { data: oem } = useRecord('router', 'getRouterOem', { path });
   const { data: place } = useRecord('router', 'getRouterMetadata', { path });
   const { data: availability } = useRecord('availability', 'getRouterAvailability', { path, query: { bucket: 'hour' } });
-  // Only the agent's own list has the name that its administrator gave.
+  // Only the agent's own list has the name that its administrator gave, and the address.
   const { data: configured } = useRecord('agents', 'listAgentRouters', { path: { agent_id: router.agent_id } });
   const entry = configured?.routers.find(({ router_id: id }) => id === router.id);
   const model = router.model ?? router.board_name;
@@ -24,7 +24,6 @@ export function Facts({ router }: { router: Router }) {
     [words.facts.hardware, [oem?.architecture, oem?.ram, oem?.storage_size].filter((fact) => fact).join(', ')],
     [words.facts.version, router.software_version],
     [words.facts.serial, router.serial_number],
-    [words.facts.address, router.last_seen_from],
     [
       words.facts.agent,
       <AppLink key="agent" href={`/agents/${router.agent_id}`} className="hand">
@@ -32,7 +31,8 @@ export function Facts({ router }: { router: Router }) {
       </AppLink>,
     ],
     [words.facts.configured, entry?.name],
-    [words.facts.tunnel, place?.tunnel_ip],
+    [words.facts.dialled, entry?.host],
+    [words.facts.seenFrom, router.last_seen_from],
     [words.facts.site, router.site_id === null ? null : <SiteLink id={router.site_id} />],
     [words.facts.zone, place?.timezone],
     [words.facts.position, positionOf(place)],

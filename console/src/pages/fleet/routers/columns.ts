@@ -21,7 +21,7 @@ export const OPTIONAL: readonly ListColumn[] = [
   { key: 'site', title: 'Site', width: 'minmax(70px, .8fr)' },
   { key: 'model', title: 'Model', width: 'minmax(90px, 1fr)' },
   { key: 'version', title: 'RouterOS', width: '72px' },
-  { key: 'address', title: 'Address', width: '112px' },
+  { key: 'address', title: 'Seen from', width: '112px' },
   { key: 'agent', title: 'Agent', width: 'minmax(70px, .8fr)' },
   { key: 'since', title: 'Since', width: '74px', isNumber: true },
   { key: 'rails', title: 'Last 24 hours', width: `${RAILS_PX}px` },

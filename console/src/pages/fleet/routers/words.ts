@@ -5,14 +5,14 @@ export const words = {
   columns: 'Columns',
   saveView: 'Save view',
   /** What the button copies: Copy … */
-  address: 'the address of this view',
+  address: 'the link to this view',
   removed: 'removed',
   siteNames: 'Names of sites',
   none: 'No agent has told of a router yet.',
   noMatch: 'No router matches. Shorten the filter.',
   filter: {
     label: 'Filter',
-    hint: 'Name, serial number, model, address',
+    hint: 'Name, serial number, model, IP address',
     fields: 'state: site: agent: model: version: \u00A0 - excludes \u00A0 < compares',
     found: '{shown} of {all}',
   },

@@ -48,6 +48,7 @@ export function LogPage() {
         columns={[TIME_COLUMN, whoColumn(names), SUBJECT_COLUMN, KIND_COLUMN, { ...STATE_COLUMN, className: 'el' }]}
         list={list}
         keyOf={({ id }) => id}
+        isWrapped
         empty={
           isFiltered ? (
             words.log.noMatch

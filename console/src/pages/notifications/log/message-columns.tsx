@@ -3,6 +3,7 @@ import type { Notification } from '../../../../../client/browser.ts';
 import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import type { Column } from '../../../parts/record-table.tsx';
+import { cityOf, isOtherTime } from '../../../parts/times.ts';
 import { WorkLamp, workClass } from '../../../parts/work-lamp.tsx';
 import type { Names } from '../sentence.ts';
 import { channelName } from '../words.ts';
@@ -38,13 +39,28 @@ export const STATE_COLUMN: Column<Notification> = {
 export const SUBJECT_COLUMN: Column<Notification> = {
   title: words.message.subject,
   width: 'minmax(180px, 2fr)',
-  className: 'el',
-  cell: ({ subject, thread_id: threadId }) => (
-    <Link to="/notifications/threads/$threadId" params={{ threadId }} className="hand" title={subject}>
-      {subject}
-    </Link>
+  className: 'said-text',
+  cell: (message) => (
+    <>
+      <Link to="/notifications/threads/$threadId" params={{ threadId: message.thread_id }} className="hand el" title={message.subject}>
+        {message.subject}
+      </Link>
+      <OtherZone message={message} />
+    </>
   ),
 };
+
+/** Of a text whose times are not those of the page: what was sent stays as its reader got it. */
+export function OtherZone({ message }: { message: Notification }) {
+  const { subject_time_zone: zone, settled_at: settled, created_at: created } = message;
+  if (zone === null || !isOtherTime(zone, settled ?? created)) return null;
+  return (
+    <span className="dim t2" title={zone}>
+      {' '}
+      {words.message.timeOf(cityOf(zone))}
+    </span>
+  );
+}
 
 export const KIND_COLUMN: Column<Notification> = {
   title: words.message.kind,

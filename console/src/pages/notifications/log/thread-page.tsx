@@ -18,7 +18,7 @@ import { useMay } from '../../../session/use-may.ts';
 import { useNames } from '../directory.ts';
 import { eventWords } from '../topics/kinds.ts';
 import { upper } from '../words.ts';
-import { KIND_COLUMN, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
+import { KIND_COLUMN, OtherZone, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
 import { MESSAGES, THREADS } from '../../../data/fleet.ts';
@@ -103,13 +103,24 @@ function Messages({ thread }: { thread: NotificationThreadWithItems }) {
         keyOf={({ id }) => id}
         columns={[
           whoColumn(names),
-          { ...SUBJECT_COLUMN, cell: ({ subject }) => <span title={subject}>{subject}</span> },
+          { ...SUBJECT_COLUMN, cell: (message) => <Said message={message} /> },
           KIND_COLUMN,
           TIME_COLUMN,
           STATE_COLUMN,
         ]}
         empty={untoldWords(thread)}
       />
+    </>
+  );
+}
+
+function Said({ message }: { message: Notification }) {
+  return (
+    <>
+      <span className="el" title={message.subject}>
+        {message.subject}
+      </span>
+      <OtherZone message={message} />
     </>
   );
 }

@@ -9,6 +9,7 @@ export const words = {
     by: (channel: string) => `by ${channel}`,
     state: 'State',
     subject: 'Message',
+    timeOf: (city: string) => `${city} time`,
     kind: 'Kind',
     when: 'When',
     again: ', again {time}',
@@ -17,7 +18,7 @@ export const words = {
     removedChannel: 'a removed channel',
   },
   log: {
-    note: 'Who was told of what, and who was not, each with its reason. A message that was sent was taken by its provider. Providers of text messages and WhatsApp may say later that it was delivered; whether somebody read it, only WhatsApp says.',
+    note: 'Who was told of what, and who was not, each with its reason. A message that was sent was taken by its provider. Providers of text messages and WhatsApp may say later that it was delivered; whether somebody read it, only WhatsApp says. Times are those of your zone; a text that was sent stands as its reader got it, and names its zone where that is another.',
     names: 'Names of people, channels and groups',
     label: 'Messages',
     to: 'To',

@@ -38,7 +38,7 @@ export const words = {
     about: 'All your sessions end, in every browser and team, this one too: you sign in again with the new password.',
     present: 'Present password',
     next: 'New password',
-    nextHint: '8 to 256 characters',
+    nextHint: '8 to 256 characters. A few words that only you would put together are good',
     keep: 'Keep my forwards, waiting jobs and campaigns. Not if somebody else may know the old password',
     act: 'Change password',
   },

@@ -11,6 +11,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { exactTime, sharedTimes } from '../../../parts/times.ts';
 import { WorkState } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { RouterTabs } from '../../fleet/router/router-page.tsx';
@@ -65,6 +66,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
   if (error && records.length === 0) return <ReadingFailed error={error} what={words.backups} />;
   if (isFirst) return <Reading />;
   const comparable = records.filter(isComparable);
+  const shared = sharedTimes(records.map(({ created_at: at }) => at));
   const pair = pickedPair(records, picked) ?? pickedPair(records, picked.length > 0 ? [] : comparable.slice(0, 2).map(({ id }) => id));
   return (
     <Section
@@ -100,6 +102,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
           backup={backup}
           routerId={routerId}
           identity={identity}
+          shared={shared}
           isPicked={picked.includes(backup.id)}
           onPick={(isPicked) => setPicked(isPicked ? [...picked, backup.id].slice(-2) : picked.filter((id) => id !== backup.id))}
         />
@@ -117,17 +120,19 @@ interface TakenProps {
   backup: Backup;
   routerId: string;
   identity: string;
+  /** Short times that several of the list have. */
+  shared: ReadonlySet<string>;
   isPicked: boolean;
   onPick: (isPicked: boolean) => void;
 }
 
-function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
+function Taken({ backup, routerId, identity, shared, isPicked, onPick }: TakenProps) {
   const mayRead = useMay('operator');
   return (
     <div className="line backup">
       <input
         type="checkbox"
-        aria-label={words.list.pick(backup.created_at)}
+        aria-label={words.list.pick(exactTime(backup.created_at))}
         className="pick"
         hidden={!mayRead}
         disabled={!isComparable(backup)}
@@ -135,7 +140,7 @@ function Taken({ backup, routerId, identity, isPicked, onPick }: TakenProps) {
         onChange={(event) => onPick(event.target.checked)}
       />
       <span className="el">
-        <Moment at={backup.created_at} className="b" /> <span className="dim">{originWords(backup)}</span>
+        <Moment at={backup.created_at} className="b" shared={shared} /> <span className="dim">{originWords(backup)}</span>
       </span>
       <span className="el">
         {backup.state === 'stored' && backup.error === null ? (

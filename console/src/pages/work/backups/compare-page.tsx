@@ -6,7 +6,8 @@ import { fill } from '../../../parts/fill.tsx';
 import { MissingRecord } from '../../../parts/missing.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading } from '../../../parts/reading.tsx';
-import { exactTime, shortTime } from '../../../parts/times.ts';
+import { Moment } from '../../../parts/moment.tsx';
+import { sharedTimes } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { BackupsCrumb } from './crumb.tsx';
 import { DiffView } from './diff-view.tsx';
@@ -30,13 +31,14 @@ function Compared({ routerId, from, to }: { routerId: string; from: string; to: 
   const { view } = useSearch({ from: '/routers/$routerId/backups/$pair' });
   const diff = useRecord('backups', 'compareBackups', { path: { router_id: routerId, backup_id: from, other_id: to } });
   const { records } = useList('backups', 'listBackups', { path: { router_id: routerId } });
+  const shared = sharedTimes(records.filter(({ id }) => id === from || id === to).map(({ created_at: at }) => at));
   const name = (id: string): React.ReactNode => {
     const backup = records.find((one) => one.id === id);
     if (!backup) return <span className="id">{id.slice(-8)}</span>;
     return (
-      <span title={exactTime(backup.created_at)}>
-        <b>{shortTime(backup.created_at)}</b> ({originWords(backup)})
-      </span>
+      <>
+        <Moment at={backup.created_at} className="b" shared={shared} /> ({originWords(backup)})
+      </>
     );
   };
   if (diff.error && !diff.data)

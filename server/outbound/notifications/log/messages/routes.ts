@@ -40,6 +40,10 @@ export const messageSchema = z
     address: z.string().nullable().describe('Masked, except your own; null without one'),
     kind: z.string().describe('`open`, `update`, `resolve`, `reminder`, `still_open` … as it was decided'),
     subject: z.string().describe('As it was said; before it is sent, and when it is not, as it would be said'),
+    subject_time_zone: z
+      .string()
+      .nullable()
+      .describe('IANA name of the zone of the times in `subject`; null when it has none, and for what an earlier version has sent'),
     state: z.enum(MESSAGE_STATES),
     reason: z.string().nullable().describe('Why it is not sent: docs/notifications.md'),
     attempts: z.array(attemptSchema).describe('Oldest first'),
@@ -68,6 +72,7 @@ export const messageSchema = z
         address: 'a•••@example.org',
         kind: 'open',
         subject: 'core-1 (Depot Madrid): WAN down since 08:30',
+        subject_time_zone: 'Europe/Madrid',
         state: 'sent' as const,
         reason: null,
         attempts: [{ at: '2031-05-01T08:30:04.000Z', duration_ms: 85, outcome: 'sent' as const, error: null, detail: null }],
@@ -145,6 +150,7 @@ export function presentMessage(message: LoggedMessage): z.infer<typeof messageSc
     address: message.address,
     kind: message.kind,
     subject: message.subject,
+    subject_time_zone: message.subject_time_zone,
     state: MESSAGE_STATES.find((state) => state === message.state) ?? 'failed',
     reason: message.reason,
     attempts: message.tries.map(({ at, duration_ms, outcome, error, detail }) => ({

@@ -28,7 +28,8 @@ export async function fail(tx: Tx, message: MessageRow, said: Undelivered, now: 
   if (!(await storeUndelivered(tx, message, { reason: addressOff ?? UNDELIVERED, now }))) return false;
   const error = addressOff === undefined ? UNDELIVERED : 'gone';
   // What the message said stays.
-  const line = { subject: message.subject ?? '', at: now, durationMs: 0, outcome: UNDELIVERED, error, detail };
+  const text = { subject: message.subject ?? '', subjectTimeZone: message.subject_time_zone };
+  const line = { ...text, at: now, durationMs: 0, outcome: UNDELIVERED, error, detail };
   await insertMessageAttempt(tx, message, line);
   const attempt: Attempt = {
     result: { outcome: 'never', error, detail, ...(addressOff === undefined ? {} : { addressOff }) },

@@ -3,7 +3,7 @@ import type { Log } from '../../../../platform/core/log.ts';
 import type { Storage, Tx } from '../../../../platform/storage/db.ts';
 import type { OutgoingMessage, SendResult } from '../../channels/types.ts';
 import type { AcknowledgeLink, MessageLinks } from '../../leaving/links.ts';
-import type { ThreadView } from '../../texts/types.ts';
+import type { Text, ThreadView } from '../../texts/types.ts';
 import { kindsOf } from '../../threads/apply.ts';
 import { DELIVERY_FAILING } from '../../threads/match.ts';
 import { writeText } from '../../texts/write.ts';
@@ -126,12 +126,7 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
       await leaveProbe(tx, message.bucket, probe);
     });
   } else {
-    await record(
-      { message, probe },
-      { subject: outgoing.text.subject, result, addressId: found.addressId, by },
-      { at: now, durationMs },
-      deps,
-    );
+    await record({ message, probe }, { text: outgoing.text, result, addressId: found.addressId, by }, { at: now, durationMs }, deps);
     if (result.outcome === 'sent' && result.movedTo !== undefined)
       await deps.addresses.followChat(message.team_id, recipient, found.addressId, result.movedTo);
   }
@@ -234,7 +229,7 @@ function linkOf({ team_id: teamId, recipient_type: type, recipient_id: id, threa
 }
 
 interface Asked {
-  subject: string;
+  text: Text;
   result: SendResult;
   addressId: string;
   by: { groupId: string; topicIds: readonly string[] };
@@ -242,7 +237,7 @@ interface Asked {
 
 async function record(
   { message, probe }: Pick<Granted, 'message' | 'probe'>,
-  { subject, result, addressId, by }: Asked,
+  { text, result, addressId, by }: Asked,
   time: { at: number; durationMs: number },
   deps: DeliverDeps,
 ): Promise<void> {
@@ -251,7 +246,9 @@ async function record(
   deps.line.note(message.channel, result);
   const failed = 'error' in result ? result : { error: null, detail: null };
   const settled = await storage.writes.write(async (tx) => {
-    await insertMessageAttempt(tx, message, { ...time, subject, outcome: result.outcome, error: failed.error, detail: failed.detail });
+    const { subject, subjectTimeZone } = text;
+    const { error, detail } = failed;
+    await insertMessageAttempt(tx, message, { ...time, subject, subjectTimeZone, outcome: result.outcome, error, detail });
     const isCutOff = deps.line.isCut && result.outcome === 'retry';
     const pauseMs = isCutOff ? CUT_OFF_PAUSE_MS : pauseOf(result, rules);
     const isRefused = result.outcome === 'config' || isCutOff;

@@ -261,8 +261,9 @@ export async function countHeldBack(db: DbOrTx, message: MessageRow): Promise<nu
 }
 
 export interface AttemptInsert {
-  /** What the message said. */
+  /** What the message said, and the zone of the times in it. */
   subject: string;
+  subjectTimeZone: string | null;
   at: number;
   durationMs: number;
   outcome: string;
@@ -287,7 +288,7 @@ export async function insertMessageAttempt(db: DbOrTx, message: MessageRow, atte
     .execute();
   await db
     .updateTable('messages')
-    .set({ subject: attempt.subject })
+    .set({ subject: attempt.subject, subject_time_zone: attempt.subjectTimeZone })
     .where('team_id', '=', message.team_id)
     .where('id', '=', message.id)
     .execute();

@@ -15,6 +15,8 @@ interface Props {
 }
 
 const HEIGHT = 110;
+/** The ends of the axis are 1, 2 or 5 with zeros: fractions, too, are shown whole. */
+const ROUND: Intl.NumberFormatOptions = { maximumSignificantDigits: 3 };
 
 /** One measurement over time: the mean as a line, least to greatest as a band. Where nothing was measured there is no line. */
 export function LineChart({ title, unit, steps, span, most }: Props) {
@@ -30,13 +32,15 @@ export function LineChart({ title, unit, steps, span, most }: Props) {
       </figcaption>
       <div ref={plot} className="plot">
         <svg viewBox={`0 0 ${Math.max(width, 1)} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+          <path d={`M0,0H${width}M0,${HEIGHT}H${width}`} stroke="var(--sb-hair)" />
           <path d={chart.band} fill="var(--sb-bar-bed)" />
           <path d={chart.line} fill="none" stroke="var(--sb-bar-up)" strokeWidth="1.5" />
         </svg>
         <div aria-hidden="true">
           <Axis span={span} width={width} endsNow={false} />
         </div>
-        <span className="chart-top t2 faint">{words.chart.value(round(chart.top), unit)}</span>
+        <span className="chart-end t2 faint">{words.chart.value(chart.scale.top.toLocaleString(undefined, ROUND), unit)}</span>
+        <span className="chart-end bottom t2 faint">{words.chart.value(chart.scale.bottom.toLocaleString(undefined, ROUND), unit)}</span>
       </div>
     </figure>
   );
