@@ -1,6 +1,8 @@
+import { FewSet } from '../../platform/core/few.ts';
+
 /** Routers with a complete report that the present tunnels of their agents keep up to date. */
 export class FollowedRouters {
-  readonly #byAgent = new Map<string, Set<string>>();
+  readonly #byAgent = new Map<string, FewSet<string>>();
   /** By how many agents: a router that moves may be followed by two for a moment. */
   readonly #counts = new Map<string, number>();
 
@@ -13,7 +15,7 @@ export class FollowedRouters {
   }
 
   add(agentId: string, routerId: string): void {
-    const routers = this.#byAgent.get(agentId) ?? new Set();
+    const routers = this.#byAgent.get(agentId) ?? new FewSet<string>();
     this.#byAgent.set(agentId, routers);
     if (routers.has(routerId)) return;
     routers.add(routerId);

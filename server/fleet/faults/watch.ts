@@ -8,6 +8,7 @@ import type { Gate } from './gate.ts';
 import { HEALTH_RULES } from './health-rules.ts';
 import type { Ambience, HealthRule } from './rule.ts';
 import type { FaultChange, FaultRules, FaultType, Finding } from './types.ts';
+import { FewMap, FewSet } from '../../platform/core/few.ts';
 
 /** The part of a heartbeat about one router. */
 export interface RouterHeartbeat {
@@ -45,10 +46,11 @@ const SHORTEST_BOOT_MS = 10_000;
  */
 export class RouterWatch {
   readonly #rules: FaultRules;
-  readonly #open: Set<FaultType>;
-  readonly #gates = new Map<FaultType, Gate>();
+  readonly #open: FewSet<FaultType>;
+  /** Those that are open, or on their way to it: one at rest is as {@link CLOSED_GATE}. */
+  readonly #gates = new FewMap<FaultType, Gate>();
   /** Texts of open faults, so that only a new text is a change. */
-  readonly #messages = new Map<FaultType, string>();
+  readonly #messages = new FewMap<FaultType, string>();
   #ambience: Ambience | undefined;
   #uptimeSeconds: number | null;
   /** Time of the last heartbeat in which the router answered. */
@@ -62,7 +64,7 @@ export class RouterWatch {
 
   constructor(rules: FaultRules, start: WatchStart) {
     this.#rules = rules;
-    this.#open = new Set(start.openFaults);
+    this.#open = new FewSet(start.openFaults);
     for (const type of start.openFaults) this.#gates.set(type, OPEN_GATE);
     this.#uptimeSeconds = start.uptimeSeconds;
     this.#lastSeenAt = start.lastSeenAt;
@@ -159,7 +161,8 @@ export class RouterWatch {
     const { verdict, ...finding } = judgement;
     const before = this.#gates.get(type) ?? CLOSED_GATE;
     const { gate, changedAt } = step(before, verdict, now, patience);
-    this.#gates.set(type, gate);
+    if (gate.open || gate.streak > 0) this.#gates.set(type, gate);
+    else this.#gates.delete(type);
     if (changedAt !== undefined) {
       return gate.open ? this.#openFault(type, changedAt, finding) : this.#resolve(type, changedAt);
     }

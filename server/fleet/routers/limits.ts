@@ -6,6 +6,7 @@ import type { Counters } from '../../platform/core/counters.ts';
 import { AppError } from '../../platform/core/errors.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import { countRouters, isKnownRouter } from './store.ts';
+import { FewSet } from '../../platform/core/few.ts';
 
 /**
  * Routers that one agent may bring, including those that others have replaced under the same names: each name once.
@@ -24,7 +25,7 @@ type RouterLimit = 'routers_per_agent' | 'routers_per_team';
 /** The routers of one agent. */
 interface Brought {
   /** Names with an inventory on its present tunnel. */
-  named: Set<string>;
+  named: FewSet<string>;
   /** Routers that it has, or was the last to have. */
   held: number;
 }
@@ -54,7 +55,7 @@ export class RouterLimits {
 
   /** The agent's new tunnel is ready. @param held routers that it has, or was the last to have */
   begin({ agentId }: AgentConnection, held: number): void {
-    this.#brought.set(agentId, { named: new Set(), held });
+    this.#brought.set(agentId, { named: new FewSet(), held });
   }
 
   end(agentId: string): void {
@@ -85,7 +86,7 @@ export class RouterLimits {
   }
 
   #of(agentId: string): Brought {
-    const brought = this.#brought.get(agentId) ?? { named: new Set(), held: 0 };
+    const brought = this.#brought.get(agentId) ?? { named: new FewSet(), held: 0 };
     this.#brought.set(agentId, brought);
     return brought;
   }

@@ -5,6 +5,7 @@ import type { Heartbeat, Inventory, UnmanagedRouter } from '../../../protocol/in
 import type { Clock } from '../../platform/core/clock.ts';
 import type { Counters } from '../../platform/core/counters.ts';
 import { AppError, notFound } from '../../platform/core/errors.ts';
+import { FewMap } from '../../platform/core/few.ts';
 import { Gathered, READS_AT_ONCE } from '../../platform/core/gathered.ts';
 import { newId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -12,7 +13,7 @@ import type { Found, ListPage } from '../../platform/core/list-page.ts';
 import { Periodic } from '../../platform/core/periodic.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 import type { AgentHolders } from '../agents/service.ts';
-import { readRecord } from './agent-reports.ts';
+import { noReports, readRecord } from './agent-reports.ts';
 import type { AgentReports } from './agent-reports.ts';
 import { deviceProblem } from './device-ids.ts';
 import { describeEntries } from './entries/describe.ts';
@@ -257,11 +258,12 @@ export class RoutersService {
     const before = this.#changesOfOwner;
     const { held, ids, records: read } = await this.#openings.of(connection);
     // A router that moved or was removed meanwhile may be among them: then what the agent reports decides.
-    const records = this.#changesOfOwner === before ? read : new Map<string, RouterRecord>();
+    const records = this.#changesOfOwner === before ? read : [];
     this.#limits.begin(connection, held);
     this.#goneSince.delete(connection.agentId);
-    this.#reports.set(connection.agentId, { connection, readySince: this.#deps.clock.monotonic(), ids, records, heartbeats: new Map() });
-    this.duplicates.begin(connection, ids);
+    const reports = noReports(connection, this.#deps.clock.monotonic(), { ids, records });
+    this.#reports.set(connection.agentId, reports);
+    this.duplicates.begin(connection, reports.ids);
   }
 
   onGone(connection: AgentConnection): void {
@@ -275,7 +277,7 @@ export class RoutersService {
   onHeartbeat(connection: AgentConnection, message: Heartbeat): void {
     const reports = this.#reports.get(connection.agentId);
     if (!reports) return;
-    if (this.#deps.clock.monotonic() - reports.readySince > RECORDS_KEPT_MS) reports.records.clear();
+    if (this.#deps.clock.monotonic() - reports.readySince > RECORDS_KEPT_MS) reports.records = new FewMap();
     const at = this.#deps.clock.now();
     for (const { name, reachable, uptime_seconds: uptimeSeconds, reason, reason_code: reasonCode = 'unknown' } of message.routers) {
       const heartbeat = { reachable, uptimeSeconds, reason, reasonCode, at, from: connection.address };
@@ -389,13 +391,7 @@ export class RoutersService {
 
   #identify(connection: AgentConnection, name: string, routerId: string): void {
     const { agentId } = connection;
-    const reports = this.#reports.get(agentId) ?? {
-      connection,
-      readySince: this.#deps.clock.monotonic(),
-      ids: new Map(),
-      records: new Map(),
-      heartbeats: new Map(),
-    };
+    const reports = this.#reports.get(agentId) ?? noReports(connection, this.#deps.clock.monotonic());
     this.#reports.set(agentId, reports);
     const isNew = reports.ids.get(name) !== routerId;
     // Its former name there, when it was renamed in the configuration.

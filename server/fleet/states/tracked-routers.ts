@@ -1,6 +1,7 @@
 import { countStates } from './counts.ts';
 import type { RouterFacts } from './rule.ts';
 import type { RouterStateName, StateOfRouter, StateRow } from './types.ts';
+import { FewSet } from '../../platform/core/few.ts';
 
 /** The times of facts are monotonic; those of the state are milliseconds since 1970. */
 export interface Tracked extends Omit<RouterFacts, 'agent'> {
@@ -19,7 +20,7 @@ export interface Tracked extends Omit<RouterFacts, 'agent'> {
 /** All routers that are not removed, by id, by agent and by team. */
 export class TrackedRouters {
   readonly #byId = new Map<string, Tracked>();
-  readonly #byAgent = new Map<string, Set<Tracked>>();
+  readonly #byAgent = new Map<string, FewSet<Tracked>>();
   readonly #byTeam = new Map<string, Set<Tracked>>();
   readonly #countsByTeam = new Map<string, Record<RouterStateName, number>>();
 
@@ -60,8 +61,8 @@ export class TrackedRouters {
   add(router: Tracked): void {
     this.remove(router.id);
     this.#byId.set(router.id, router);
-    addTo(this.#byAgent, router.agentId, router);
-    addTo(this.#byTeam, router.teamId, router);
+    addTo(this.#byAgent, router.agentId, router, () => new FewSet());
+    addTo(this.#byTeam, router.teamId, router, () => new Set());
     this.#count(router, 1);
   }
 
@@ -79,7 +80,7 @@ export class TrackedRouters {
   /** The router has another agent now. */
   move(router: Tracked, agentId: string): void {
     removeFrom(this.#byAgent, router.agentId, router);
-    addTo(this.#byAgent, agentId, router);
+    addTo(this.#byAgent, agentId, router, () => new FewSet());
     router.agentId = agentId;
   }
 
@@ -90,14 +91,14 @@ export class TrackedRouters {
   }
 }
 
-function addTo(index: Map<string, Set<Tracked>>, key: string, router: Tracked): void {
-  const routers = index.get(key);
-  if (routers) routers.add(router);
-  else index.set(key, new Set([router]));
+function addTo<S extends Set<Tracked> | FewSet<Tracked>>(index: Map<string, S>, key: string, router: Tracked, create: () => S): void {
+  const routers = index.get(key) ?? create();
+  routers.add(router);
+  index.set(key, routers);
 }
 
 /** A key without routers takes no memory. */
-function removeFrom(index: Map<string, Set<Tracked>>, key: string, router: Tracked): void {
+function removeFrom(index: Map<string, Set<Tracked> | FewSet<Tracked>>, key: string, router: Tracked): void {
   const routers = index.get(key);
   routers?.delete(router);
   if (routers?.size === 0) index.delete(key);

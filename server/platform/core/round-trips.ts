@@ -1,3 +1,5 @@
+import { FewMap } from './few.ts';
+
 /** Widths of the steps: a quantile is right to 7 %. */
 const STEP = Math.log(1.15);
 /** Everything below is the first step, milliseconds. */
@@ -14,9 +16,10 @@ export interface StoredRoundTrips {
   counts: string;
 }
 
-/** Round trips of one tunnel or one step of time, however many, in 400 bytes. */
+/** Round trips of one tunnel or one step of time, however many: those of one line are nearly all in a few widths. */
 export class RoundTrips {
-  readonly #counts = new Uint32Array(STEPS);
+  /** How many are in which width; only those with any. */
+  readonly #counts = new FewMap<number, number>();
   #least = Number.POSITIVE_INFINITY;
   #most = 0;
   #count = 0;
@@ -25,7 +28,7 @@ export class RoundTrips {
   add(ms: number): void {
     const step = Math.floor(Math.log(Math.max(ms, LEAST_MS) / LEAST_MS) / STEP);
     const index = Math.min(step, STEPS - 1);
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#addTo(index, 1);
     this.#least = Math.min(this.#least, ms);
     this.#most = Math.max(this.#most, ms);
     this.#count += 1;
@@ -39,14 +42,14 @@ export class RoundTrips {
     this.#most = Math.max(this.#most, most / 1000);
     for (const pair of counts.split(',')) {
       const [index = 0, count = 0] = pair.split(':').map(Number);
-      this.#counts[index] = (this.#counts[index] ?? 0) + count;
+      this.#addTo(index, count);
       this.#count += count;
     }
   }
 
   get stored(): StoredRoundTrips {
     if (this.#count === 0) return { least: null, most: null, counts: '' };
-    const counts = [...this.#counts.entries()].filter(([, count]) => count > 0).map(([index, count]) => `${index}:${count}`);
+    const counts = this.#ascending().map(([index, count]) => `${index}:${count}`);
     return { least: Math.round(this.#least * 1000), most: Math.round(this.#most * 1000), counts: counts.join(',') };
   }
 
@@ -66,12 +69,20 @@ export class RoundTrips {
   /** Milliseconds; null before the first. @param share 0.5 for the median */
   quantile(share: number): number | null {
     let left = Math.max(1, Math.ceil(this.#count * share));
-    for (let index = 0; index < STEPS && this.#count > 0; index += 1) {
-      left -= this.#counts[index] ?? 0;
+    for (const [index, count] of this.#ascending()) {
+      left -= count;
       if (left > 0) continue;
       const middle = LEAST_MS * Math.exp((index + 0.5) * STEP);
       return Math.min(this.#most, Math.max(this.#least, middle));
     }
     return null;
+  }
+
+  #addTo(index: number, count: number): void {
+    this.#counts.set(index, (this.#counts.get(index) ?? 0) + count);
+  }
+
+  #ascending(): [number, number][] {
+    return [...this.#counts].sort(([one], [other]) => one - other);
   }
 }

@@ -1,3 +1,5 @@
+import { FewSet } from '../core/few.ts';
+
 interface Reader {
   pause(): void;
   resume(): void;
@@ -6,7 +8,7 @@ interface Reader {
 /** Pauses reading from a socket while at least one reason holds it. */
 export class ReadGate {
   readonly #reader: Reader;
-  readonly #holders = new Set<string>();
+  readonly #holders = new FewSet<string>();
 
   constructor(reader: Reader) {
     this.#reader = reader;

@@ -11,6 +11,7 @@ import { TunnelSession } from './session.ts';
 import { LoopTime } from './loop-time.ts';
 import { DEFAULT_TUNNEL_SETTINGS } from './types.ts';
 import type { AgentIdentity, SessionDeps, TunnelCallbacks, TunnelSettings, TunnelSocket } from './types.ts';
+import { FewSet } from '../core/few.ts';
 
 export interface RegistryOptions {
   callbacks: TunnelCallbacks;
@@ -63,7 +64,7 @@ export class TunnelRegistry implements AgentGateway {
   /** All sessions whose end is not recorded yet. */
   readonly #sessions = new Set<TunnelSession>();
   /** The open sessions of each agent, oldest first. */
-  readonly #open = new Map<string, Set<TunnelSession>>();
+  readonly #open = new Map<string, FewSet<TunnelSession>>();
   /** By agent: resolves when the ends of its earlier sessions are recorded. Until then none of a later one is ready. */
   readonly #ending = new Map<string, Promise<void>>();
   #closing = false;
@@ -206,8 +207,8 @@ export class TunnelRegistry implements AgentGateway {
   }
 
   /** The open sessions of an agent; closes the oldest ones to make room for one more. */
-  #makeRoom(agentId: string): Set<TunnelSession> {
-    const open = this.#open.get(agentId) ?? new Set();
+  #makeRoom(agentId: string): FewSet<TunnelSession> {
+    const open = this.#open.get(agentId) ?? new FewSet<TunnelSession>();
     this.#open.set(agentId, open);
     for (const oldest of open) {
       if (open.size < MAX_TUNNELS_PER_AGENT) break;

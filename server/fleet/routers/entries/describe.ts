@@ -1,10 +1,11 @@
 import type { RouterHeartbeat } from '../presence.ts';
 import type { AgentEntry } from '../types.ts';
 import type { EntryReports } from './reports.ts';
+import type { FewMap } from '../../../platform/core/few.ts';
 
 interface Reported {
-  ids: ReadonlyMap<string, string>;
-  heartbeats: ReadonlyMap<string, RouterHeartbeat>;
+  ids: FewMap<string, string>;
+  heartbeats: FewMap<string, RouterHeartbeat>;
   reports: EntryReports | undefined;
 }
 

@@ -2,6 +2,7 @@ import type { Inventory } from '../../../../protocol/index.ts';
 import type { AgentConnection } from '../../../platform/core/agent-gateway.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import { EntryReports } from './reports.ts';
+import { FewMap } from '../../../platform/core/few.ts';
 
 /** Name and address of an entry in the agent's configuration. */
 export interface EntryAddress {
@@ -21,9 +22,9 @@ export interface DuplicateChange {
 interface AgentEntries {
   reports: EntryReports;
   /** Names and their routers; the owner of this map updates it. */
-  held: ReadonlyMap<string, string>;
+  held: FewMap<string, string>;
   /** The last change published for each router, so that only differences are published. */
-  published: Map<string, string>;
+  published: FewMap<string, string>;
   /** Duplicates of an earlier tunnel that no longer exist have been cleared. */
   isCleared: boolean;
 }
@@ -34,8 +35,8 @@ export class DuplicateEntries {
   readonly #agents = new Map<string, AgentEntries>();
 
   /** The agent's new tunnel is ready. */
-  begin({ agentId, routers = [] }: AgentConnection, held: ReadonlyMap<string, string>): void {
-    this.#agents.set(agentId, { reports: new EntryReports(routers), held, published: new Map(), isCleared: false });
+  begin({ agentId, routers = [] }: AgentConnection, held: FewMap<string, string>): void {
+    this.#agents.set(agentId, { reports: new EntryReports(routers), held, published: new FewMap(), isCleared: false });
     this.#publish(agentId);
   }
 
@@ -96,7 +97,7 @@ export class DuplicateEntries {
   }
 }
 
-function findDuplicates(reports: EntryReports, held: ReadonlyMap<string, string>): DuplicateChange[] {
+function findDuplicates(reports: EntryReports, held: FewMap<string, string>): DuplicateChange[] {
   const found = new Map<string, DuplicateChange>();
   if (reports.duplicates.length === 0) return [];
   const holders = new Map([...held].map(([name, routerId]) => [routerId, name]));

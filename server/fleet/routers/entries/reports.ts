@@ -1,4 +1,5 @@
 import type { Inventory } from '../../../../protocol/index.ts';
+import { FewMap, FewSet } from '../../../platform/core/few.ts';
 
 /** An entry that reports the hardware id of another entry's router at the same agent. */
 export interface Duplicate {
@@ -19,12 +20,12 @@ interface Reported {
  * number of names.
  */
 export class EntryReports {
-  readonly #configured: ReadonlySet<string>;
-  readonly #reported = new Map<string, Reported>();
+  readonly #configured: FewSet<string>;
+  readonly #reported = new FewMap<string, Reported>();
 
   /** @param configured names from `hello`; the entries of an agent that sends none are known only from its reports */
   constructor(configured: readonly string[]) {
-    this.#configured = new Set(configured);
+    this.#configured = new FewSet(configured);
   }
 
   /** The agent has an entry with this name. */
@@ -74,7 +75,7 @@ export class EntryReports {
   }
 
   /** True when every entry has reported its router or already has one (`held`), so that all duplicates are known. */
-  isComplete(held: ReadonlyMap<string, string>): boolean {
+  isComplete(held: FewMap<string, string>): boolean {
     return [...this.#configured].every((name) => this.#reported.has(name) || held.has(name));
   }
 }
