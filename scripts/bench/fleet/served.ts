@@ -40,6 +40,8 @@ export class Served {
       SIGNALBOX_ALLOW_PRIVATE_SOURCES: 'on',
       SIGNALBOX_FORWARD_PORTS: '30000-39999',
       SIGNALBOX_LOG_LEVEL: 'error',
+      // As the service unit and the image have it.
+      NODE_OPTIONS: '--max-semi-space-size=16',
       ...env,
     });
     const served = new Served(`http://127.0.0.1:${port}`, program);

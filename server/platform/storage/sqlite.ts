@@ -26,6 +26,14 @@ import { WriteScope } from './write-scope.ts';
 /** The product has fewer distinct statements than this; beyond it the least recently used is prepared again. */
 const STATEMENT_LIMIT = 500;
 
+const PAGE_BYTES = 4096;
+/**
+ * A checkpoint writes every page that changed since the last one to the database, and the caller whose commit begins it waits. When a fleet comes
+ * at once, the same pages change in each commit: with the 1,000 pages that SQLite has by itself, ten thousand agents cost a fifth more CPU.
+ * The log takes up to 64 MB of disk for it, and somewhat more while a reader is at work.
+ */
+const CHECKPOINT_PAGES = 16_000;
+
 /** Timeouts of this engine, milliseconds. */
 export interface SqliteLimits {
   /** For another process that writes, such as an administration command. */
@@ -174,6 +182,9 @@ function openDatabase(file: string, busyMs: number): Database.Database {
   database.pragma('journal_mode = WAL');
   // WAL alone syncs only at checkpoints: a power failure could lose an acknowledged job.
   database.pragma('synchronous = FULL');
+  database.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  // After a long reader has kept the log growing, its file shrinks again.
+  database.pragma(`journal_size_limit = ${CHECKPOINT_PAGES * PAGE_BYTES}`);
   database.pragma('foreign_keys = ON');
   return database;
 }
