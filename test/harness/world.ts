@@ -203,7 +203,8 @@ export class World {
     this.#options.prepare?.(this.simulators);
     await this.#startServer('0');
     while (this.#shared && this.#companions.length < NODES - 1)
-      this.#companions.push(await this.startMember(await this.#shared.nodeSettings()));
+      // Links lead to one address, whichever control plane makes them.
+      this.#companions.push(await this.startMember({ SIGNALBOX_PUBLIC_URL: this.origin, ...(await this.#shared.nodeSettings()) }));
     await this.front?.open(this.server.url);
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;
