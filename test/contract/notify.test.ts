@@ -97,10 +97,11 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve', 'update', 'resolve']);
   });
 
-  async function muteFrom13To14(): Promise<void> {
+  async function muteFrom13To14(): Promise<string> {
     const windows = [{ day: 'monday' as const, from: 13 * 60, to: 14 * 60 }];
     const schedule = await new SchedulesService({ storage, clock }).create(mine.teamId, { name: 'Lunch', timeZone: 'UTC', windows });
     await new GroupsService({ storage, clock }).change(mine.teamId, group, { mute: 'schedule-inactive', scheduleId: schedule.id });
+    return schedule.id;
   }
 
   test('a fault that ends inside a mute is told when its opening was', async () => {
@@ -170,6 +171,22 @@ describeEachDatabase('notifications that are sent', (open) => {
     await bench.pass(8 * HOUR);
     expect(bench.server.mails).toEqual([]);
     await groups.change(mine.teamId, group, { mute: 'never' });
+    await bench.pass(SECOND);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open']);
+  });
+
+  test.each<[string, (schedules: SchedulesService, scheduleId: string) => Promise<unknown>]>([
+    ['changes its schedule', (schedules, id) => schedules.change(mine.teamId, id, { windows: [{ day: 'sunday', from: 0, to: 60 }] })],
+    ['deletes its schedule', (schedules, id) => schedules.delete(mine.teamId, id)],
+  ])('a message that waits for the end of a mute comes when somebody %s', async (_what, end) => {
+    const scheduleId = await muteFrom13To14();
+    bench.server.answer = () => ({ outcome: 'retry', error: 'connect_failed', detail: '' });
+    await happen(fault('open'));
+    await bench.pass(70 * MINUTE);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    await bench.pass(10 * MINUTE);
+    expect(bench.server.mails).toEqual([]);
+    await end(new SchedulesService({ storage, clock }), scheduleId);
     await bench.pass(SECOND);
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['open']);
   });

@@ -174,6 +174,17 @@ export async function selectMute(
   return row && muteOf(row);
 }
 
+/** The groups whose mute this schedule decides. */
+export async function selectGroupsBySchedule(db: DbOrTx, teamId: string, scheduleId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('notification_groups')
+    .select('id')
+    .where('team_id', '=', teamId)
+    .where('schedule_id', '=', scheduleId)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Messages that wait for the end of a mute of this group are looked at again: somebody may have ended it. */
 export async function hastenMuted(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
   await tx

@@ -4,7 +4,8 @@ import { newId } from '../../../platform/core/ids.ts';
 import { Listeners } from '../../../platform/core/listeners.ts';
 import type { Page } from '../../../platform/core/page.ts';
 import { ianaTimeZone } from '../../../platform/core/time-zone.ts';
-import type { Storage } from '../../../platform/storage/db.ts';
+import type { Storage, Tx } from '../../../platform/storage/db.ts';
+import { hastenMuted, selectGroupsBySchedule } from '../groups/store.ts';
 import {
   countSchedules,
   deleteSchedule,
@@ -63,16 +64,29 @@ export class SchedulesService {
     const timeZone = change.timeZone === undefined ? undefined : checkTimeZone(change.timeZone);
     const updatedAt = this.#clock.now();
     const key = { teamId, id: scheduleId };
-    const schedule = await updateSchedule(this.#storage.db, key, { ...change, timeZone, updatedAt }).catch(nameInUse);
-    if (!schedule) throw notFound('schedule');
+    const schedule = await this.#storage.writes.write(async (tx) => {
+      const changed = await updateSchedule(tx, key, { ...change, timeZone, updatedAt }).catch(nameInUse);
+      if (!changed) throw notFound('schedule');
+      await this.#hastenMuted(tx, teamId, await selectGroupsBySchedule(tx, teamId, scheduleId));
+      return changed;
+    });
     this.#tell('updated', schedule);
     return schedule;
   }
 
   /** Its groups then have no schedule. @throws AppError `not_found` */
   async delete(teamId: string, scheduleId: string): Promise<void> {
-    if (!(await deleteSchedule(this.#storage.db, teamId, scheduleId))) throw notFound('schedule');
+    await this.#storage.writes.write(async (tx) => {
+      const groups = await selectGroupsBySchedule(tx, teamId, scheduleId);
+      if (!(await deleteSchedule(tx, teamId, scheduleId))) throw notFound('schedule');
+      await this.#hastenMuted(tx, teamId, groups);
+    });
     this.changes.publish({ kind: 'removed', teamId, id: scheduleId });
+  }
+
+  /** Their messages that wait for the end of a mute: it may be over. */
+  async #hastenMuted(tx: Tx, teamId: string, groupIds: readonly string[]): Promise<void> {
+    for (const groupId of groupIds) await hastenMuted(tx, teamId, groupId, this.#clock.now());
   }
 
   #tell(kind: SettingChange['kind'], { teamId, id, name }: Schedule): void {
