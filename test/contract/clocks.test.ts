@@ -220,7 +220,7 @@ const SERVER: Record<string, Scenario> = {
     await run.threadDueIn(3 * HOUR);
     const { teamId } = run.place;
     return run.until(10 * MINUTE, async () => {
-      const query = { teamId, now: run.clock.now(), busyBuckets: [], limit: 1 };
+      const query = { teamId, now: run.clock.now(), busyServers: [], limit: 1 };
       return (await selectDueMessages(run.storage.db, query)).length === 1;
     });
   },

@@ -260,6 +260,35 @@ describeEachDatabase('notices', (open) => {
     for (const notice of [opened, resolved]) expect(notice!.data).toMatchObject({ cause: expect.any(String) as string, causes });
   });
 
+  test('what comes back within a quarter of an hour is the same record, and its notice says when it came back', async () => {
+    await followKinds(storage, mine.teamId, ['fault.*']);
+    const changes = new Changes({ storage, clock, log: silentLog });
+    const finding = { message: 'The router is offline', causes: SOME_CAUSES };
+    const change = async (kind: 'open' | 'resolve', type: 'router_offline' | 'rebooted', minute: number): Promise<void> => {
+      const at = START + minute * 60 * SECOND;
+      changes.add({ teamId: mine.teamId, agentId: mine.agentId, routerId: mine.routerId }, [
+        kind === 'open' ? { kind, type, at, finding } : { kind, type, at },
+      ]);
+      await changes.stored();
+    };
+    await change('open', 'router_offline', 0);
+    await change('resolve', 'router_offline', 3);
+    await change('open', 'router_offline', 12);
+    await change('resolve', 'router_offline', 17);
+    await change('open', 'rebooted', 20);
+    await change('resolve', 'rebooted', 20);
+    await change('open', 'rebooted', 25);
+    expect((await notices()).map(({ kind, phase, at }) => [kind, phase, (at - START) / (60 * SECOND)])).toEqual([
+      ['fault.router_offline', 'open', 0],
+      ['fault.router_offline', 'resolve', 3],
+      ['fault.router_offline', 'open', 12],
+      ['fault.router_offline', 'resolve', 17],
+      ['fault.rebooted', 'info', 20],
+      ['fault.rebooted', 'info', 25],
+    ]);
+    expect(new Set((await notices()).map(({ record_id: id }) => id)).size).toBe(2);
+  });
+
   test('a router that is removed ends what was told of it, and of an agent that nobody can see any more', async () => {
     await followKinds(storage, mine.teamId, ['*']);
     const faults = await benchOf([mine]);

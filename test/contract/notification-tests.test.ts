@@ -96,13 +96,29 @@ describeEachDatabase('a test of a group', (open) => {
     const answer = await ask();
     expect(answer.tookMs).toBeLessThanOrEqual(10_000);
     const [row] = data(answer).messages.filter(({ user_id: user }) => user === ada);
-    expect(row).toMatchObject({ state: 'failed', reason: 'expired' });
+    expect(row).toMatchObject({ state: 'failed', reason: 'unavailable' });
     const attempts = row!['attempts'] as Record<string, unknown>[];
     expect(attempts.length).toBeGreaterThan(1);
     expect(attempts.at(-1)).toMatchObject({ outcome: 'retry', error: 'unavailable', detail: '451 the disk is full' });
     bench.server.answer = () => ({ outcome: 'sent' });
     await bench.pass(3_600_000);
     expect(bench.server.mails).toEqual([]);
+  });
+
+  test('says that a receiver does not answer, or that its provider has asked for a pause', async () => {
+    // Its deadline ends the attempt.
+    bench.server.answer = () => ({ outcome: 'stopped' });
+    const rowOf = async () => data(await ask()).messages.find(({ user_id: user }) => user === ada);
+    expect(await rowOf()).toMatchObject({
+      state: 'failed',
+      reason: 'timed_out',
+      attempts: [{ error: 'timed_out' }, { outcome: 'retry', error: 'timed_out' }],
+    });
+    bench.server.answer = () => ({ outcome: 'retry', error: 'rate_limited', detail: '429', retryAfterMs: 3_600_000 });
+    clock.advance(60_000);
+    expect(await rowOf()).toMatchObject({ state: 'failed', reason: 'rate_limited', attempts: [{ error: 'rate_limited', detail: '429' }] });
+    clock.advance(60_000);
+    expect(await rowOf()).toMatchObject({ state: 'failed', reason: 'provider_wait', attempts: [] });
   });
 
   test('is not repeated at once', async () => {

@@ -1,8 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { TeamsService } from '../../server/access/teams/service.ts';
+import { serverOf } from '../../server/outbound/notifications/channels/bucket.ts';
 import { NtfyChannel } from '../../server/outbound/notifications/channels/ntfy.ts';
+import type { Channel } from '../../server/outbound/notifications/channels/types.ts';
+import { WebhookChannel } from '../../server/outbound/notifications/channels/webhook.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { ProvedAddresses } from '../../server/outbound/notifications/messages/addresses.ts';
+import { selectDueMessages } from '../../server/outbound/notifications/messages/sending/store.ts';
 import { readBudget } from '../../server/outbound/notifications/messages/writing/budget.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
@@ -291,6 +295,80 @@ describeEachDatabase('addresses of notifications', (open) => {
       await many(35);
       expect(bench.server.mails).toHaveLength(35);
     });
+  });
+
+  test('a webhook that asks for a pause holds up no other of its host', async () => {
+    const receiver = new WebhookChannel({ poster: { ask: () => Promise.reject(new Error('not used')) }, now: () => clock.now() });
+    const posted: string[] = [];
+    const webhook: Channel<'webhook'> = {
+      name: 'webhook',
+      limits: receiver.limits,
+      bucketOf: (address) => receiver.bucketOf(address),
+      send: (_message, { url }) => {
+        posted.push(url);
+        const isBusy = url.endsWith('/busy');
+        return Promise.resolve(
+          isBusy ? { outcome: 'retry', error: 'rate_limited', detail: '', retryAfterMs: 24 * HOUR } : { outcome: 'sent' },
+        );
+      },
+    };
+    made = makeAddresses({ storage, clock, channels: { webhook } });
+    bench = new NotifyBench(storage, clock, new ProvedAddresses(made.groupAddresses, made.messageLinks), undefined, {
+      email: bench.server,
+      webhook,
+    });
+    facts = new FaultFacts(storage, clock, bench, mine.teamId);
+    const targets: string[] = [];
+    for (const name of ['busy', 'free']) {
+      const address = { url: `https://hooks.example.org/${name}` };
+      targets.push((await made.targets.create(mine.teamId, { name, channel: 'webhook', address })).id);
+    }
+    await storage.db.updateTable('notification_targets').set({ verified_at: 1 }).execute();
+    await new GroupsService({ storage, clock }).change(mine.teamId, group, { recipients: [], targets });
+    await fault();
+    await bench.pass(MINUTE);
+    await fault('wan_down');
+    await bench.pass(MINUTE);
+    expect(posted.toSorted()).toEqual([
+      'https://hooks.example.org/busy',
+      'https://hooks.example.org/free',
+      'https://hooks.example.org/free',
+    ]);
+  });
+
+  test('to one server go as many messages at once as to one address', async () => {
+    await chat();
+    await fault();
+    await bench.pass(MINUTE);
+    const buckets = [
+      'webhook:https://a.example#1',
+      'webhook:https://a.example#2',
+      'webhook:https://a.example',
+      'webhook:https://a.example.org#1',
+    ];
+    const [row] = await bench.log();
+    const due = { state: 'pending', due_at: clock.now(), reason: null };
+    await storage.db.deleteFrom('messages').execute();
+    const rows = buckets.map((bucket, n) => ({
+      ...row!,
+      ...due,
+      id: newId(clock.now()),
+      recipient_id: `r${n}`,
+      bucket: `${mine.teamId} ${bucket}`,
+    }));
+    await storage.db.insertInto('messages').values(rows).execute();
+    const ask = { teamId: mine.teamId, now: clock.now(), limit: 10 };
+    const freeOf = async (...busy: string[]) =>
+      (await selectDueMessages(storage.db, { ...ask, busyServers: busy.map((server) => `${mine.teamId} ${server}`) })).map(({ bucket }) =>
+        bucket.slice(mine.teamId.length + 1),
+      );
+    expect(await freeOf()).toHaveLength(4);
+    expect(await freeOf('webhook:https://a.example')).toEqual(['webhook:https://a.example.org#1']);
+    expect(await freeOf('webhook:https://a.example', 'webhook:https://a.example.org')).toEqual([]);
+    expect(buckets.map(serverOf)).toEqual([
+      ...Array.from({ length: 3 }, () => 'webhook:https://a.example'),
+      'webhook:https://a.example.org',
+    ]);
   });
 
   test('messages to one server share a rate, of the team alone', async () => {

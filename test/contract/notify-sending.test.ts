@@ -103,6 +103,54 @@ describeEachDatabase('the sender of notifications', (open, kind) => {
     for (const at of others) expect(at - probe!).toBeLessThanOrEqual(10 * SECOND);
   });
 
+  test('what waits because the provider has asked for a pause says so, and expires in its time', async () => {
+    let asked = 0;
+    bench.server.answer = () => {
+      asked += 1;
+      return { outcome: 'retry', error: 'rate_limited', detail: '', retryAfterMs: 20 * HOUR };
+    };
+    const warning = (router: number): NewNotice => ({ ...offline(router), severity: 'warning' });
+    await bench.facts([warning(1)]);
+    await bench.pass(MINUTE);
+    const reasons = async () => new Set((await bench.log()).map(({ state, reason }) => `${state} ${reason}`));
+    expect(await reasons()).toEqual(new Set(['pending provider_wait']));
+    await bench.facts([warning(2)]);
+    await bench.pass(MINUTE);
+    expect(await reasons()).toEqual(new Set(['pending provider_wait']));
+    const before = asked;
+    // Nobody confirms these faults: their ends follow, and wait as well.
+    await bench.pass(13 * HOUR);
+    expect(await reasons()).toEqual(new Set(['superseded null', 'failed expired']));
+    expect(asked).toBe(before);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    await bench.pass(8 * HOUR);
+    await bench.facts([warning(9)]);
+    await bench.pass(3 * HOUR);
+    expect(bench.server.mails).toHaveLength(12);
+  });
+
+  test.each([
+    ['has asked for a pause', HOUR],
+    ['takes one in a while', 0],
+  ])('messages to a provider that %s do not hold up those to others, however many they are', async (_why, pauseMs) => {
+    await bench.facts([offline(1)]);
+    await bench.pass(20 * SECOND);
+    const [row] = await bench.log();
+    const now = clock.now();
+    const waiting = { ...row!, state: 'pending', due_at: now, expires_at: now + HOUR, bucket: 'slow' };
+    const rows = Array.from({ length: 100 }, (_, n) => ({ ...waiting, id: newId(now), recipient_id: `nobody ${n}` }));
+    await storage.db.insertInto('messages').values(rows).execute();
+    await storage.db
+      .insertInto('send_buckets')
+      .values({ key: 'slow', tokens: -100, at: now, stopped_until: pauseMs > 0 ? now + pauseMs : null })
+      .execute();
+    const sent = bench.server.mails.length;
+    await bench.facts([offline(2)]);
+    await bench.pass(4 * SECOND);
+    expect(bench.server.mails.length - sent).toBe(12);
+    expect(await storage.db.selectFrom('messages').select('id').where('due_at', '<=', clock.now()).execute()).toEqual([]);
+  });
+
   test('messages that have expired do not try a refused account in the place of those that can be sent', async () => {
     bench.server.answer = () => REFUSED;
     await bench.facts([offline(1)]);

@@ -300,6 +300,23 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
   });
 
+  test('what has no end is told with the time at which it happened, also in a thread that began long before', async () => {
+    const tell = async (kind: NewNotice['kind'], key: string, version: number): Promise<string> => {
+      const fact = { teamId: mine.teamId, kind, phase: 'info' as const, severity: 'info' as const, key, version, at: clock.now() };
+      const recordId = key.slice(key.indexOf(':') + 1);
+      await bench.facts([{ ...fact, recordId, data: { target: 'plc:80', description: 'Upgrade' } }]);
+      await bench.pass(30 * MINUTE);
+      return bench.server.mails.at(-1)!.first;
+    };
+    expect(await tell('forward.created', `forward:${newId(START)}`, 1)).toContain('at 12:00');
+    const key = `forward:${newId(START)}`;
+    expect(await tell('forward.created', key, 1)).toContain('at 12:30');
+    expect(await tell('forward.closed', key, 2)).toMatch(/closed at 13:00/);
+    const campaign = `campaign:${newId(START)}`;
+    expect(await tell('campaign.started', campaign, 1)).toContain('at 13:30');
+    expect(await tell('campaign.completed', campaign, 2)).toMatch(/at 14:00/);
+  });
+
   test('a group that is deleted takes its threads and messages along; a person who left gets nothing more', async () => {
     bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
     await happen(fault('open'));

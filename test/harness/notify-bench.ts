@@ -60,6 +60,8 @@ export interface Mail {
   to: string;
   kind: string;
   subject: string;
+  /** Its first sentence. */
+  first: string;
   id: string;
   previous: number;
   at: number;
@@ -91,10 +93,10 @@ export class FakeMailServer implements Channel<'email'> {
     this.asked.push(this.#now());
     const result = this.answer(message, to);
     const { id, thread, text, previousIds, unsubscribeUrl } = message;
-    const { subject, acknowledgeUrl } = text;
+    const { subject, first, acknowledgeUrl } = text;
     const previous = previousIds.length;
     if (result.outcome === 'sent')
-      this.mails.push({ to, kind: thread.kind, subject, id, previous, at: this.#now(), unsubscribeUrl, acknowledgeUrl });
+      this.mails.push({ to, kind: thread.kind, subject, first, id, previous, at: this.#now(), unsubscribeUrl, acknowledgeUrl });
     return result;
   }
 

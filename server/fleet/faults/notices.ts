@@ -9,7 +9,7 @@ import type { FaultEvent } from './types.ts';
  * The notice of a fault that was opened or resolved; undefined for one that says nothing new. Faults of agents are told once for the whole
  * agent: {@link agentNotice}.
  */
-export function faultNotice({ kind, fault }: FaultEvent): NewNotice | undefined {
+export function faultNotice({ kind, fault, at }: FaultEvent): NewNotice | undefined {
   if (kind === 'repeated' || fault.type === 'agent_offline') return undefined;
   const isResolved = kind === 'resolved';
   // A reboot is over when it is seen.
@@ -24,7 +24,7 @@ export function faultNotice({ kind, fault }: FaultEvent): NewNotice | undefined 
     recordId: fault.id,
     version: 2 * fault.occurrences + (isResolved ? 1 : 0),
     routerId: fault.router_id,
-    at: isResolved ? (fault.resolved_at ?? fault.updated_at) : fault.created_at,
+    at,
     data: { message: fault.message, cause: fault.cause, reopened: kind === 'reopened' },
     causes: parseCauses(fault.causes),
   };

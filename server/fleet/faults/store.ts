@@ -50,7 +50,7 @@ async function applyChange(db: DbOrTx, { teamId, routerId, change }: RouterChang
       return undefined;
     case 'resolve': {
       const fault = await resolveOpen(db, { teamId, routerId, change }, now);
-      return fault && { kind: 'resolved', fault };
+      return fault && resolvedEvent(fault);
     }
   }
 }
@@ -83,7 +83,7 @@ async function openFault(db: DbOrTx, { teamId, routerId, change }: ChangeOf<'ope
     .onConflict((conflict) => conflict.columns(['router_id', 'type']).where('resolved_at', 'is', null).doNothing())
     .returningAll()
     .executeTakeFirst();
-  return fault && { kind: 'opened', fault };
+  return fault && { kind: 'opened', fault, at: fault.created_at };
 }
 
 /** Reopens the record that is open or was resolved within {@link REOPEN_WITHIN_MS}. */
@@ -104,7 +104,7 @@ async function repeatFault(db: DbOrTx, change: ChangeOf<'open'>, now: number): P
     .where('id', '=', last.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  return { kind: last.resolved_at === null ? 'repeated' : 'reopened', fault };
+  return { kind: last.resolved_at === null ? 'repeated' : 'reopened', fault, at: change.change.at };
 }
 
 async function resolveOpen(db: DbOrTx, change: ChangeOf<'resolve'>, now: number): Promise<FaultRecord | undefined> {
@@ -115,6 +115,10 @@ async function resolveOpen(db: DbOrTx, change: ChangeOf<'resolve'>, now: number)
     .where('resolved_at', 'is', null)
     .returningAll()
     .executeTakeFirst();
+}
+
+export function resolvedEvent(fault: FaultRecord): FaultEvent {
+  return { kind: 'resolved', fault, at: fault.resolved_at ?? fault.updated_at };
 }
 
 /** The clock may have been set back: a fault never ends before it begins. */

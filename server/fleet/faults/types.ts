@@ -54,4 +54,6 @@ export interface FaultRules {
 export interface FaultEvent {
   kind: 'opened' | 'reopened' | 'repeated' | 'resolved';
   fault: FaultRecord;
+  /** When it began or ended this time: a record that was reopened keeps its first beginning. Milliseconds since 1970. */
+  at: number;
 }

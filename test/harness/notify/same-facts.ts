@@ -119,7 +119,7 @@ export class SameFacts {
     const notices: NewNotice[] =
       type === 'agent_offline'
         ? [agentNotice({ teamId, agentId, kind: phase, at: now, routers: faults.length })]
-        : rows.flatMap((fault) => faultNotice({ kind: phase === 'open' ? 'opened' : 'resolved', fault }) ?? []);
+        : rows.flatMap((fault) => faultNotice({ kind: phase === 'open' ? 'opened' : 'resolved', fault, at: now }) ?? []);
     await storage.writes.write(async (tx) => {
       for (const chunk of inChunks(rows))
         await tx

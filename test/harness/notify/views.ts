@@ -27,6 +27,7 @@ export function viewOf(subject: ThreadSubject, changes: Partial<ThreadView> = {}
     itemCount: 1,
     openCount: 1,
     firstAt: FIRST_AT,
+    lastAt: FIRST_AT,
     endedAt: null,
     flapping: null,
     stillOpen: 0,

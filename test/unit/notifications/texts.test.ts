@@ -179,6 +179,19 @@ describe('a subject', () => {
 });
 
 describe('times', () => {
+  test('of what has no end are those at which it happened, and of a list of such: one time each', () => {
+    const at = FIRST_AT + HOUR;
+    const closed = viewOf({ type: 'forward', forward: named('plc'), router: CORE, change: 'closed' }, { lastAt: at, at });
+    expect(read(closed)[1]).toBe('plc (core-1): forward closed at 09:31.');
+    const job = { text: 'add user', router: null, site: null, openedAt: at, resolvedAt: at };
+    const jobs = viewOf(
+      SUBJECTS.find(({ type }) => type === 'jobs')!,
+      { lastAt: at, at, items: [job, job], itemCount: 2 },
+    );
+    expect(read(jobs)[1]).toBe('core-1 (Depot Madrid): 2 jobs failed at 09:31, 1 job expired.');
+    expect(writeText(jobs, reader()).rows).toEqual(['add user, at 09:31', 'add user, at 09:31']);
+  });
+
   test('are those of the site, with the reader’s in brackets when they differ', () => {
     expect(read(routerOffline(), 'en', 'Pacific/Auckland')[1]).toBe('core-1 (Depot Madrid): offline since 08:31 (20:31 Auckland).');
     expect(read(routerOffline(), 'de', 'Europe/London')[1]).toBe('core-1 (Depot Madrid): offline seit 08:31 Uhr (07:31 London).');

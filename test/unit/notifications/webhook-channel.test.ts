@@ -52,6 +52,7 @@ test('a message is signed as job updates are, with the facts as data and the wor
         severity: 'critical',
         subject: { type: 'agent', routers: 500, site: { name: 'Depot Madrid' } },
         first_at: '2026-11-23T07:31:00.000Z',
+        last_at: '2026-11-23T07:31:00.000Z',
         ended_at: null,
         item_count: 500,
       },

@@ -2,7 +2,7 @@ import { newId } from '../../../platform/core/ids.ts';
 import { insertNotices, selectLastNotice } from '../../../platform/notices/store.ts';
 import type { DbOrTx } from '../../../platform/storage/db.ts';
 import { agentNotice, faultNotice } from '../notices.ts';
-import { notBeforeItBegan, REOPEN_WITHIN_MS, textOf } from '../store.ts';
+import { notBeforeItBegan, REOPEN_WITHIN_MS, resolvedEvent, textOf } from '../store.ts';
 import { FAULT_SEVERITY } from '../types.ts';
 import type { FaultEvent } from '../types.ts';
 import type { AgentChange, ChangedRouter } from '../waiting-agents.ts';
@@ -91,8 +91,12 @@ async function openOfAgent(tx: DbOrTx, { teamId, routers, at, finding }: AgentPa
           .execute();
   const repeated = new Set(recent.filter(({ resolved_at: end }) => end === null).map(({ id }) => id));
   return [
-    ...again.map((fault) => ({ kind: repeated.has(fault.id) ? ('repeated' as const) : ('reopened' as const), fault })),
-    ...opened.map((fault) => ({ kind: 'opened' as const, fault })),
+    ...again.map((fault) => ({
+      kind: repeated.has(fault.id) ? ('repeated' as const) : ('reopened' as const),
+      fault,
+      at: atOf.get(fault.router_id) ?? at,
+    })),
+    ...opened.map((fault) => ({ kind: 'opened' as const, fault, at: fault.created_at })),
   ];
 }
 
@@ -113,7 +117,7 @@ async function resolveOfAgent(tx: DbOrTx, { teamId, routers }: AgentPart, now: n
       .where('resolved_at', 'is', null)
       .returningAll()
       .execute();
-    for (const fault of resolved) events.push({ kind: 'resolved', fault });
+    events.push(...resolved.map(resolvedEvent));
   }
   return events;
 }
@@ -131,7 +135,7 @@ export async function resolveAllOf(
     .where('resolved_at', 'is', null)
     .returningAll()
     .execute();
-  const notices = resolved.map((fault) => faultNotice({ kind: 'resolved', fault })).filter((notice) => notice !== undefined);
+  const notices = resolved.map((fault) => faultNotice(resolvedEvent(fault))).filter((notice) => notice !== undefined);
   const hidden = resolved.some(({ type }) => type === 'agent_offline') ? await selectLastHiddenOf(tx, teamId, routerId) : undefined;
   const ends = hidden ? [agentNotice({ teamId, agentId: hidden, kind: 'resolve', at: now, routers: 0 })] : [];
   await insertNotices(tx, [...notices, ...ends], now);

@@ -1,3 +1,4 @@
+import { accountOn } from './bucket.ts';
 import { plainText, urgencyOf, utf8Bytes } from './chat-text.ts';
 import type { Urgency } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
@@ -21,8 +22,8 @@ export class GotifyChannel implements Channel<'gotify'> {
     this.#deps = deps;
   }
 
-  bucketOf({ url }: AddressOf<'gotify'>): string {
-    return `gotify:${URL.parse(url)?.host ?? ''}`;
+  bucketOf({ url, token }: AddressOf<'gotify'>): string {
+    return accountOn(`gotify:${URL.parse(url)?.host ?? ''}`, token);
   }
 
   async send(message: OutgoingMessage, { url, token }: AddressOf<'gotify'>, signal: AbortSignal): Promise<SendResult> {

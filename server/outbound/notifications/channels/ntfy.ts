@@ -1,3 +1,4 @@
+import { accountOn } from './bucket.ts';
 import { plainText, urgencyOf, utf8Bytes } from './chat-text.ts';
 import type { Urgency } from './chat-text.ts';
 import { detailOf, jsonRequest, readObject, sendRequest } from './http.ts';
@@ -21,9 +22,10 @@ export class NtfyChannel implements Channel<'ntfy'> {
     this.#deps = deps;
   }
 
-  /** The server counts by the sender's address, so all topics of one server are one bucket. */
-  bucketOf({ url }: AddressOf<'ntfy'>): string {
-    return `ntfy:${URL.parse(url)?.host ?? ''}`;
+  /** The server counts by the account of the token; without one by the sender's address, so that all topics of a server are one bucket. */
+  bucketOf({ url, token }: AddressOf<'ntfy'>): string {
+    const server = `ntfy:${URL.parse(url)?.host ?? ''}`;
+    return token === null ? server : accountOn(server, token);
   }
 
   async send(message: OutgoingMessage, { url, topic, token }: AddressOf<'ntfy'>, signal: AbortSignal): Promise<SendResult> {

@@ -1,4 +1,5 @@
 import { signedHeaders } from '../../../platform/outgoing/signature.ts';
+import { accountOn } from './bucket.ts';
 import { jsonRequest, sendRequest } from './http.ts';
 import type { HttpDeps } from './http.ts';
 import type { AddressOf, Channel, OutgoingMessage, SendResult } from './types.ts';
@@ -18,8 +19,9 @@ export class WebhookChannel implements Channel<'webhook'> {
     this.#deps = deps;
   }
 
+  /** Each address by itself: others on the same host may belong to other programs. */
   bucketOf({ url }: AddressOf<'webhook'>): string {
-    return `webhook:${URL.parse(url)?.origin ?? ''}`;
+    return accountOn(`webhook:${URL.parse(url)?.origin ?? ''}`, url);
   }
 
   async send(message: OutgoingMessage, { url, secrets }: AddressOf<'webhook'>, signal: AbortSignal): Promise<SendResult> {
@@ -46,6 +48,7 @@ export function webhookBody({ id, thread, text, isTest }: OutgoingMessage): Reco
         severity: thread.severity,
         subject: subjectBody(thread.subject),
         first_at: iso(thread.firstAt),
+        last_at: iso(thread.lastAt),
         ended_at: thread.endedAt === null ? null : iso(thread.endedAt),
         item_count: thread.itemCount,
         open_count: thread.openCount,

@@ -80,6 +80,9 @@ export const FALLBACK = 'fallback';
 /** The provider took it, and said later that it could not deliver it. Also the outcome of the line in the log that says so. */
 export const UNDELIVERED = 'undelivered';
 
+/** Why a message still waits: the provider has asked for a pause, or refuses the account. */
+export const PROVIDER_WAIT = 'provider_wait';
+
 /** Given up after the time in which an alert is of use. */
 export const EXPIRED = 'expired';
 

@@ -32,6 +32,7 @@ export function proofMessage({ id, code, by, team, url, at, validMs, reader }: P
     itemCount: 0,
     openCount: 0,
     firstAt: at,
+    lastAt: at,
     endedAt: null,
     flapping: null,
     stillOpen: 0,

@@ -71,7 +71,8 @@ function timeOf({ fault, openedAt, resolvedAt }: ThreadItem, told: number, words
   const from = { ...momentOf(openedAt, zones), elsewhere: null };
   if (fault === 'rebooted') return words.at(from);
   if (resolvedAt === null) return from.text === momentOf(told, zones).text ? '' : words.since(from);
-  return `${from.text}–${momentOf(resolvedAt, zones).text}`;
+  const to = momentOf(resolvedAt, zones).text;
+  return to === from.text ? words.at(from) : `${from.text}–${to}`;
 }
 
 /**

@@ -101,8 +101,10 @@ export interface ThreadView {
   items: readonly ThreadItem[];
   itemCount: number;
   openCount: number;
-  /** Time of the first fact. */
+  /** When it began: of what opened again, the last time. */
   firstAt: number;
+  /** When the newest fact happened: a forward that has closed was opened long before. */
+  lastAt: number;
   endedAt: number | null;
   /** Opened `times` times within `withinMs`. `now` says how it goes on: comes and goes, quiet since a while, or stays open. */
   flapping: { times: number; withinMs: number; now?: 'flapping' | 'quiet' | 'open' } | null;

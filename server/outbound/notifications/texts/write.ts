@@ -152,8 +152,8 @@ function timeOf(view: ThreadView, story: Story, words: Catalogue, zones: Zones, 
     return ` ${words.span(form(momentOf(from, zones)), form(momentOf(to, zones)), durationOf(to - from, words.locale))}`;
   }
   if (story.time === 'none') return '';
+  if (story.time === 'event') return ` ${words.at(form(momentOf(view.lastAt, zones)))}`;
   const from = form(momentOf(view.firstAt, zones));
-  if (story.time === 'event') return ` ${words.at(from)}`;
   if (!isOver(view) || view.endedAt === null) return ` ${words.since(from)}`;
   return ` ${words.span(from, form(momentOf(view.endedAt, zones)), durationOf(view.endedAt - view.firstAt, words.locale))}`;
 }

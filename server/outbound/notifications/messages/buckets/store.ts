@@ -12,7 +12,7 @@ export async function takeFrom(
   rate: Rate,
   wanted: number,
   now: number,
-): Promise<{ granted: number; nextAt: number; probe: number | null }> {
+): Promise<{ granted: number; nextAt: number; isPaused: boolean; probe: number | null }> {
   await tx
     .insertInto('send_buckets')
     .values({ key, tokens: rate.burst, at: now, stopped_until: null })
@@ -25,7 +25,7 @@ export async function takeFrom(
     .where('key', '=', key)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const { bucket, granted, nextAt } = takeTokens(
+  const { bucket, granted, nextAt, isPaused } = takeTokens(
     { ...row, stoppedUntil: row.stopped_until, probingUntil: row.probing_until },
     rate,
     wanted,
@@ -36,7 +36,7 @@ export async function takeFrom(
     .set({ tokens: bucket.tokens, at: bucket.at, stopped_until: bucket.stoppedUntil, probing_until: bucket.probingUntil })
     .where('key', '=', key)
     .execute();
-  return { granted, nextAt, probe: granted > 0 ? bucket.probingUntil : null };
+  return { granted, nextAt, isPaused, probe: granted > 0 ? bucket.probingUntil : null };
 }
 
 /** Nothing goes through this bucket until then. @param isRefused the account is: after that, one message after the other tries it */

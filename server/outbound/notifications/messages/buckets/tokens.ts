@@ -23,6 +23,8 @@ export interface Taken {
   granted: number;
   /** When the next one can be taken. */
   nextAt: number;
+  /** Not our rate holds it up: the provider has asked for a pause, or refuses the account. */
+  isPaused: boolean;
 }
 
 /** Takes up to `wanted` tokens. A stopped bucket gives none; a clock that was set back neither fills nor blocks it. */
@@ -32,14 +34,15 @@ export function takeTokens(bucket: Bucket | undefined, rate: Rate, wanted: numbe
   const full = Math.min(rate.burst, before.tokens + (elapsed * rate.perSecond) / 1000);
   const waiting = { ...before, tokens: full, at: now };
   const { stoppedUntil, probingUntil } = before;
-  if (stoppedUntil !== null && stoppedUntil > now) return { bucket: waiting, granted: 0, nextAt: stoppedUntil };
+  if (stoppedUntil !== null && stoppedUntil > now) return { bucket: waiting, granted: 0, nextAt: stoppedUntil, isPaused: true };
   const free = { ...waiting, stoppedUntil: null };
-  if (probingUntil !== null && probingUntil > now) return { bucket: free, granted: 0, nextAt: Math.min(probingUntil, now + LOOK_MS) };
+  const isPaused = probingUntil !== null;
+  if (isPaused && probingUntil > now) return { bucket: free, granted: 0, nextAt: Math.min(probingUntil, now + LOOK_MS), isPaused };
   // Fractions of a token add up with rounding errors.
-  const granted = Math.min(probingUntil === null ? wanted : 1, wanted, Math.floor(full + 1e-6));
+  const granted = Math.min(isPaused ? 1 : wanted, wanted, Math.floor(full + 1e-6));
   const tokens = Math.max(0, full - granted);
   const left = { ...free, tokens };
-  if (probingUntil !== null && granted > 0) return { bucket: { ...left, probingUntil: now + PROBE_MS }, granted, nextAt: now + LOOK_MS };
+  if (isPaused && granted > 0) return { bucket: { ...left, probingUntil: now + PROBE_MS }, granted, nextAt: now + LOOK_MS, isPaused };
   const nextAt = tokens >= 1 ? now : now + Math.ceil(((1 - tokens) * 1000) / rate.perSecond);
-  return { bucket: left, granted, nextAt };
+  return { bucket: left, granted, nextAt, isPaused };
 }

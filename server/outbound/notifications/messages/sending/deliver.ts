@@ -14,7 +14,18 @@ import type { Channels } from '../../channels/set.ts';
 import { EXPIRES_AFTER_MS, attemptWithin, nextAttemptAt } from '../schedule.ts';
 import { nextDigestAt } from '../../contacts/digest-time.ts';
 import { heldUntil } from '../../contacts/quiet-hours.ts';
-import { DIGEST, EXPIRED, HELD_BACK, LOOK_FOR_UNMUTE_MS, MUTED, NEVER_HELD, NEVER_MUTED, QUIET_HOURS, UNREADABLE } from '../types.ts';
+import {
+  DIGEST,
+  EXPIRED,
+  HELD_BACK,
+  LOOK_FOR_UNMUTE_MS,
+  MUTED,
+  NEVER_HELD,
+  NEVER_MUTED,
+  PROVIDER_WAIT,
+  QUIET_HOURS,
+  UNREADABLE,
+} from '../types.ts';
 import type { SenderRules } from '../types.ts';
 import type { SharedViews } from '../view/read.ts';
 import { drawConsequences } from './consequences.ts';
@@ -76,7 +87,8 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   };
   const { attempts } = message;
   if (message.expires_at !== null && message.expires_at <= now) {
-    await settle({ state: 'failed', reason: EXPIRED, attempts, now });
+    // Of a test, somebody wants to know why.
+    await settle({ state: 'failed', reason: message.kind === 'test' ? (message.reason ?? EXPIRED) : EXPIRED, attempts, now });
     return;
   }
   const { recipient_type: type, recipient_id: id, channel } = message;
@@ -118,9 +130,12 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   }
   const started = performance.now();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(attemptWithin(message, deps.rules.deadlineMs, now))]);
-  const result = await sendTo(deps.channels, outgoing, found.address, signal);
+  const answer = await sendTo(deps.channels, outgoing, found.address, signal);
   const durationMs = Math.round(performance.now() - started);
-  if (result.outcome === 'stopped' && stop.aborted) {
+  // Its own deadline ended it, not the end of this process.
+  const isTooLate = answer.outcome === 'stopped' && !stop.aborted;
+  const result: SendResult = isTooLate ? { outcome: 'retry', error: 'timed_out', detail: '' } : answer;
+  if (result.outcome === 'stopped') {
     await storage.writes.write(async (tx) => {
       await releaseMessage(tx, message);
       await leaveProbe(tx, message.bucket, probe);
@@ -276,6 +291,11 @@ function pauseOf(result: SendResult, { pauseMs }: SenderRules): number {
   return result.outcome === 'retry' ? (result.retryAfterMs ?? 0) : 0;
 }
 
+/** The provider has asked for the pause, or refuses the account. */
+function isAsked(result: SendResult): boolean {
+  return result.outcome === 'config' || (result.outcome === 'retry' && result.retryAfterMs !== undefined);
+}
+
 function settlementOf(
   message: ClaimedMessage,
   result: SendResult,
@@ -293,8 +313,11 @@ function settlementOf(
       const counted = pauseMs > 0 ? attempts : attempts + 1;
       const dueAt = pauseMs > 0 ? now + pauseMs : nextAttemptAt({ attempts: counted, now, random });
       const last = message.expires_at ?? dueAt;
+      // Somebody waits for the result of a test, and there is no time for another attempt.
+      if (message.kind === 'test' && last <= dueAt)
+        return { state: 'failed', reason: 'error' in result ? result.error : EXPIRED, attempts: counted, now };
       // The last look at it is when it expires.
-      return { state: 'pending', dueAt: Math.min(dueAt, last), attempts: counted };
+      return { state: 'pending', dueAt: Math.min(dueAt, last), attempts: counted, reason: isAsked(result) ? PROVIDER_WAIT : null };
     }
   }
 }

@@ -2,11 +2,12 @@ import type { FairShares } from '../../../../../runtime/fair-shares.ts';
 import { DueWork } from '../../../../platform/core/due-work.ts';
 import { newId } from '../../../../platform/core/ids.ts';
 import type { Tx } from '../../../../platform/storage/db.ts';
+import { serverOf } from '../../channels/bucket.ts';
 import { limitsOf } from '../channel-use.ts';
 import { takeFrom } from '../buckets/store.ts';
 import { deliver } from './deliver.ts';
 import type { DeliverDeps, Granted } from './deliver.ts';
-import { claimMessages, holdFree, postpone, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
+import { claimMessages, holdFree, postpone, postponeWaiting, selectDueMessages, selectDueTeams, selectNextMessage } from './store.ts';
 import type { DueMessage } from './store.ts';
 
 /** Candidates of one team: slightly more than it may send at once. */
@@ -39,7 +40,7 @@ export class MessageSender {
       stopWithinMs: rules.stopWithinMs,
       failure: 'notifications could not be read',
       selectDue: (now, shares) => this.#selectDue(now, shares),
-      holderOf: (message) => ({ party: message.team_id, member: message.bucket }),
+      holderOf: (message) => ({ party: message.team_id, member: serverOf(message.bucket) }),
       claim: (messages, now) => storage.writes.write((tx) => this.#claim(tx, messages, now)),
       run: (granted, stop) => this.#send(granted, stop),
       selectNextDue: async (now) => {
@@ -50,7 +51,7 @@ export class MessageSender {
     });
   }
 
-  /** Messages in progress, per team and bucket. */
+  /** Messages in progress, per team and server. */
   get shares(): FairShares {
     return this.#work.shares;
   }
@@ -81,7 +82,7 @@ export class MessageSender {
     this.#turn = (this.#turn + 1) % Math.max(1, waiting.length);
     const teams = [...waiting.slice(this.#turn), ...waiting.slice(0, this.#turn)];
     const due = await Promise.all(
-      teams.map((teamId) => selectDueMessages(db, { teamId, now, busyBuckets: shares.busyMembers(teamId), limit: CANDIDATES })),
+      teams.map((teamId) => selectDueMessages(db, { teamId, now, busyServers: shares.busyMembers(teamId), limit: CANDIDATES })),
     );
     return due.flat();
   }
@@ -92,6 +93,7 @@ export class MessageSender {
     const ids = messages.map(({ id }) => id);
     const free = await holdFree(tx, storage.engine, ids, now);
     const granted: string[] = [];
+    let isPostponed = false;
     const probes = new Map<string, number | null>();
     const byBucket = new Map<string, DueMessage[]>();
     for (const message of messages.filter(({ id }) => free.has(id))) {
@@ -113,8 +115,14 @@ export class MessageSender {
       const taking = inTurn.slice(0, tokens.granted);
       granted.push(...taking);
       for (const id of taking) probes.set(id, tokens.probe);
-      await postpone(tx, inTurn.slice(tokens.granted), tokens.nextAt);
+      if (taking.length === inTurn.length) continue;
+      isPostponed = true;
+      await postpone(tx, inTurn.slice(tokens.granted), tokens);
+      // The others of the bucket would stand before messages to other providers, pass after pass.
+      if (tokens.granted === 0) await postponeWaiting(tx, { teams: new Set(all.map(({ team_id: id }) => id)), bucket, now }, tokens);
     }
+    // Nothing begins, so nothing would wake it: behind these may be others that are due.
+    if (isPostponed && granted.length === 0) this.#work.wake();
     const claimed = await claimMessages(tx, { ids: granted, claim: newId(now), now, until: now + rules.leaseMs });
     return claimed.map((message) => ({ id: message.id, message, probe: probes.get(message.id) ?? null }));
   }

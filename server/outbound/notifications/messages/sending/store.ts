@@ -4,7 +4,7 @@ import { capabilities } from '../../../../platform/storage/capabilities.ts';
 import type { DbOrTx, Storage, Tx } from '../../../../platform/storage/db.ts';
 import type { Schema } from '../../../../platform/storage/schema.ts';
 import { LOOK_MS } from '../buckets/tokens.ts';
-import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS } from '../types.ts';
+import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS, PROVIDER_WAIT } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 
 export { selectMute } from '../../groups/store.ts';
@@ -49,10 +49,10 @@ function hasEarlier(eb: Where, now: number): Expression<SqlBool> {
   );
 }
 
-/** Messages of a team that may be sent now, the longest due first; none of busy buckets. */
+/** Messages of a team that may be sent now, the longest due first; none to busy servers: `serverOf`. */
 export async function selectDueMessages(
   db: DbOrTx,
-  { teamId, now, busyBuckets, limit }: { teamId: string; now: number; busyBuckets: readonly string[]; limit: number },
+  { teamId, now, busyServers, limit }: { teamId: string; now: number; busyServers: readonly string[]; limit: number },
 ): Promise<DueMessage[]> {
   let messages = db
     .selectFrom('messages')
@@ -61,7 +61,10 @@ export async function selectDueMessages(
     .where('due_at', '<=', now)
     .where((eb) => isFree(eb, now))
     .where((eb) => eb.not(hasEarlier(eb, now)));
-  if (busyBuckets.length > 0) messages = messages.where('bucket', 'not in', busyBuckets);
+  for (const server of busyServers)
+    messages = messages
+      .where('bucket', '<>', server)
+      .where((eb) => eb(eb.fn('substr', ['bucket', eb.val(1), eb.val(server.length + 1)]), '<>', `${server}#`));
   return messages.orderBy('due_at').orderBy('id').limit(limit).execute();
 }
 
@@ -119,10 +122,52 @@ export async function claimMessages(
   return rows.map((row) => ({ ...row, claim: take.claim }));
 }
 
-/** The bucket gives nothing before then. */
-export async function postpone(db: DbOrTx, ids: readonly string[], until: number): Promise<void> {
+export interface Postponement {
+  /** The bucket gives nothing before then. */
+  nextAt: number;
+  isPaused: boolean;
+}
+
+/** The last look at a message is when it expires. */
+export async function postpone(db: DbOrTx, ids: readonly string[], { nextAt, isPaused }: Postponement): Promise<void> {
   if (ids.length === 0) return;
-  await db.updateTable('messages').set({ due_at: until }).where('id', 'in', ids).where('due_at', '<', until).execute();
+  await db
+    .updateTable('messages')
+    .set((eb) => ({
+      due_at: eb.case().when('expires_at', '<', nextAt).then(eb.ref('expires_at')).else(nextAt).end(),
+      ...(isPaused ? { reason: eb.fn.coalesce('reason', eb.val(PROVIDER_WAIT)) } : {}),
+    }))
+    .where('id', 'in', ids)
+    .where('due_at', '<', nextAt)
+    .execute();
+}
+
+/** In one step; the next pass finds the others. */
+const POSTPONED_AT_ONCE = 500;
+
+/** The same for what else is due of the bucket, and has not expired. */
+export async function postponeWaiting(
+  tx: DbOrTx,
+  { teams, bucket, now }: { teams: ReadonlySet<string>; bucket: string; now: number },
+  postponement: Postponement,
+): Promise<void> {
+  for (const teamId of teams) {
+    const waiting = await tx
+      .selectFrom('messages')
+      .select('id')
+      .where('team_id', '=', teamId)
+      .where('due_at', '<=', now)
+      .where('bucket', '=', bucket)
+      .where((eb) => isFree(eb, now))
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+      .limit(POSTPONED_AT_ONCE)
+      .execute();
+    await postpone(
+      tx,
+      waiting.map(({ id }) => id),
+      postponement,
+    );
+  }
 }
 
 /** Of those that wait for the one that tries a refused account. What cannot be sent now itself must not keep the others waiting. */
@@ -154,7 +199,7 @@ export async function hastenWaiting(db: DbOrTx, bucket: string, now: number): Pr
 export type Settlement =
   | { state: 'sent'; ref: string | null; attempts: number; now: number }
   | { state: 'failed' | 'withheld' | 'superseded'; reason: string | null; attempts: number; now: number; digestAt?: number | null }
-  | { state: 'pending'; dueAt: number; attempts: number }
+  | { state: 'pending'; dueAt: number; attempts: number; reason: string | null }
   | { state: 'held'; reason: string; dueAt: number; expiresAt: number; attempts: number };
 
 /** Stores the result of a claimed message. @returns false when the claim has expired and another process has it */
@@ -175,7 +220,7 @@ function valuesOf(message: MessageRow, settlement: Settlement) {
   const reason = message.reason === FALLBACK ? FALLBACK : null;
   switch (settlement.state) {
     case 'pending':
-      return { state: 'pending', reason, due_at: settlement.dueAt };
+      return { state: 'pending', reason: reason ?? settlement.reason, due_at: settlement.dueAt };
     case 'held':
       return { state: 'held', reason: settlement.reason, due_at: settlement.dueAt, expires_at: settlement.expiresAt };
     case 'sent':

@@ -91,6 +91,8 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted, lines?: R
     itemCount: thread.kind === DIGEST_KIND ? facts.childCount : Math.max(thread.item_count, facts.childCount),
     openCount: thread.open_count,
     firstAt: thread.first_at,
+    // What is open comes first, then the newest.
+    lastAt: facts.items[0]?.opened_at ?? thread.first_at,
     endedAt: thread.ended_at,
     flapping:
       thread.flapping_since === null

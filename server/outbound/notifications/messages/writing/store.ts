@@ -1,7 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { DbOrTx } from '../../../../platform/storage/db.ts';
-import { HELD_BACK } from '../types.ts';
+import { HELD_BACK, PROVIDER_WAIT } from '../types.ts';
 import type { MessagesTable } from '../../../../platform/storage/schema-notices.ts';
 
 export { selectLinks } from '../../groups/links/store.ts';
@@ -16,7 +16,13 @@ export async function supersede(
 ): Promise<void> {
   await tx
     .updateTable('messages')
-    .set({ state: 'superseded', due_at: null, settled_at: now })
+    .set((eb) => ({
+      state: 'superseded',
+      due_at: null,
+      settled_at: now,
+      // Why it waited is no reason any more.
+      reason: eb.fn('nullif', ['reason', eb.val(PROVIDER_WAIT)]),
+    }))
     .where('team_id', '=', teamId)
     .where('thread_id', '=', threadId)
     .where('group_id', 'in', groups)
