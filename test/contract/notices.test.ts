@@ -75,6 +75,17 @@ describeEachDatabase('notices', (open) => {
     expect(await kinds()).toEqual([]);
   });
 
+  test('the end of what was heard is stored when no group follows the kind any more', async () => {
+    await followKinds(storage, mine.teamId, ['fault.*']);
+    const fault = (recordId: string, phase: 'open' | 'resolve', version: number) =>
+      notice({ kind: 'fault.wan_down', recordId, phase, version });
+    await write((tx) => insertNotices(tx, [fault('heard', 'open', 2)], START));
+    await storage.db.deleteFrom('topics').execute();
+    const later = [fault('heard', 'resolve', 3), fault('unheard', 'resolve', 3), fault('new', 'open', 2), fault('heard', 'open', 4)];
+    await write((tx) => insertNotices(tx, later, START + 1));
+    expect((await notices()).map(({ record_id: id, phase }) => `${id} ${phase}`)).toEqual(['heard open', 'heard resolve']);
+  });
+
   test('a fact that is rolled back leaves no notice', async () => {
     await followKinds(storage, mine.teamId, ['*']);
     const failed = write(async (tx) => {
@@ -270,6 +281,7 @@ describeEachDatabase('notices', (open) => {
         kind === 'open' ? { kind, type, at, finding } : { kind, type, at },
       ]);
       await changes.stored();
+      clock.advance(1);
     };
     await change('open', 'router_offline', 0);
     await change('resolve', 'router_offline', 3);

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { RoutersService } from '../../server/fleet/routers/service.ts';
+import { NotificationRetention } from '../../server/outbound/notifications/retention/service.ts';
 import { SchedulesService } from '../../server/outbound/notifications/schedules/service.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
@@ -317,7 +318,7 @@ describeEachDatabase('notifications that are sent', (open) => {
     expect(await tell('campaign.completed', campaign, 2)).toMatch(/at 14:00/);
   });
 
-  test('a group that is deleted takes its threads and messages along; a person who left gets nothing more', async () => {
+  test('a person who left gets nothing more', async () => {
     bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
     await happen(fault('open'));
     await bench.pass(MINUTE);
@@ -325,10 +326,71 @@ describeEachDatabase('notifications that are sent', (open) => {
     bench.server.answer = () => ({ outcome: 'sent' });
     await bench.pass(10 * MINUTE);
     expect((await bench.log()).map(({ state, reason }) => [state, reason])).toEqual([['withheld', 'no_address']]);
-    await new GroupsService({ storage, clock }).delete(mine.teamId, group);
-    expect(await bench.log()).toEqual([]);
-    expect(await storage.db.selectFrom('threads').selectAll().execute()).toEqual([]);
+  });
+
+  test('a group that is deleted tells the ends of what it told, nothing else, and keeps its log for its time', async () => {
+    await happen(fault('open'));
     await bench.pass(MINUTE);
+    bench.server.answer = () => ({ outcome: 'retry', error: 'unavailable', detail: '' });
+    await happen(fault('open', mine.routerId, 'wan_down'));
+    await bench.pass(MINUTE);
+    await happen(fault('open', mine.routerId, 'high_cpu'));
+    await new GroupsService({ storage, clock }).delete(mine.teamId, group);
+    bench.server.answer = () => ({ outcome: 'sent' });
+    // Reminders come every four hours.
+    await bench.pass(5 * HOUR);
+    await happen(fault('open', mine.routerId, 'voltage'));
+    await bench.pass(MINUTE);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open']);
+    await happen(fault('resolve'), fault('resolve', mine.routerId, 'wan_down'), fault('resolve', mine.routerId, 'high_cpu'));
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
+    const log = async () => (await bench.log()).map(({ kind, state, reason }) => `${kind} ${state}${reason === null ? '' : ` ${reason}`}`);
+    expect((await log()).toSorted()).toEqual(['open sent', 'open withheld group_deleted', 'resolve sent']);
+    const retention = new NotificationRetention({ storage, clock, keepMs: 30 * 24 * HOUR });
+    clock.advance(29 * 24 * HOUR);
+    await retention.sweep();
+    expect(await log()).toHaveLength(3);
+    clock.advance(24 * HOUR);
+    await retention.sweep();
+    expect(await log()).toEqual([]);
+    expect(await storage.db.selectFrom('notification_groups').selectAll().execute()).toEqual([]);
+  });
+
+  test('a group that is deleted with what never ended is gone with its log after the time of the log', async () => {
+    await happen(fault('open'));
+    await bench.pass(MINUTE);
+    await new GroupsService({ storage, clock }).delete(mine.teamId, group);
+    clock.advance(31 * 24 * HOUR);
+    await new NotificationRetention({ storage, clock, keepMs: 30 * 24 * HOUR }).sweep();
+    expect(await bench.log()).toEqual([]);
+    expect(await storage.db.selectFrom('notification_groups').selectAll().execute()).toEqual([]);
+  });
+
+  test('one that never told anything is gone at once', async () => {
+    await new GroupsService({ storage, clock }).delete(mine.teamId, group);
+    expect(await storage.db.selectFrom('notification_groups').selectAll().execute()).toEqual([]);
+  });
+
+  test('whoever is taken out of a group hears the end of what they were told, and nothing new', async () => {
+    const bob = await seedPerson(storage, mine.teamId, 'bob@example.net', group);
+    const groups = new GroupsService({ storage, clock });
+    await happen(fault('open'));
+    await bench.pass(MINUTE);
+    clock.advance(1);
+    await groups.change(mine.teamId, group, { recipients: [bob] });
+    await bench.pass(5 * HOUR);
+    await happen(fault('resolve'));
+    await bench.pass(MINUTE);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
+    expect(bench.server.kindsOf('bob@example.net')).toEqual(['open', 'reminder', 'resolve']);
+    await bench.pass(2 * HOUR);
+    await happen(fault('open'));
+    await bench.pass(5 * MINUTE);
+    await happen(fault('resolve'));
+    await bench.pass(5 * MINUTE);
+    expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'resolve']);
+    expect(bench.server.kindsOf('bob@example.net').slice(3)).toEqual(['open', 'resolve']);
   });
 
   test('the end of a storm says how many it was, also when its threads are on their own again', async () => {

@@ -21,7 +21,7 @@ const WITHOUT_TEAM: Record<string, Record<string, string[]>> = {
     'server/outbound/notifications/silences/store.ts': ['deleteSilencesBefore'],
     'server/outbound/notifications/messages/digests/store.ts': ['selectNextDigest'],
     'server/outbound/notifications/threads/telling/store.ts': ['selectNextDue', 'silencedAhead', 'hasLongSilenced'],
-    'server/outbound/notifications/retention/store.ts': ['selectThreadsBefore'],
+    'server/outbound/notifications/retention/store.ts': ['selectThreadsBefore', 'selectThreadsOfDeleted', 'removeDeletedGroups'],
     'server/outbound/webhooks/store.ts': ['selectNextDue', 'deleteSettledBefore'],
     'server/platform/notices/store.ts': ['deleteNoticesBefore'],
     'server/platform/storage/move-plans.ts': ['movePlans', 'moveNotifications', 'capPlans'],

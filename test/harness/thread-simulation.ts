@@ -60,7 +60,7 @@ export class ThreadSimulation {
 
   constructor(listener: Partial<Listener> = {}, now = Date.UTC(2026, 0, 5, 12)) {
     this.now = now;
-    this.listener = { id: GROUP, events: ['*'], sites: [], mute: 'never', schedule: null, ...listener };
+    this.listener = { id: GROUP, isDeleted: false, events: ['*'], sites: [], mute: 'never', schedule: null, ...listener };
   }
 
   /** What was told, without what was withheld. */

@@ -10,7 +10,8 @@ const MAX_TEXT = 300;
 
 /**
  * Stores notices in the transaction of their facts, so that a fact and its notice are stored both or neither. Notices that no group of the
- * team listens to are left out: the check reads an index in the same transaction, so a team without groups pays one look-up and no row.
+ * team listens to are left out: the check reads an index in the same transaction, so a team without groups pays one look-up and no row. An
+ * end is stored when its opening was, whatever groups follow by now.
  * @param now when they are stored
  */
 export async function insertNotices(tx: DbOrTx, notices: readonly NewNotice[], now: number): Promise<void> {
@@ -20,9 +21,13 @@ export async function insertNotices(tx: DbOrTx, notices: readonly NewNotice[], n
     const listener = `${notice.teamId} ${notice.kind}`;
     const isHeard = notice.groupId !== undefined || (heard.get(listener) ?? (await isListening(tx, notice.teamId, notice.kind)));
     if (notice.groupId === undefined) heard.set(listener, isHeard);
-    if (isHeard) rows.push(rowOf(notice, await versionOf(tx, notice, now), now));
+    if (isHeard || (await endsWhatWasHeard(tx, notice))) rows.push(rowOf(notice, await versionOf(tx, notice, now), now));
   }
   for (const chunk of inChunks(rows)) await tx.insertInto('notices').values(chunk).execute();
+}
+
+async function endsWhatWasHeard(tx: DbOrTx, { teamId, recordId, phase }: NewNotice): Promise<boolean> {
+  return phase === 'resolve' && (await selectLastNotice(tx, teamId, recordId))?.phase === 'open';
 }
 
 /** Two changes in one millisecond, or a clock that was set back, must not make the newer one look old. */

@@ -31,6 +31,8 @@ export interface NotificationGroupsTable {
   mute: string;
   created_at: Fixed<Millis>;
   updated_at: Millis;
+  /** It is in no list any more, and tells only ends. */
+  deleted_at: Millis | null;
 }
 
 /** One item of a group, at its position in the list. Links are replaced, never changed. */

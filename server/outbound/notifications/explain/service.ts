@@ -75,7 +75,7 @@ export class Explainer {
     const place = (await selectPlaces(db, teamId, [fact])).get(fact.id)!;
     const ofThread = factOf({ id: fact.id, key: fact.key, ...placeOfThread(fact.key, fact, place) });
     const silencedUntil = (await selectSilenced(db, teamId, [ofThread], now)).get(fact.id);
-    const listeners = await selectListeners(db, teamId);
+    const listeners = (await selectListeners(db, teamId)).filter(({ isDeleted }) => !isDeleted);
     const groups = listeners.map((listener) => ({
       id: listener.id,
       ...(kind === DELIVERY_FAILING

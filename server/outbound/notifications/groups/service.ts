@@ -6,11 +6,10 @@ import type { Page } from '../../../platform/core/page.ts';
 import type { DbOrTx, Storage, Tx } from '../../../platform/storage/db.ts';
 import { nextEscalation } from './escalation/chain.ts';
 import { replaceEscalation, selectEscalations } from './escalation/store.ts';
-import { replaceLinks, selectActiveMembers, selectOwned } from './links/store.ts';
+import { replaceLinks, selectActiveMembers, selectOwnGroups, selectOwned } from './links/store.ts';
 import {
   countGroups,
   deleteGroup,
-  handDigestsOn,
   hasGroup,
   hastenMuted,
   insertGroup,
@@ -83,13 +82,12 @@ export class GroupsService {
     });
   }
 
-  /** @throws AppError `not_found` */
+  /** Its log stays, and the ends of what it has told are still told. @throws AppError `not_found` */
   async delete(teamId: string, groupId: string): Promise<void> {
     await this.#storage.writes.write(async (tx) => {
-      // A digest that is just being made belongs to one of the groups.
+      // Threads that are just being routed or told belong to one of the groups.
       await lockTeam(tx, teamId);
-      await handDigestsOn(tx, teamId, groupId);
-      if (!(await deleteGroup(tx, teamId, groupId))) throw notFound('group');
+      if (!(await deleteGroup(tx, { teamId, id: groupId }, this.#clock.now()))) throw notFound('group');
     });
     this.changes.publish({ kind: 'removed', teamId, id: groupId });
   }
@@ -140,7 +138,7 @@ async function refuseStrangers(db: DbOrTx, teamId: string, change: GroupChange):
     sites: await selectOwned(db, 'sites', teamId, change.sites ?? []),
     schedules: await selectOwned(db, 'schedules', teamId, change.scheduleId ? [change.scheduleId] : []),
     targets: await selectOwned(db, 'notification_targets', teamId, change.targets ?? []),
-    groups: await selectOwned(db, 'notification_groups', teamId, change.escalateTo ? [change.escalateTo] : []),
+    groups: await selectOwnGroups(db, teamId, change.escalateTo ? [change.escalateTo] : []),
   });
   const [first] = Object.entries(errors);
   if (first) throw new AppError('invalid', `${first[0]}: ${first[1][0]}`, { errors });

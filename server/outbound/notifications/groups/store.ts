@@ -1,13 +1,13 @@
 import type { Selectable } from 'kysely';
 import type { Page } from '../../../platform/core/page.ts';
-import { fromJson, inChunks } from '../../../platform/storage/columns.ts';
+import { fromJson } from '../../../platform/storage/columns.ts';
 import type { DbOrTx, Tx } from '../../../platform/storage/db.ts';
 import { newestFirst } from '../../../platform/storage/paging.ts';
 import type { NotificationGroupsTable } from '../../../platform/storage/schema-notifications.ts';
 import type { Window } from '../schedules/types.ts';
-import { DIGEST_KIND } from '../threads/gather.ts';
-import { selectEscalations } from './escalation/store.ts';
-import { selectLinks } from './links/store.ts';
+import { DIGEST, GROUP_DELETED, HELD_BACK } from '../messages/types.ts';
+import { deleteEscalations, selectEscalations } from './escalation/store.ts';
+import { replaceLinks, selectLinks } from './links/store.ts';
 import { MUTES } from './types.ts';
 import type { Escalation, Group, GroupLinks, Mute } from './types.ts';
 
@@ -57,74 +57,72 @@ export async function updateGroup(
     })
     .where('team_id', '=', teamId)
     .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-/**
- * Digests of this group that are not sent yet, or are just being sent, belong to another group that told something in them from now on. A digest
- * lists what several groups told, and goes with the one that it belongs to. One in which no other group told anything stays, and goes.
- */
-export async function handDigestsOn(tx: Tx, teamId: string, groupId: string): Promise<void> {
-  const digests = await selectUnsentDigests(tx, teamId, groupId);
-  for (const [heir, ids] of Map.groupBy(await selectHeirs(tx, teamId, digests, groupId), (one) => one.groupId))
-    for (const chunk of inChunks(ids.map(({ digestId }) => digestId))) {
-      const to = { group_id: heir };
-      await tx.updateTable('threads').set(to).where('team_id', '=', teamId).where('id', 'in', chunk).execute();
-      await tx.updateTable('messages').set(to).where('team_id', '=', teamId).where('thread_id', 'in', chunk).execute();
-    }
-}
-
-async function selectUnsentDigests(db: DbOrTx, teamId: string, groupId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('messages')
-    .innerJoin('threads', 'threads.id', 'messages.thread_id')
-    .select('threads.id')
-    .distinct()
-    .where('messages.team_id', '=', teamId)
-    .where('messages.due_at', 'is not', null)
-    .where('threads.team_id', '=', teamId)
-    .where('threads.group_id', '=', groupId)
-    .where('threads.kind', '=', DIGEST_KIND)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
-/** For each digest another group of which it lists something; none for those that list nothing else. */
-async function selectHeirs(
-  db: DbOrTx,
-  teamId: string,
-  digests: readonly string[],
-  groupId: string,
-): Promise<{ digestId: string; groupId: string }[]> {
-  const heirs: { digestId: string; groupId: string }[] = [];
-  for (const chunk of inChunks(digests)) {
-    const rows = await db
-      .selectFrom('messages')
-      .innerJoin('threads', 'threads.id', 'messages.thread_id')
-      .select('messages.digest_id')
-      .select((eb) => eb.fn.min('threads.group_id').as('group_id'))
-      .where('messages.team_id', '=', teamId)
-      .where('messages.digest_id', 'in', chunk)
-      .where('threads.team_id', '=', teamId)
-      .where('threads.group_id', '<>', groupId)
-      .groupBy('messages.digest_id')
-      .execute();
-    heirs.push(...rows.map(({ digest_id: digestId, group_id: heir }) => ({ digestId: digestId!, groupId: heir })));
-  }
-  return heirs;
 }
 
 /** False when the team has no such group. */
-export async function deleteGroup(db: DbOrTx, teamId: string, groupId: string): Promise<boolean> {
-  const row = await db
-    .deleteFrom('notification_groups')
+export async function deleteGroup(tx: Tx, { teamId, id }: { teamId: string; id: string }, now: number): Promise<boolean> {
+  const row = await tx
+    .updateTable('notification_groups')
+    .set({ deleted_at: now, updated_at: now, mute: 'always', schedule_id: null })
     .where('team_id', '=', teamId)
-    .where('id', '=', groupId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
-  return row !== undefined;
+  if (!row) return false;
+  await replaceLinks(tx, { teamId, id }, { recipients: [], notifiables: [], topics: [], sites: [], targets: [] });
+  await deleteEscalations(tx, teamId, id);
+  await closeUntold(tx, teamId, id, now);
+  await withholdWaiting(tx, teamId, id, now);
+  await deleteIfUnused(tx, teamId, id);
+  return true;
+}
+
+/** What nobody was told of needs no end. What another thread stands for goes on with that one. */
+async function closeUntold(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('threads')
+    .set({ closed_at: now, flush_at: null, pending: null, pending_since: null })
+    .where('team_id', '=', teamId)
+    .where('group_id', '=', groupId)
+    .where('closed_at', 'is', null)
+    .where('told_open', '=', 0)
+    .where('parent_id', 'is', null)
+    .execute();
+}
+
+/** Messages of a deleted group that are sent all the same: ends, what several groups told, and what was told already. */
+export const SENT_WITHOUT_GROUP = ['resolve', 'acknowledged', DIGEST, HELD_BACK] as const;
+
+/** Those that are just being sent see it themselves. */
+async function withholdWaiting(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {
+  await tx
+    .updateTable('messages')
+    .set({ state: 'withheld', reason: GROUP_DELETED, due_at: null, settled_at: now })
+    .where('team_id', '=', teamId)
+    .where('group_id', '=', groupId)
+    .where('due_at', 'is not', null)
+    .where('kind', 'not in', SENT_WITHOUT_GROUP)
+    .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+    .execute();
+}
+
+/** One that never told anything leaves nothing to read about. */
+async function deleteIfUnused(tx: Tx, teamId: string, id: string): Promise<void> {
+  await tx
+    .deleteFrom('notification_groups')
+    .where('team_id', '=', teamId)
+    .where('id', '=', id)
+    .where((eb) =>
+      eb.not(
+        eb.exists(eb.selectFrom('threads').select('threads.id').where('threads.team_id', '=', teamId).where('threads.group_id', '=', id)),
+      ),
+    )
+    .execute();
 }
 
 export async function countGroups(db: DbOrTx, teamId: string): Promise<number> {
@@ -132,6 +130,7 @@ export async function countGroups(db: DbOrTx, teamId: string): Promise<number> {
     .selectFrom('notification_groups')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('team_id', '=', teamId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }
@@ -142,6 +141,7 @@ export async function hasGroup(db: DbOrTx, teamId: string, groupId: string): Pro
     .select('id')
     .where('team_id', '=', teamId)
     .where('id', '=', groupId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -154,7 +154,8 @@ function groupsWithSchedule(db: DbOrTx, teamId: string) {
     )
     .selectAll('notification_groups')
     .select(['schedules.time_zone', 'schedules.windows'])
-    .where('notification_groups.team_id', '=', teamId);
+    .where('notification_groups.team_id', '=', teamId)
+    .where('notification_groups.deleted_at', 'is', null);
 }
 
 type Row = Selectable<NotificationGroupsTable> & { time_zone: string | null; windows: string | null };
@@ -164,7 +165,7 @@ export async function selectGroup(db: DbOrTx, teamId: string, groupId: string): 
   return row && (await withLinks(db, teamId, [row]))[0];
 }
 
-/** What says whether a group speaks; undefined when it is gone. */
+/** What says whether a group speaks; undefined when it is deleted. */
 export async function selectMute(
   db: DbOrTx,
   teamId: string,

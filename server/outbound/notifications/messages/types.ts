@@ -49,6 +49,8 @@ export const WITHHELD_REASONS = [
   'digest',
   /** Somebody has taken the thread over before it was sent. */
   'acknowledged',
+  /** The group was deleted before it was sent. */
+  'group_deleted',
 ] as const;
 export type WithheldReason = (typeof WITHHELD_REASONS)[number];
 
@@ -79,6 +81,9 @@ export const FALLBACK = 'fallback';
 
 /** The provider took it, and said later that it could not deliver it. Also the outcome of the line in the log that says so. */
 export const UNDELIVERED = 'undelivered';
+
+/** Why a message is not sent: its group was deleted meanwhile. */
+export const GROUP_DELETED = 'group_deleted';
 
 /** Why a message still waits: the provider has asked for a pause, or refuses the account. */
 export const PROVIDER_WAIT = 'provider_wait';

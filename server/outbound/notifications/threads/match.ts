@@ -8,6 +8,8 @@ import type { NoticeRow } from './types.ts';
 /** What decides about a group's threads. */
 export interface Listener {
   id: string;
+  /** It hears of nothing new. */
+  isDeleted: boolean;
   /** Entries of all its topics. */
   events: readonly string[];
   /** Empty: everywhere. */
@@ -37,6 +39,7 @@ export function whyNotFor(listener: Pick<Listener, 'events' | 'sites'>, kind: st
 }
 
 export function isFor(listener: Listener, kind: string, place: Place): boolean {
+  if (listener.isDeleted) return false;
   // The cheap question first: a fact is of few sites, and a team may have 200 groups.
   if (listener.sites.length > 0 && !place.sites.some((site) => listener.sites.includes(site))) return false;
   return whyNotFor(listener, kind, place) === null;

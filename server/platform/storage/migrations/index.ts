@@ -76,6 +76,7 @@ import { telegramLinks } from './0075-telegram-links.ts';
 import { receipts } from './0076-receipts.ts';
 import { terminalLevels } from './0077-terminal-levels.ts';
 import { subjectZones } from './0078-subject-zones.ts';
+import { deletedGroups } from './0079-deleted-groups.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -158,4 +159,5 @@ export const migrations: readonly Migration[] = [
   receipts,
   terminalLevels,
   subjectZones,
+  deletedGroups,
 ];

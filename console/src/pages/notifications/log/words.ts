@@ -124,6 +124,7 @@ const REASONS: Record<string, string> = {
   unreadable: 'the stored address cannot be decrypted; it has to be entered again',
   channel_unavailable: 'the operator has not configured this channel',
   acknowledged: 'somebody had taken it over',
+  group_deleted: 'the group was deleted',
   digest: 'it stands in their digest',
   budget: 'they have had as many messages in this hour as one person gets',
   fallback: 'another way, because the first one does not work',

@@ -20,3 +20,12 @@ export async function replaceEscalation(tx: Tx, { teamId, id }: { teamId: string
     .values({ group_id: id, team_id: teamId, next_group_id: next.to, after_minutes: next.afterMinutes })
     .execute();
 }
+
+/** From this group, and to it. */
+export async function deleteEscalations(tx: Tx, teamId: string, groupId: string): Promise<void> {
+  await tx
+    .deleteFrom('group_escalations')
+    .where('team_id', '=', teamId)
+    .where((eb) => eb.or([eb('group_id', '=', groupId), eb('next_group_id', '=', groupId)]))
+    .execute();
+}

@@ -146,11 +146,19 @@ export async function selectActiveMembers(db: DbOrTx, teamId: string, ids: strin
 /** The ids that belong to records of the team in the given table. */
 export async function selectOwned(
   db: DbOrTx,
-  table: 'topics' | 'sites' | 'schedules' | 'notification_targets' | 'notification_groups',
+  table: 'topics' | 'sites' | 'schedules' | 'notification_targets',
   teamId: string,
   ids: string[],
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await db.selectFrom(table).select('id').$call(ofTeamByIds(teamId, ids)).execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+/** The ids that belong to groups of the team that are not deleted. */
+export async function selectOwnGroups(db: DbOrTx, teamId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const groups = db.selectFrom('notification_groups').select('id').where('deleted_at', 'is', null);
+  const rows = await groups.$call(ofTeamByIds(teamId, ids)).execute();
   return new Set(rows.map((row) => row.id));
 }

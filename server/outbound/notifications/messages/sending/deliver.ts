@@ -17,6 +17,7 @@ import { heldUntil } from '../../contacts/quiet-hours.ts';
 import {
   DIGEST,
   EXPIRED,
+  GROUP_DELETED,
   HELD_BACK,
   LOOK_FOR_UNMUTE_MS,
   MUTED,
@@ -35,7 +36,6 @@ import type { Line } from './line.ts';
 import type { MessageOutcomes } from './outcomes.ts';
 import { topicsOf } from '../topics/read.ts';
 import { muteOf } from '../../threads/telling/moment.ts';
-import type { Hold } from '../../threads/telling/moment.ts';
 import {
   countHeldBack,
   hasNewer,
@@ -147,7 +147,7 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   }
 }
 
-/** Why a message is not sent now although it is due: the group has been muted meanwhile, or the person sleeps. Undefined when it is sent. */
+/** Why a message is not sent now although it is due: the group has been muted or deleted since it was decided, or the person sleeps. Undefined when it is sent. */
 async function waitOf(
   message: ClaimedMessage,
   { quiet, digest = null }: Destination,
@@ -156,7 +156,10 @@ async function waitOf(
 ): Promise<Settlement | undefined> {
   const { kind, severity } = thread;
   const { attempts } = message;
-  const mute = isSilencedByMute(message, kind) ? await muteNow(message, storage, now) : null;
+  const isSilenced = isSilencedByMute(message, kind);
+  const group = isSilenced ? await selectMute(storage.db, message.team_id, message.group_id) : undefined;
+  if (isSilenced && !group) return { state: 'withheld', reason: GROUP_DELETED, attempts, now };
+  const mute = group ? muteOf(group, now) : null;
   // What is over, or has no end, is not told later: as when it is decided during a mute.
   if (mute && !isOpen(thread)) return { state: 'withheld', reason: MUTED, attempts, now };
   if (mute) return heldBack(MUTED, mute.until ?? now + LOOK_FOR_UNMUTE_MS, attempts);
@@ -177,12 +180,6 @@ function heldBack(reason: string, until: number, attempts: number): Settlement {
 function isSilencedByMute(message: ClaimedMessage, kind: ThreadView['kind']): boolean {
   if (kind === 'resolve' || NEVER_MUTED.has(message.kind)) return false;
   return !kindsOf(message).includes(DELIVERY_FAILING);
-}
-
-/** A mute may have begun since the message was decided: while it waited for a provider, or for the morning. */
-async function muteNow({ team_id: teamId, group_id: groupId }: ClaimedMessage, { db }: Storage, now: number): Promise<Hold | null> {
-  const group = await selectMute(db, teamId, groupId);
-  return group ? muteOf(group, now) : null;
 }
 
 /** No request was made: if the message was to try a refused account, the next one does so at once. */

@@ -19,7 +19,8 @@ import { selectTopicEvents } from '../topics/store.ts';
 import { DIGEST, NEVER_HELD, QUIET_HOURS } from '../types.ts';
 import { readBudget } from './budget.ts';
 import type { PlannedMessage } from './plan.ts';
-import { selectAdmins, selectLinks } from './store.ts';
+import { selectAdmins, selectLinks, selectStillToEnd } from './store.ts';
+import type { StillToEnd } from './store.ts';
 
 export interface WritingDeps {
   addresses: AddressBook;
@@ -49,11 +50,19 @@ export async function planRows(
   const links = await selectLinks(db, teamId, groupIds);
   const events = await selectTopicEvents(db, teamId, groupIds);
   const admins = revisions.some(isForAdmins) ? await selectAdmins(db, teamId) : [];
+  const ends = revisions.filter(({ kind, withheld }) => kind === 'resolve' && withheld === null);
+  const endIds = ends.map(({ thread }) => thread.id);
+  const stillToEnd = Map.groupBy(await selectStillToEnd(db, teamId, endIds), (told) => `${told.group_id} ${told.thread_id}`);
+  const entriesOf = (id: string, { kind, thread }: Revision): GroupEntries & { isOwn: boolean } => {
+    const entries = { id, ...links.get(id)! };
+    return withThose(entries, kind === 'resolve' ? (stillToEnd.get(`${id} ${thread.id}`) ?? []) : []);
+  };
+  const nameOf = (id: string, revision: Revision): string => occasionName(id, revision.thread, entriesOf(id, revision).isOwn);
   const occasions = new Map(
     revisions.flatMap((revision) =>
       groupsOf(revision).map((id): [string, Occasion] => [
-        occasionName(id, revision.thread),
-        occasionOf(revision, { id, ...links.get(id)! }, topicsFor(events.get(id) ?? [], kindsOf(revision.thread)), admins),
+        nameOf(id, revision),
+        occasionOf(revision, entriesOf(id, revision), topicsFor(events.get(id) ?? [], kindsOf(revision.thread)), admins),
       ]),
     ),
   );
@@ -64,9 +73,7 @@ export async function planRows(
     const groups = groupsOf(revision);
     const taken = new Set<string>();
     const rows = groups.flatMap((groupId) =>
-      plans
-        .get(occasionName(groupId, revision.thread))!
-        .map((one) => rowOf(onlyOnce(one, taken), { revision, groupId, teamId, channels, now })),
+      plans.get(nameOf(groupId, revision))!.map((one) => rowOf(onlyOnce(one, taken), { revision, groupId, teamId, channels, now })),
     );
     return { revision, groups, rows: budget.apply(rows) };
   });
@@ -149,7 +156,21 @@ export function rowOf(
   };
 }
 
-/** Revisions of the same kinds reach the same people. */
-function occasionName(groupId: string, { kind, kinds }: ThreadRow): string {
-  return `${groupId} ${kind === DELIVERY_FAILING ? kind : ''} ${kinds}`;
+/** Also those whom the group does not name any more: what they were told has an end for them, too. */
+function withThose(group: GroupEntries, told: readonly StillToEnd[]): GroupEntries & { isOwn: boolean } {
+  const people = new Set([...group.recipients, ...group.notifiables.map(({ id }) => id)]);
+  const targets = new Set(group.targets);
+  const others = told.filter(({ recipient_type: type, recipient_id: id }) => !(type === 'target' ? targets : people).has(id));
+  const notifiables = others.filter(({ recipient_type: type }) => type === 'person');
+  return {
+    ...group,
+    notifiables: [...group.notifiables, ...notifiables.map(({ recipient_id: id, channel }) => ({ id, channel }))],
+    targets: [...group.targets, ...others.filter(({ recipient_type: type }) => type === 'target').map(({ recipient_id: id }) => id)],
+    isOwn: others.length > 0,
+  };
+}
+
+/** Revisions of the same kinds reach the same people. @param isOwn this one reaches others as well */
+function occasionName(groupId: string, { id, kind, kinds }: ThreadRow, isOwn: boolean): string {
+  return `${groupId} ${kind === DELIVERY_FAILING ? kind : ''} ${kinds} ${isOwn ? id : ''}`;
 }

@@ -172,6 +172,33 @@ export async function selectTold(tx: DbOrTx, teamId: string, threadId: string, c
     .execute();
 }
 
+/** Whoever was told of a thread by a group, and has not been told of its end. */
+export type StillToEnd = Pick<Told, 'group_id' | 'recipient_type' | 'recipient_id' | 'channel'> & { thread_id: string };
+
+/**
+ * Of these threads, those whose group was changed or deleted since it told them: the group may not name them any more. Each as often as by groups
+ * and channels.
+ */
+export async function selectStillToEnd(tx: DbOrTx, teamId: string, threadIds: readonly string[]): Promise<StillToEnd[]> {
+  const told = new Map<string, StillToEnd & { kind: string }>();
+  for (const chunk of inChunks(threadIds)) {
+    const rows = await tx
+      .selectFrom('messages')
+      .innerJoin('notification_groups', 'notification_groups.id', 'messages.group_id')
+      .select(['thread_id', 'group_id', 'recipient_type', 'recipient_id', 'channel', 'kind'])
+      .where('messages.team_id', '=', teamId)
+      .where('thread_id', 'in', chunk)
+      .where('state', '=', 'sent')
+      .where('kind', '<>', HELD_BACK)
+      .whereRef('notification_groups.updated_at', '>=', 'messages.created_at')
+      .orderBy('revision')
+      .orderBy('messages.id')
+      .execute();
+    for (const row of rows) told.set([row.thread_id, row.group_id, row.recipient_id, row.channel].join(' '), row);
+  }
+  return [...told.values()].filter(({ kind }) => kind !== 'resolve');
+}
+
 /** Reminders and escalations that nobody has begun to send: somebody has taken the thread over. */
 export async function withdrawCalls(tx: DbOrTx, teamId: string, threadId: string, now: number): Promise<void> {
   await tx

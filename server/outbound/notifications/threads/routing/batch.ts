@@ -97,7 +97,7 @@ class Batch {
     const { key, isCountedOnly } = destinationOf(listener, notice, campaignOf);
     const known = this.#threads.get(`${listener.id} ${key}`);
     const only = onlyGroupOf(notice);
-    if (only !== undefined && only !== listener.id) return;
+    if (only !== undefined && (only !== listener.id || listener.isDeleted)) return;
     // What was told before is told to its end, whatever the group follows now.
     if (only === undefined && !isFor(listener, notice.kind, place) && !(known && notice.phase === 'resolve')) return;
     if (!known && notice.phase === 'resolve') return;

@@ -41,15 +41,29 @@ export async function markRouted(db: DbOrTx, teamId: string, ids: readonly strin
     await db.updateTable('notices').set({ routed_at: now }).where('team_id', '=', teamId).where('id', 'in', chunk).execute();
 }
 
-/** The groups of a team: at most 200 (groups/service.ts). */
+/** The groups of a team, at most 200 (groups/service.ts), and those that are deleted and have ends to tell. */
 export async function selectListeners(db: DbOrTx, teamId: string): Promise<Listener[]> {
   const groups = await db
     .selectFrom('notification_groups')
     .leftJoin('schedules', (join) =>
       join.onRef('schedules.id', '=', 'notification_groups.schedule_id').onRef('schedules.team_id', '=', 'notification_groups.team_id'),
     )
-    .select(['notification_groups.id', 'notification_groups.mute', 'schedules.time_zone', 'schedules.windows'])
+    .select(['notification_groups.id', 'notification_groups.mute', 'notification_groups.deleted_at'])
+    .select(['schedules.time_zone', 'schedules.windows'])
     .where('notification_groups.team_id', '=', teamId)
+    .where((eb) =>
+      eb.or([
+        eb('notification_groups.deleted_at', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('threads')
+            .select('threads.id')
+            .where('threads.team_id', '=', teamId)
+            .whereRef('threads.group_id', '=', 'notification_groups.id')
+            .where('threads.closed_at', 'is', null),
+        ),
+      ]),
+    )
     .execute();
   const topics = await db
     .selectFrom('group_topics')
@@ -61,6 +75,7 @@ export async function selectListeners(db: DbOrTx, teamId: string): Promise<Liste
   const sites = await db.selectFrom('group_sites').select(['group_id', 'site_id']).where('team_id', '=', teamId).execute();
   return groups.map((group) => ({
     id: group.id,
+    isDeleted: group.deleted_at !== null,
     events: topics.filter(({ group_id: id }) => id === group.id).flatMap(({ events }) => fromJson(events) as string[]),
     sites: sites.filter(({ group_id: id }) => id === group.id).map(({ site_id: site }) => site),
     mute: group.mute as Mute,

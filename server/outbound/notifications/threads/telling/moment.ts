@@ -42,7 +42,6 @@ export interface Moment {
 
 type Speaks = Pick<Listener, 'mute' | 'schedule'>;
 
-/** A group that was deleted meanwhile took its threads with it. */
 export function momentOf(listener: Speaks | undefined, now: number, chain: readonly NextGroup[] = []): Moment {
   return { now, hold: listener ? muteOf(listener, now) : null, chain };
 }
