@@ -178,11 +178,10 @@ describeEachDatabase('what waits for digests', (open) => {
 
   describe('of a group that is deleted', () => {
     let first: string;
-    let second: string;
 
     beforeEach(async () => {
       first = await groupOf(['fault.rebooted']);
-      second = await groupOf(['fault.config_changed']);
+      await groupOf(['fault.config_changed']);
       await happen('rebooted');
       await happen('config_changed');
     });
