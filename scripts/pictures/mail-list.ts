@@ -85,7 +85,7 @@ export const MAILS: Readonly<Record<string, ThreadView>> = {
   ),
   contact: viewOf({ type: 'server', warning: 'contact_lost', detail: '', affected: 480, of: 512 }, { siteTimeZone: null }),
   delivery: viewOf(
-    { type: 'delivery', channel: 'slack', address: 'https://hooks.slack.com/…/•••', reason: 'HTTP 404: no_service' },
+    { type: 'delivery', channel: 'slack', address: 'https://hooks.slack.com/…/•••', reason: 'gone', to: 'Ops room', group: 'On call' },
     { severity: 'warning', siteTimeZone: null },
   ),
   test: viewOf(

@@ -171,7 +171,8 @@ describeEachDatabase('where people are reached', (open) => {
       clock.advance(PROOF.lifeMs * 10);
       expect((await visit('POST', message.thread.url, 'confirm=yes')).statusCode).toBe(200);
       expect(await own(ada, ada)).toMatchObject({ verified_at: new Date(clock.now()).toISOString() });
-      expect((await visit('POST', message.thread.url, 'confirm=yes')).statusCode, 'a second time').toBe(404);
+      const again = await visit('POST', message.thread.url, 'confirm=yes');
+      expect([again.statusCode, again.body]).toEqual([200, expect.stringContaining('Confirmed')]);
     });
 
     test('a link ends after a day, and a changed one works nowhere', async () => {
@@ -378,6 +379,16 @@ describeEachDatabase('where people are reached', (open) => {
         expect(await reaches(id)).toBe(0);
         const other = await group({ name: 'Other', recipients: [ada] });
         expect(await states(other), 'another group').toEqual([['ada', 'email', 'reached']]);
+      });
+
+      test.each([
+        [422, 'must be all, group, topic', 'scope=everything', undefined],
+        [413, 'the form is larger than 4 KiB', `scope=${'x'.repeat(5000)}`, undefined],
+        [415, 'must be application/x-www-form-urlencoded or multipart/form-data', '{"scope":"all"}', 'application/json'],
+      ])('by no form that is wrong: %i, %s', async (status, words, payload, type) => {
+        const answer = await visit('POST', link, payload, type);
+        expect([answer.statusCode, answer.body]).toEqual([status, expect.stringContaining(words)]);
+        expect(await states(id)).toEqual([['ada', 'email', 'reached']]);
       });
 
       test('for one topic: other topics of the group still come', async () => {

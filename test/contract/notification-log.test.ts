@@ -228,7 +228,12 @@ describeEachDatabase('the delivery log', (open) => {
     const ids = [...(first.body['data'] as Row[]), ...(await list(next))].map(({ id }) => id);
     expect(new Set(ids).size).toBe(6);
     expect(ids).toEqual((await list('/api/notifications')).map(({ id }) => id));
-    expect((await as('viewer', '/api/notifications?state=lost')).status).toBe(422);
+    for (const wrong of ['state=lost', 'reason=tired', 'reason=!tired', 'channel=pigeon', 'recipient=ada'])
+      expect((await as('viewer', `/api/notifications?${wrong}`)).body, wrong).toMatchObject({
+        errors: { [wrong.slice(0, wrong.indexOf('='))]: [expect.any(String)] },
+      });
+    expect((await as('viewer', '/api/threads?kind=fault.tired')).status).toBe(422);
+    expect((await as('viewer', '/api/threads?kind=!fault.wan_down,!storm')).status).toBe(200);
   });
 
   describe('of threads', () => {

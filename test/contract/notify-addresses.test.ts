@@ -81,7 +81,7 @@ describeEachDatabase('addresses of notifications', (open) => {
       expect(told).toHaveLength(2);
       expect(told[0]).toContain(`${CHAT} MikroTik: offline`);
       expect(told[1]).toContain(`${CHAT} Team`);
-      expect(told[1]).toContain('(email) fail');
+      expect(told[1]).toMatch(/messages to ada@\u2060?example\.\u2060?org \(email, .+\) fail/);
       await fault('high_cpu');
       await bench.pass(MINUTE);
       expect(await log()).toEqual([
@@ -101,7 +101,7 @@ describeEachDatabase('addresses of notifications', (open) => {
       await bench.pass(MINUTE);
       expect(await made.targets.get(mine.teamId, id)).toMatchObject({ offReason: 'blocked' });
       expect(bench.server.kindsOf(EMAIL)).toEqual(['open', 'open']);
-      expect(bench.server.mails.at(-1)!.subject).toContain('(Telegram) fail');
+      expect(bench.server.mails.at(-1)!.subject).toMatch(/messages to Chat -100 \(Telegram, .+\) fail/);
     });
 
     test('one that cannot be decrypted ends its message at once, with the reason', async () => {

@@ -95,6 +95,14 @@ describeEachDatabase('what waits for digests', (open) => {
     expect(bench.server.kindsOf(ADA)).toEqual(['escalation', 'digest']);
   });
 
+  test('what several groups told of one fact stands in a digest once', async () => {
+    await groupOf(['fault.high_cpu']);
+    await groupOf(['fault.high_cpu', 'fault.voltage']);
+    await facts.happen(facts.fault('open', routerId, 'high_cpu', 'warning'));
+    await bench.pass(HOUR);
+    expect(digests()).toEqual([expect.stringMatching(/1 event/)]);
+  });
+
   test('a digest that cannot be made does not keep the others waiting, and is made later', async () => {
     const people = [ada, await reader(BOB)];
     await groupOf(['*'], people);

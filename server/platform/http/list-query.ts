@@ -58,6 +58,13 @@ export function wordsFilter<Word extends string>(words: readonly Word[]) {
   return severalOf(z.enum(words.flatMap((word) => [word, `!${word}`] as const))).optional();
 }
 
+/** The same for words that are many, and more with each version: a text for clients. */
+export function knownFilter(words: readonly string[]) {
+  const known = new Set(words);
+  const word = textField(SEARCH_CHARS).refine((text) => known.has(text.replace(/^!/, '')), `must be one of ${words.join(', ')}`);
+  return severalOf(word).optional();
+}
+
 const NONE = 'none';
 
 /** A filter over ids. One behind `!` is unwanted; `none` is for records without one. */

@@ -95,7 +95,7 @@ export const SUBJECTS: readonly ThreadSubject[] = [
   { type: 'forward', forward: named('plc'), router: CORE, change: 'lost' },
   { type: 'config', router: CORE, site: MADRID, added: 12, removed: 3 },
   { type: 'agent_revoked', agent: named('a-madrid'), site: MADRID },
-  { type: 'delivery', channel: 'slack', address: 'https://hooks.slack.com/…/•••', reason: 'HTTP 404: no_service' },
+  { type: 'delivery', channel: 'slack', address: 'https://hooks.slack.com/…/•••', reason: 'gone', to: 'Ops room', group: 'On call' },
   { type: 'server', warning: 'contact_lost', detail: '', affected: 480, of: 512 },
   { type: 'server', warning: 'certificate', detail: 'It ends in 6 days.' },
   { type: 'storm', sites: 37, routers: 812, first: 'Depot Madrid' },

@@ -132,7 +132,7 @@ describe('a subject', () => {
     ['forward', 'plc (core-1): forward lost'],
     ['config', 'core-1 (Depot Madrid): configuration changed, 12 lines added, 3 removed'],
     ['agent_revoked', 'a-madrid (Depot Madrid): agent revoked'],
-    ['delivery', 'Team Northwind: messages to https://hooks.slack.com/…/••• (Slack) fail since 08:31'],
+    ['delivery', 'Team Northwind: messages to Ops room (Slack, https://hooks.slack.com/…/•••) fail since 08:31'],
     ['server', 'Signalbox server: contact lost with 480 of 512 agents at once since 08:31'],
     ['storm', '37 sites, 812 routers affected since 08:31'],
     ['several', '500 routers: 450 jobs failed, 50 jobs expired'],
@@ -164,6 +164,16 @@ describe('a subject', () => {
     ],
   ])('%j says what kind of news it is', (changes, expected) => {
     expect(read({ ...routerOffline(), ...changes })[0]).toBe(expected);
+  });
+
+  test('an address that fails names whose it is, why, and who hears of it', () => {
+    const view = viewOf(SUBJECTS.find(({ type }) => type === 'delivery')!);
+    expect(read(view).slice(2)).toEqual([
+      'The receiver says that this address is no longer in use.',
+      'The message was from the group On call.',
+      'Nothing more is sent there until somebody has confirmed the address again.',
+    ]);
+    expect(writeText(view, reader()).labels.reason).toBe('You get this because you are an administrator of the team Northwind.');
   });
 
   test('a message about the address asks for nothing else', () => {
@@ -468,7 +478,7 @@ test.each([
   ['es', 'web push', 'ntfy', 'Microsoft Teams'],
 ] as const)('a channel that fails is called as people of %s call it', (locale, ...names) => {
   for (const [index, channel] of ['web_push', 'ntfy', 'teams'].entries()) {
-    const view = viewOf({ type: 'delivery', channel, address: 'a•••', reason: '' });
+    const view = viewOf({ type: 'delivery', channel, address: 'a•••', reason: '', to: '', group: '' });
     expect(writeText(view, { locale, timeZone: 'UTC' }).subject).toContain(`(${names[index]})`);
   }
 });

@@ -22,6 +22,19 @@ export interface Addresses {
 }
 
 export type ChannelName = keyof Addresses;
+export const CHANNEL_NAMES = Object.keys({
+  email: true,
+  webhook: true,
+  slack: true,
+  teams: true,
+  telegram: true,
+  pagerduty: true,
+  ntfy: true,
+  gotify: true,
+  whatsapp: true,
+  sms: true,
+  web_push: true,
+} satisfies Record<ChannelName, true>) as ChannelName[];
 export type AddressOf<N extends ChannelName> = Addresses[N];
 /** An address with the name of its channel. */
 export type Address = { [N in ChannelName]: { channel: N } & Addresses[N] }[ChannelName];

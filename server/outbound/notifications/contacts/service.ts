@@ -210,6 +210,13 @@ export class ContactsService {
     });
   }
 
+  /** Whether the address is proved, and this was a code for it. */
+  async isProvedBy(owner: Owner, contactId: string, code: string): Promise<boolean> {
+    const { contacts } = await this.person(owner);
+    const contact = contacts.find(({ id, verifiedAt, offReason }) => id === contactId && verifiedAt !== null && offReason === null);
+    return contact !== undefined && this.#deps.proofs.wasFor({ ...owner, ownerId: contactId }, contact.addressKey, code);
+  }
+
   /** @throws AppError `invalid` for an unknown time zone, half of the quiet hours, or a default channel without an address */
   async change(owner: Owner, change: SettingsChange): Promise<Person> {
     const { timeZone, quiet, defaultChannel } = change;

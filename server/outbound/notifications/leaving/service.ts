@@ -22,7 +22,7 @@ export class MessageVisits {
   }
 
   /** @param scope what the form says; undefined for one-click unsubscribing by the mail program (RFC 8058), which leaves the group */
-  async unsubscribe(token: string, scope: string | undefined): Promise<Page> {
+  async unsubscribe(token: string, scope: OptoutScope | undefined): Promise<Page> {
     const link = this.#links.read(token);
     if (!link) return uselessPage();
     const { teamId, userId, groupId, topicIds } = link;
@@ -45,8 +45,9 @@ export class MessageVisits {
       await this.#contacts.verify(link, link.contactId, link.code);
       return confirmedPage();
     } catch (error) {
-      if (error instanceof AppError && (error.code === 'invalid' || error.code === 'not_found')) return uselessPage();
-      throw error;
+      if (!(error instanceof AppError) || (error.code !== 'invalid' && error.code !== 'not_found')) throw error;
+      // Pressed twice, or opened again: what it was for is done.
+      return (await this.#contacts.isProvedBy(link, link.contactId, link.code)) ? confirmedPage() : uselessPage();
     }
   }
 }

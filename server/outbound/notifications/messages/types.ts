@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { ShareLimits } from '../../../../runtime/fair-shares.ts';
 import type { MessageAttemptsTable, MessagesTable } from '../../../platform/storage/schema-notices.ts';
+import { OFF_REASONS, SEND_ERRORS } from '../channels/types.ts';
 
 export type MessageRow = Selectable<MessagesTable>;
 export type AttemptRow = Selectable<MessageAttemptsTable>;
@@ -116,3 +117,19 @@ export const DEFAULT_SENDER_RULES: SenderRules = {
   stopWithinMs: 3000,
   pauseMs: 5 * 60_000,
 };
+
+/** Every reason that a message can have. */
+export const MESSAGE_REASONS = [
+  ...new Set<string>([
+    ...WITHHELD_REASONS,
+    QUIET_HOURS,
+    FALLBACK,
+    PROVIDER_WAIT,
+    EXPIRED,
+    // Of its thread.
+    'in_other_thread',
+    'flapping',
+    ...OFF_REASONS,
+    ...SEND_ERRORS,
+  ]),
+];

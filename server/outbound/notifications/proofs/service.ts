@@ -5,7 +5,7 @@ import { newId, newSecret } from '../../../platform/core/ids.ts';
 import type { Storage, Tx } from '../../../platform/storage/db.ts';
 import { removeInBatches } from '../../../platform/core/removal-batches.ts';
 import type { Secrets } from '../../../platform/storage/secrets.ts';
-import { deleteProofsBefore, endProofs, insertProof, lockTeam, selectSendings, takeTry } from './store.ts';
+import { deleteProofsBefore, endProofs, insertProof, lockTeam, selectProofs, selectSendings, takeTry } from './store.ts';
 import { PROOF } from './types.ts';
 import type { ProofOf, ProofOwner } from './types.ts';
 
@@ -67,6 +67,12 @@ export class AddressProofs {
       return undefined;
     });
     if (refusal !== undefined) throw invalidField('code', refusal);
+  }
+
+  /** Whether the code was sent to this address in the last days: it may have been used. */
+  async wasFor(owner: ProofOwner, addressKey: string, code: string): Promise<boolean> {
+    const sent = await selectProofs(this.#deps.storage.db, owner, addressKey);
+    return sent.some(({ id, codeHash }) => this.#hashes(id, code).some((hash) => isSame(hash, codeHash)));
   }
 
   /** Deletes old codes. */

@@ -58,6 +58,21 @@ export async function selectSendings(
   return rows.map((row) => row.sent_at).toReversed();
 }
 
+/** Codes of an owner for an address, the newest ones, also those that have ended. */
+export async function selectProofs(db: DbOrTx, owner: ProofOwner, addressKey: string): Promise<{ id: string; codeHash: string }[]> {
+  return db
+    .selectFrom('address_proofs')
+    .select(['id', 'code_hash as codeHash'])
+    .where(isOf(owner))
+    .where('address_key', '=', addressKey)
+    .orderBy('sent_at', 'desc')
+    .limit(MOST_PROOFS)
+    .execute();
+}
+
+/** More are not sent to an address in the days in which they are kept. */
+const MOST_PROOFS = 50;
+
 /** Counts a try of the owner's open code. Undefined when there is none, or its tries are used up. */
 export async function takeTry(
   db: DbOrTx,

@@ -1,3 +1,4 @@
+import type { OffReason } from '../channels/types.ts';
 import type { CauseWords } from '../../../platform/notices/causes.ts';
 import type { PlainChannel } from './channel-names.ts';
 import type { Moment } from './times.ts';
@@ -26,6 +27,8 @@ export interface Catalogue {
     reason(team: string): string;
     /** Somebody who is to prove an address is in no group yet. */
     reasonOfProof: string;
+    /** What only administrators hear; no group need name them. */
+    reasonOfAdmin(team: string): string;
   };
 
   /** States. */
@@ -48,6 +51,11 @@ export interface Catalogue {
   linesChanged(added: number, removed: number): string;
   agentRevoked: string;
   deliveryFails(address: string, channel: string): string;
+  /** Why an address is switched off. */
+  offReasons: Record<OffReason, string>;
+  /** The group whose message it was. */
+  deliveryOf(group: string): string;
+  untilProved: string;
   channels: Record<PlainChannel, string>;
   server: Record<Exclude<Subject<'server'>['warning'], 'contact_lost'>, string>;
   contactLost(affected: number, of: number): string;

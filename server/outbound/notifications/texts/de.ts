@@ -31,6 +31,7 @@ export const de: Catalogue = {
   labels: {
     open: 'In Signalbox öffnen',
     confirm: 'Adresse bestätigen',
+    reasonOfAdmin: (team) => `Sie erhalten diese Nachricht, weil Sie das Team ${team} verwalten.`,
     reasonOfProof: 'Sie erhalten diese Nachricht, weil jemand diese Adresse in Signalbox eingetragen hat.',
     acknowledge: 'Ich kümmere mich darum',
     unsubscribe: 'Abbestellen',
@@ -95,6 +96,16 @@ export const de: Catalogue = {
   linesChanged: (added, removed) => `${count(added, { one: 'Zeile', other: 'Zeilen' })} hinzugefügt, ${number(removed)} entfernt`,
   agentRevoked: 'Agent gesperrt',
   deliveryFails: (address, channel) => `Nachrichten an ${address} (${channel}) kommen nicht an`,
+  offReasons: {
+    bounced: 'Das Postfach gibt es nicht.',
+    gone: 'Der Empfänger sagt, dass diese Adresse nicht mehr benutzt wird.',
+    blocked: 'Der Empfänger hat diese Nachrichten gesperrt.',
+    unsubscribed: 'Der Empfänger hat sich abgemeldet.',
+    no_account: 'Unter dieser Nummer kommt nichts an.',
+    key_refused: 'Der Empfänger lehnt den Schlüssel dieses Servers ab.',
+  },
+  deliveryOf: (group) => `Die Nachricht kam von der Gruppe ${group}.`,
+  untilProved: 'Dorthin geht nichts mehr, bis jemand die Adresse neu bestätigt hat.',
   channels: { email: 'E-Mail', webhook: 'Webhook', web_push: 'Web-Push' },
   server: { certificate: 'das TLS-Zertifikat braucht Aufmerksamkeit', disk: 'der Speicherplatz wird knapp' },
   contactLost: (affected, of) =>

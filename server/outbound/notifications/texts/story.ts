@@ -1,6 +1,8 @@
 import { channelWord } from './channel-names.ts';
 import { sayCauses } from '../../../platform/notices/causes.ts';
 import type { Cause } from '../../../platform/notices/causes.ts';
+import { OFF_REASONS } from '../channels/types.ts';
+import type { OffReason } from '../channels/types.ts';
 import type { Catalogue } from './catalogue.ts';
 import { cleanDetail, cleanName } from './clean.ts';
 import { durationOf } from './times.ts';
@@ -41,10 +43,8 @@ export function storyOf(view: ThreadView, words: Catalogue): Story {
       return { ...stateOf(null, severalState(subject, words)), time: 'event' };
     case 'server':
       return serverStory(subject, words);
-    case 'delivery': {
-      const fails = words.deliveryFails(cleanName(subject.address), cleanName(channelWord(subject.channel, words.channels)));
-      return { ...stateOf(words.thisTeam(cleanName(view.team)), fails), lines: given(subject.reason) };
-    }
+    case 'delivery':
+      return deliveryStory(subject, view.team, words);
     case 'jobs':
     case 'campaign':
     case 'forward':
@@ -101,6 +101,19 @@ function serverStory(subject: Of<'server'>, words: Catalogue): Story {
   if (warning !== 'contact_lost') return { ...stateOf(words.thisServer, words.server[warning]), lines: given(causeOf(subject, words)) };
   const lines = [words.contactLostReason, ...given(detail)];
   return { ...stateOf(words.thisServer, words.contactLost(affected ?? 0, of ?? 0)), lines };
+}
+
+function deliveryStory({ channel, address, reason, to, group }: Of<'delivery'>, team: string, words: Catalogue): Story {
+  const [name, shown] = [cleanName(to), cleanName(address)];
+  const by = cleanName(channelWord(channel, words.channels));
+  const fails = to === '' || name === shown ? words.deliveryFails(shown, by) : words.deliveryFails(name, `${by}, ${shown}`);
+  const why = isOffReason(reason) ? [words.offReasons[reason]] : given(reason);
+  const of = group === '' ? [] : [words.deliveryOf(cleanName(group))];
+  return { ...stateOf(words.thisTeam(cleanName(team)), fails), lines: [...why, ...of, words.untilProved] };
+}
+
+function isOffReason(reason: string): reason is OffReason {
+  return OFF_REASONS.some((known) => known === reason);
 }
 
 function eventStory(subject: Of<'jobs' | 'campaign' | 'forward' | 'config' | 'agent_revoked'>, words: Catalogue): Story {

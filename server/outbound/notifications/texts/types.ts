@@ -48,8 +48,11 @@ export type ThreadSubject =
   /** The configuration differs from the backup before: lines added and removed. */
   | { type: 'config'; router: Named; site: Named | null; added: number; removed: number }
   | { type: 'agent_revoked'; agent: Named; site: Named | null }
-  /** Messages to this address fail. `address` is masked: it may be a secret. */
-  | { type: 'delivery'; channel: string; address: string; reason: string }
+  /**
+   * Messages to this address fail. `address` is masked: it may be a secret. `to`: the target's name or the person's email, and `group`, whose
+   * message it was; empty in facts of older versions.
+   */
+  | { type: 'delivery'; channel: string; address: string; reason: string; to: string; group: string }
   | {
       type: 'server';
       warning: 'certificate' | 'disk' | 'contact_lost';

@@ -35,9 +35,14 @@ export function writeText(view: ThreadView, reader: Reader): Text {
       open: view.subject.type === 'proof' && view.subject.code === null ? words.labels.confirm : words.labels.open,
       acknowledge: words.labels.acknowledge,
       unsubscribe: words.labels.unsubscribe,
-      reason: view.subject.type === 'proof' ? words.labels.reasonOfProof : words.labels.reason(cleanName(view.team)),
+      reason: reasonOf(view, words),
     },
   };
+}
+
+function reasonOf({ subject, team }: ThreadView, { labels }: Catalogue): string {
+  if (subject.type === 'proof') return labels.reasonOfProof;
+  return subject.type === 'delivery' ? labels.reasonOfAdmin(cleanName(team)) : labels.reason(cleanName(team));
 }
 
 function zonesOf({ siteTimeZone, at }: ThreadView, { locale, timeZone }: Reader): Zones {

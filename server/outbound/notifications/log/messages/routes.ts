@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { readAmong, textsFilter, wordsFilter } from '../../../../platform/http/list-query.ts';
+import { knownFilter, readAmong, wordsFilter } from '../../../../platform/http/list-query.ts';
 import type { App } from '../../../../platform/http/app.ts';
 import { principalOf } from '../../../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../../../../platform/http/envelope.ts';
 import { pathId, uuidField } from '../../../../platform/http/fields.ts';
 import { linkNext, pageQuery, readPage } from '../../../../platform/http/pagination.ts';
 import { recordListRoute } from '../../../../platform/http/record-list.ts';
-import { MESSAGE_STATES } from '../../messages/types.ts';
+import { CHANNEL_NAMES } from '../../channels/types.ts';
+import { MESSAGE_REASONS, MESSAGE_STATES } from '../../messages/types.ts';
 import type { DeliveryLog } from '../service.ts';
 import { shownZone } from '../shown-zone.ts';
 import type { LoggedMessage } from '../types.ts';
@@ -100,9 +101,9 @@ export function logRoutes(app: App, { deliveryLog }: LogRoutesDeps): void {
     filters: {
       recipient: uuidField.optional().describe('Id of a person or of a notification target'),
       state: wordsFilter(MESSAGE_STATES),
-      reason: textsFilter.describe('`muted`, `over_before_told`, `unverified` …'),
+      reason: knownFilter(MESSAGE_REASONS).describe('docs/notifications.md'),
       group_id: uuidField.optional().describe('Of this group'),
-      channel: textsFilter.describe('`email`, `slack` …'),
+      channel: knownFilter(CHANNEL_NAMES),
       time_zone: shownZone,
     },
     find: ({ caller, filter, given, page, wantsTotal }) => {

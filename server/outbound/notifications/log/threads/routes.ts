@@ -3,8 +3,9 @@ import type { App } from '../../../../platform/http/app.ts';
 import { principalOf } from '../../../../platform/http/authentication.ts';
 import { commonErrors, dateTime, envelope, success, toDateTime, toDateTimeOrNull } from '../../../../platform/http/envelope.ts';
 import { pathId, uuidField } from '../../../../platform/http/fields.ts';
-import { readAmong, textsFilter } from '../../../../platform/http/list-query.ts';
+import { knownFilter, readAmong } from '../../../../platform/http/list-query.ts';
 import { recordListRoute } from '../../../../platform/http/record-list.ts';
+import { THREAD_KINDS } from '../../threads/kinds.ts';
 import { MOST_ITEMS } from '../service.ts';
 import type { DeliveryLog } from '../service.ts';
 import { shownZone } from '../shown-zone.ts';
@@ -126,7 +127,7 @@ export function threadRoutes(app: App, { deliveryLog }: ThreadRoutesDeps): void 
       group_id: uuidField.optional().describe('Threads of this group'),
       site_id: uuidField.optional().describe('Threads that are about this site or one of its routers'),
       parent_id: uuidField.optional().describe('Threads that this one stands for'),
-      kind: textsFilter.describe('`fault.wan_down`, `job.failed`, `site`, `storm` …'),
+      kind: knownFilter(THREAD_KINDS),
       time_zone: shownZone,
     },
     find: ({ teamId, filter, given, page, wantsTotal }) => {

@@ -8,7 +8,7 @@ import { EXPIRES_AFTER_MS } from '../schedule.ts';
 import { FALLBACK, HELD_BACK } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 import { readBudget } from '../writing/budget.ts';
-import { insertMessages, selectWays } from './store.ts';
+import { insertMessages, selectAddressee, selectWays } from './store.ts';
 import type { Settlement } from './store.ts';
 
 /** What an answer means beyond its message. */
@@ -76,7 +76,7 @@ async function switchOff(
     version: now,
     groupId: message.group_id,
     at: now,
-    data: { channel, address: address ?? '', reason },
+    data: { channel, address: address ?? '', reason, ...(await selectAddressee(tx, message)) },
   } as const;
   await insertNotices(tx, [notice], now);
 }

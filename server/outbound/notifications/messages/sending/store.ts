@@ -282,6 +282,28 @@ export async function selectWays(db: DbOrTx, message: MessageRow): Promise<{ cha
     .execute();
 }
 
+/** Names of whom a message is for, and of the group that sends it; empty for what is gone. */
+export async function selectAddressee(db: DbOrTx, message: MessageRow): Promise<{ to: string; group: string }> {
+  const { team_id: teamId, group_id: groupId, recipient_id: id } = message;
+  const group = await db
+    .selectFrom('notification_groups')
+    .select('name')
+    .where('team_id', '=', teamId)
+    .where('id', '=', groupId)
+    .executeTakeFirst();
+  const to =
+    message.recipient_type === 'target'
+      ? await db.selectFrom('notification_targets').select('name').where('team_id', '=', teamId).where('id', '=', id).executeTakeFirst()
+      : await db
+          .selectFrom('members')
+          .innerJoin('users', 'users.id', 'members.user_id')
+          .select('users.email as name')
+          .where('members.team_id', '=', teamId)
+          .where('members.user_id', '=', id)
+          .executeTakeFirst();
+  return { to: to?.name ?? '', group: group?.name ?? '' };
+}
+
 /** Messages that a person did not get by this channel because there were too many, since the last one that said how many. */
 export async function countHeldBack(db: DbOrTx, message: MessageRow): Promise<number> {
   const ofPerson = () =>

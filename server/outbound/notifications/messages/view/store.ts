@@ -106,7 +106,7 @@ function placeName({ group_id: groupId, site_id: siteId, agent_id: agentId }: Th
   return `${groupId} ${placeKey({ siteId, agentId }, kind) ?? ''}`;
 }
 
-/** The first threads of each digest, in the order in which they began, and how many there are. */
+/** The first threads of each digest, in the order in which they began, and how many there are. What several groups told is there once. */
 export async function selectDigestedThreads(
   db: DbOrTx,
   teamId: string,
@@ -122,11 +122,12 @@ export async function selectDigestedThreads(
             messages
               .selectFrom('messages')
               .innerJoin('threads', 'threads.id', 'messages.thread_id')
-              .select(['messages.digest_id', 'messages.thread_id', 'threads.first_at'])
-              .distinct()
+              .select(['messages.digest_id', 'threads.first_at'])
+              .select((e) => e.fn.min('messages.thread_id').as('thread_id'))
               .where('messages.team_id', '=', teamId)
               .where('messages.digest_id', 'in', chunk)
               .where('threads.team_id', '=', teamId)
+              .groupBy(['messages.digest_id', 'threads.key', 'threads.first_at'])
               .as('told'),
           )
           .select(['digest_id', 'thread_id'])

@@ -93,7 +93,14 @@ function ownSubject(facts: Facts): ThreadSubject {
   if (word === 'server')
     return { type: 'server', warning: id === 'disk' ? 'disk' : 'certificate', detail: text(data['detail']), causes: causesOf(data) };
   if (word === 'delivery')
-    return { type: 'delivery', channel: text(data['channel']), address: text(data['address']), reason: text(data['reason']) };
+    return {
+      type: 'delivery',
+      channel: text(data['channel']),
+      address: text(data['address']),
+      reason: text(data['reason']),
+      to: text(data['to']),
+      group: text(data['group']),
+    };
   const router = routerOf(facts, thread.router_id) ?? unnamed(thread.router_id);
   const site = siteOf(facts, thread.site_id);
   if (thread.key.endsWith(':jobs')) {
