@@ -23,8 +23,8 @@ export function App({ session }: { session: Session }) {
     open(session).then(setOpened, setFailure);
   }, [session]);
   const other = useSyncExternalStore(session.tokens.subscribe, () => session.tokens.other);
+  const denial = useSyncExternalStore(session.tokens.subscribe, () => session.tokens.denial) ?? denialOf(failure);
   if (other !== undefined) return <SomebodyElse who={other} />;
-  const denial = denialOf(failure);
   if (denial !== undefined) return <NotSignedIn why={denial} />;
   if (failure !== undefined) return <Failed reason={failure} />;
   if (!opened)

@@ -6,7 +6,7 @@ import './look/frame.css';
 import './look/parts.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { Session } from './session/session.ts';
+import { Session, tellSignedOut } from './session/session.ts';
 import { SignedOut } from './session/signed-out.tsx';
 import { followTheme } from './look/theme.ts';
 import { NeedsHttps } from './session/needs-https.tsx';
@@ -18,6 +18,7 @@ import { Look, nonce } from './look/look.tsx';
 followTheme();
 const root = createRoot(document.getElementById('root')!);
 // Without it there is no PKCE, no clipboard and no locks: better one clear sentence than pages that fail one by one.
-if (window.isSecureContext)
-  root.render(<Look>{location.pathname === '/signed-out' ? <SignedOut /> : <App session={new Session()} />}</Look>);
+const isSignedOut = location.pathname === '/signed-out';
+if (isSignedOut) tellSignedOut();
+if (window.isSecureContext) root.render(<Look>{isSignedOut ? <SignedOut /> : <App session={new Session()} />}</Look>);
 else root.render(<NeedsHttps />);

@@ -79,13 +79,14 @@ export class Fleet {
   private constructor(api: ApiClient, { me, preferences }: { me: Me; preferences: Preferences }, session: Session) {
     this.api = api;
     this.rails = new RailsStore(api, this.routers, isInSight);
-    this.who = new Who(api, me);
+    this.who = new Who(api, me, () => void session.tokens.check().catch(() => undefined));
     this.preferences = preferences;
     this.live = new Live({
       holder: holderOf(me),
       token: () => session.token(),
       onEvents: (events) => this.#onEvents(events),
       onOpen: () => this.#onOpen(),
+      onRefused: () => void this.who.readAgain(),
     });
     session.tokens.subscribe(() => (session.tokens.other === undefined ? undefined : this.who.end()));
     setInterval(() => this.#poll(), POLL_MS);

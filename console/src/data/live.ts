@@ -26,6 +26,8 @@ interface Deps {
   onEvents: (events: readonly StreamEvent[]) => void;
   /** The stream is open: what failed to be read before may be read now. */
   onOpen: () => void;
+  /** The control plane refuses the stream. */
+  onRefused: () => void;
 }
 
 /**
@@ -172,7 +174,10 @@ export class Live {
   #take(news: News): void {
     this.#silentLooks = 0;
     if (news.kind === 'open') return this.#deps.onOpen();
-    if (news.kind === 'refused') return this.#change({ kind: 'refused', message: news.message });
+    if (news.kind === 'refused') {
+      this.#change({ kind: 'refused', message: news.message });
+      return this.#deps.onRefused();
+    }
     this.#position = news.position;
     if (news.events.length > 0) this.#deps.onEvents(news.events);
     this.#change({ kind: 'live', newsAt: news.at });

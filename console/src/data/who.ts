@@ -25,11 +25,14 @@ export class Who {
   #isRefused = false;
   #isOver = false;
   readonly #api: Pick<ApiClient, 'call'>;
+  readonly #onRefused: () => void;
   readonly #listeners = new Set<() => void>();
 
-  constructor(api: Pick<ApiClient, 'call'>, me: Me) {
+  /** @param onRefused the session may be over */
+  constructor(api: Pick<ApiClient, 'call'>, me: Me, onRefused: () => void) {
     this.#api = api;
     this.#me = me;
+    this.#onRefused = onRefused;
   }
 
   get me(): Me {
@@ -90,7 +93,7 @@ export class Who {
 
   #readLater(error: unknown): void {
     this.#isRefused = isRefusal(error);
-    if (this.#isRefused) return;
+    if (this.#isRefused) return this.#onRefused();
     this.#again = setTimeout(() => void this.readAgain(), this.#againMs);
     this.#againMs = Math.min(2 * this.#againMs, LONGEST_AGAIN_MS);
   }

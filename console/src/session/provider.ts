@@ -1,4 +1,5 @@
 import { ErrorResponse, InMemoryWebStorage, UserManager, WebStorageStateStore } from 'oidc-client-ts';
+import { ProblemError } from '../../../client/browser.ts';
 import type { INavigator, IWindow, NavigateResponse } from 'oidc-client-ts';
 
 /** A renewal on the provider's own cookie follows redirects to this address, which is never shown. */
@@ -17,8 +18,12 @@ const byFetch: INavigator = {
   callback: async () => undefined,
 };
 
-/** Why the person was not signed in: they pressed Cancel, or are in no team any more. Undefined for any other failure. */
+/**
+ * Why the person was not signed in: they pressed Cancel, are in no team any more, or the control plane does not take the token that it has just
+ * given. Undefined for any other failure.
+ */
 export function denialOf(reason: unknown): string | undefined {
+  if (reason instanceof ProblemError && reason.status === 401) return reason.message;
   return reason instanceof ErrorResponse && reason.error === 'access_denied' ? (reason.error_description ?? '') : undefined;
 }
 

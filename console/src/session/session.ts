@@ -2,13 +2,18 @@ import { ErrorResponse } from 'oidc-client-ts';
 import type { User, UserManager } from 'oidc-client-ts';
 import { ApiClient } from '../../../client/browser.ts';
 import type { Me } from '../../../client/browser.ts';
-import { createManager } from './provider.ts';
+import { createManager, denialOf } from './provider.ts';
 import { Tokens, holderOf } from './tokens.ts';
 
 /** The provider's words for: ask the person. */
 const ASK = new Set(['login_required', 'consent_required', 'interaction_required', 'account_selection_required']);
-/** Tabs tell each other who signed in. */
+/** Tabs tell each other who signed in, or that nobody is. */
 const CHANNEL = 'signalbox-session';
+
+/** For the page on which signing out ends: the other tabs ask for themselves, and leave for the sign-in page. */
+export function tellSignedOut(): void {
+  new BroadcastChannel(CHANNEL).postMessage('');
+}
 
 interface Return {
   /** Where the person was, or wanted to go. */
@@ -23,6 +28,7 @@ export class Session {
   readonly tokens = new Tokens({
     renew: () => this.#renewed(),
     whoIs: async (token) => (await new ApiClient({ server: location.origin, key: async () => token }).call('whoAmI', {})).data,
+    denialOf,
     leave: () => this.signIn(),
   });
 

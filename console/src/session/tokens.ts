@@ -22,6 +22,8 @@ interface Deps {
   renew: () => Promise<Token | undefined>;
   /** Whose token it is, as the control plane says. */
   whoIs: (token: string) => Promise<Me>;
+  /** Why nobody may sign in, from a rejection of `renew` or `whoIs`; undefined for any other. */
+  denialOf: (reason: unknown) => string | undefined;
   /** Leaves for the sign-in page. */
   leave: () => Promise<void>;
 }
@@ -37,6 +39,7 @@ export class Tokens {
   #token: Token | undefined;
   #holder: string | undefined;
   #other: Me | undefined;
+  #denial: string | undefined;
   #renewing: Promise<string> | undefined;
 
   constructor(deps: Deps) {
@@ -46,6 +49,11 @@ export class Tokens {
   /** Who has the browser's session now, when it is no longer the one whose records this tab shows. */
   get other(): Me | undefined {
     return this.#other;
+  }
+
+  /** Why there is no session any more, and none to be had by signing in; undefined while there is one. */
+  get denial(): string | undefined {
+    return this.#denial;
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -74,13 +82,23 @@ export class Tokens {
    * one's, the promise stays open, and `other` says whose.
    */
   async get(): Promise<string> {
-    if (this.#other) return NEVER;
+    if (this.#other || this.#denial !== undefined) return NEVER;
     if (this.#token && (this.#token.expires_in ?? 0) > LEAST_LEFT_S) return this.#token.access_token;
     this.#renewing ??= this.#renew().finally(() => (this.#renewing = undefined));
     return this.#renewing;
   }
 
   async #renew(): Promise<string> {
+    try {
+      return await this.#ask();
+    } catch (error) {
+      this.#denial = this.#deps.denialOf(error);
+      if (this.#denial === undefined) throw error;
+      return this.#end();
+    }
+  }
+
+  async #ask(): Promise<string> {
     const token = await this.#deps.renew();
     if (!token) {
       await this.#deps.leave();
@@ -89,10 +107,14 @@ export class Tokens {
     const who = this.#holder === undefined ? undefined : await this.#deps.whoIs(token.access_token);
     if (who !== undefined && holderOf(who) !== this.#holder) {
       this.#other = who;
-      for (const listener of this.#listeners) listener();
-      return NEVER;
+      return this.#end();
     }
     this.#token = token;
     return token.access_token;
+  }
+
+  #end(): Promise<never> {
+    for (const listener of this.#listeners) listener();
+    return NEVER;
   }
 }

@@ -407,6 +407,24 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByRole('link', { name: 'Sign in again' }).click();
       await page.getByLabel('Email address').waitFor();
     });
+
+    it('signs out every tab of the browser', async () => {
+      await visit.signIn('viewer', '/sites');
+      const other = await visit.newTab('/me');
+      await other.locator('main').getByRole('button', { name: 'Sign out' }).click();
+      await other.getByRole('button', { name: 'Sign out' }).click();
+      await other.getByRole('heading', { name: 'You are signed out' }).waitFor();
+      await page.getByLabel('Email address').waitFor();
+    });
+
+    it('leads to the sign-in from an open page when the session is over', async () => {
+      const id = await addUser(world, 'ida@example.org', 'viewer');
+      await visit.signInAs('ida@example.org', '/sites');
+      await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+      expect((await world.caller.call('DELETE', `/api/members/${id}`)).status).toBe(204);
+      await page.getByLabel('Email address').waitFor();
+      visit.forgiveFailedRequests();
+    });
   });
 
   it.each([

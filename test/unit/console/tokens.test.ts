@@ -11,11 +11,13 @@ describe('the access tokens of a tab', () => {
   let secondsLeft: number;
   let renewals: number;
   let isAnswering: boolean;
+  const denied = new Error('denied');
+  let denial: Error | undefined;
   const leave = vi.fn<() => Promise<void>>(async () => undefined);
 
   beforeEach(() => {
     signedIn = me('ada', 'north');
-    [secondsLeft, renewals, isAnswering] = [30, 0, true];
+    [secondsLeft, renewals, isAnswering, denial] = [30, 0, true, undefined];
     leave.mockClear();
     tokens = new Tokens({
       renew: async () => {
@@ -23,10 +25,11 @@ describe('the access tokens of a tab', () => {
         return signedIn && { access_token: `${signedIn.id} ${signedIn.team.id}`, expires_in: secondsLeft };
       },
       whoIs: async (token) => {
-        if (!isAnswering) throw new Error('no answer');
+        if (!isAnswering) throw denial ?? new Error('no answer');
         const [id, team] = token.split(' ');
         return me(id!, team!);
       },
+      denialOf: (reason) => (reason === denied ? 'you are in no team' : undefined),
       leave,
     });
     tokens.hold(me('ada', 'north'));
@@ -66,6 +69,19 @@ describe('the access tokens of a tab', () => {
     await expect(tokens.get()).rejects.toThrow('no answer');
     isAnswering = true;
     expect(await next()).toBe('ada north');
+  });
+
+  it('end when signing in is denied, and it is said why', async () => {
+    const told = vi.fn<() => void>();
+    tokens.subscribe(told);
+    await next();
+    [isAnswering, denial] = [false, denied];
+    void tokens.check();
+    await vi.waitFor(() => expect(tokens.denial).toBe('you are in no team'));
+    expect(told).toHaveBeenCalledOnce();
+    isAnswering = true;
+    expect([await next(), renewals]).toEqual(['none', 2]);
+    expect(leave).not.toHaveBeenCalled();
   });
 
   it('are looked at before they end when somebody asks for it', async () => {

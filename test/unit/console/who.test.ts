@@ -15,8 +15,8 @@ function start(role: Me['role']): { who: Who; answers: PromiseWithResolvers<{ da
       return answer.promise;
     },
   } as unknown as Pick<ApiClient, 'call'>;
-  const who = new Who(api, me(role));
   const told: string[] = [];
+  const who = new Who(api, me(role), () => told.push('refused'));
   who.subscribe(() => told.push(who.me.role));
   return { who, answers, told };
 }
@@ -91,7 +91,7 @@ it.each([
     await vi.advanceTimersByTimeAsync(2000);
     answers[2]!.resolve({ data: me('viewer') });
     await vi.advanceTimersByTimeAsync(600_000);
-    expect([told, answers.length, who.isRefused]).toEqual([['viewer'], 3, false]);
+    expect([told, answers.length, who.isRefused]).toEqual([['refused', 'viewer'], 3, false]);
   } finally {
     vi.useRealTimers();
   }
