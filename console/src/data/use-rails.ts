@@ -24,7 +24,8 @@ export function useManyRails(routers: readonly Router[], now: number): Rails | u
   const ids = routers.map(({ id }) => id).join();
   const subscribe = useCallback(
     (listener: () => void) => {
-      const leaves = ids.split(',').map((id) => rails.subscribe(id, listener));
+      // Without routers, it is no list of one id.
+      const leaves = ids === '' ? [] : ids.split(',').map((id) => rails.subscribe(id, listener));
       return () => leaves.forEach((leave) => leave());
     },
     [rails, ids],

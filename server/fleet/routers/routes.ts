@@ -140,6 +140,7 @@ export function presentRouter(
   const state = states.of(record.id);
   const presence = routers.presence.get(record.id);
   const uptime = routers.presence.uptimeSeconds(record.id);
+  const seenAt = lastSeen(presence.lastSeenAt, state);
   return {
     id: record.id,
     identity: record.identity,
@@ -148,12 +149,12 @@ export function presentRouter(
     software_id: record.software_id,
     has_pulse: routers.presence.isAnswering(record.id),
     uptime: uptime === null ? null : formatDuration(uptime),
-    last_seen: formatAgo(presence.lastSeenAt, now()),
+    last_seen: formatAgo(seenAt, now()),
     last_seen_from: presence.lastSeenFrom,
     hardware_board: record.hardware_board === 1,
     model: record.model,
     board_name: record.board_name,
-    last_seen_at: toDateTimeOrNull(presence.lastSeenAt),
+    last_seen_at: toDateTimeOrNull(seenAt),
     created_at: toDateTime(record.created_at),
     site_id: record.site_id,
     agent_id: record.agent_id,
@@ -164,6 +165,11 @@ export function presentRouter(
     agent_name: agentNames.get(record.agent_id) ?? null,
     terminal_levels: levelsOf(record),
   };
+}
+
+/** An agent believes in a router that is silent for a minute or two: what it said meanwhile was no answer. */
+function lastSeen(at: number | null, state: { state: string; since: number } | undefined): number | null {
+  return at !== null && state?.state === 'not_answering' ? Math.min(at, state.since) : at;
 }
 
 function levelsOf({ terminal_levels: levels }: RouterRecord): TerminalLevel[] | null {

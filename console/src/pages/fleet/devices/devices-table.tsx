@@ -36,7 +36,8 @@ export function DevicesTable({ label, query, empty, isOfTeam = false }: Props) {
         label={label}
         columns={columns}
         list={list}
-        keyOf={({ mac_address: mac, site_id: site }) => `${mac} ${site}`}
+        // The same device may be behind several routers without a site.
+        keyOf={({ mac_address: mac, site_id: site, router_id: router }) => `${mac} ${site ?? router}`}
         empty={empty}
       />
       {named ? <NameDialog device={named} onClose={() => setNamed(undefined)} /> : null}

@@ -103,6 +103,7 @@ function Backups({ routerId, identity }: { routerId: string; identity: string })
           routerId={routerId}
           identity={identity}
           shared={shared}
+          isOldest={!hasMore && backup === records.at(-1)}
           isPicked={picked.includes(backup.id)}
           onPick={(isPicked) => setPicked(isPicked ? [...picked, backup.id].slice(-2) : picked.filter((id) => id !== backup.id))}
         />
@@ -122,11 +123,13 @@ interface TakenProps {
   identity: string;
   /** Short times that several of the list have. */
   shared: ReadonlySet<string>;
+  /** Of all that are kept. */
+  isOldest: boolean;
   isPicked: boolean;
   onPick: (isPicked: boolean) => void;
 }
 
-function Taken({ backup, routerId, identity, shared, isPicked, onPick }: TakenProps) {
+function Taken({ backup, routerId, identity, shared, isOldest, isPicked, onPick }: TakenProps) {
   const mayRead = useMay('operator');
   return (
     <div className="line backup">
@@ -144,7 +147,7 @@ function Taken({ backup, routerId, identity, shared, isPicked, onPick }: TakenPr
       </span>
       <span className="el">
         {backup.state === 'stored' && backup.error === null ? (
-          <span className={backup.changed === true ? 'b' : 'dim'}>{changedWords(backup)}</span>
+          <span className={backup.changed === true ? 'b' : 'dim'}>{changedWords(backup, isOldest)}</span>
         ) : (
           <WorkState work={WORKS[backup.state]} why={backup.error ?? words.state[backup.state]} />
         )}
@@ -164,9 +167,11 @@ function Taken({ backup, routerId, identity, shared, isPicked, onPick }: TakenPr
   );
 }
 
-function changedWords({ changed }: Backup): string {
-  if (changed === null) return words.change.unknown;
-  return changed ? words.change.changed : words.change.same;
+/** There may have been older ones, which are not kept any more; there may have been none. */
+function changedWords({ changed }: Backup, isOldest: boolean): string {
+  if (changed === true) return words.change.changed;
+  if (isOldest) return words.change.oldest;
+  return changed === null ? words.change.unknown : words.change.same;
 }
 
 function TakeDialog({ routerId, onClose }: { routerId: string; onClose: () => void }) {

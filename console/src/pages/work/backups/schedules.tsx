@@ -1,12 +1,11 @@
 import { useState } from 'react';
 import type { BackupSchedule } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { fill } from '../../../parts/fill.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
-import { Moment } from '../../../parts/moment.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { shownZone } from '../../../parts/times.ts';
@@ -37,10 +36,7 @@ export function Schedules({ siteId }: { siteId: string | null }) {
         <p className="schedule">
           {schedule.enabled ? (
             <>
-              {fill(schedule.next_at === null ? words.schedule.at : words.schedule.atAndNext, {
-                time: <b>{schedule.time}</b>,
-                next: <Moment at={schedule.next_at} />,
-              })}{' '}
+              {siteId === null ? words.schedule.at(schedule.time, schedule.time_zone) : <AtSite siteId={siteId} schedule={schedule} />}{' '}
               {words.schedule.keeps(schedule.keep)}
             </>
           ) : (
@@ -77,6 +73,12 @@ export function Schedules({ siteId }: { siteId: string | null }) {
       ) : null}
     </Section>
   );
+}
+
+/** By the clocks of the site, where it has a zone. */
+function AtSite({ siteId, schedule: { time, time_zone: zone } }: { siteId: string; schedule: BackupSchedule }) {
+  const { data: site } = useRecord('sites', 'getSite', { path: { site_id: siteId } });
+  return words.schedule.at(time, site?.time_zone ?? zone);
 }
 
 function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | undefined; onClose: () => void }) {

@@ -17,7 +17,7 @@ export const words = {
     pick: (time: string) => `Pick for a comparison: taken ${time}`,
   },
   state: { pending: 'still on the router', stored: '', lost: 'could not be fetched' } satisfies Record<Backup['state'], string>,
-  change: { unknown: 'stored', changed: 'changed since the one before', same: 'same as the one before' },
+  change: { unknown: 'stored', oldest: 'the oldest one', changed: 'changed since the one before', same: 'same as the one before' },
   files: { binary: 'binary', export: 'export', export_after: 'export after' } satisfies Record<Backup['parts'][number]['part'], string>,
   file: { failed: (file: string) => `Not read, try again: ${file}`, digest: (sha256: string) => `SHA-256 ${sha256}` },
   dialog: {
@@ -68,8 +68,7 @@ export const words = {
     title: 'Every night',
     change: 'Change',
     set: 'Set a time for all routers',
-    at: 'Exported every night at {time} by the clocks of its site.',
-    atAndNext: 'Exported every night at {time} by the clocks of its site. Here it is {next} then.',
+    at: (time: string, zone: string) => `Exported every night at ${time}, time of ${zone}.`,
     keeps: (count: number) => `The newest ${count} are kept.`,
     isOff: 'Its schedule is switched off.',
     ofSite: 'This schedule is that of its site.',
