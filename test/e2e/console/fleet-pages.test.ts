@@ -136,6 +136,41 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     },
   );
 
+  it('lists a device that is behind two routers without a site once for each, and nothing else once it is filtered', async () => {
+    const at = new Date().toISOString();
+    const device = (mac: string, routerId: string, hostname: string) => ({
+      ...{ mac_address: mac, hostname, router_id: routerId, site_id: null, alias: null, manufacturer: null, locally_administered: false },
+      ...{ current_ip: null, first_seen_at: at, last_seen_at: at },
+    });
+    const [first, second] = await world.routerIds();
+    const both = [first, second].map((id) => device('02:00:00:00:00:01', id!, 'samsung-tv'));
+    const all = [device('02:00:00:00:00:02', first!, 'printer'), ...both, device('02:00:00:00:00:03', second!, 'camera')];
+    await page.route('**/arp/devices?*', (route) =>
+      route.fulfill({ json: { success: true, data: route.request().url().includes('search=') ? both : all } }),
+    );
+    await visit.signIn('viewer', '/devices');
+    const names = async () =>
+      (await page.locator('.gbody [role=row]').allInnerTexts()).map((text) => /samsung-tv|printer|camera/.exec(text)?.[0]);
+    await expect.poll(names).toEqual(['printer', 'samsung-tv', 'samsung-tv', 'camera']);
+    await page.getByLabel('Filter').fill('samsung');
+    await expect.poll(names).toEqual(['samsung-tv', 'samsung-tv']);
+    await page.getByLabel('Filter').fill('');
+    await expect.poll(names).toEqual(['printer', 'samsung-tv', 'samsung-tv', 'camera']);
+  });
+
+  it('asks for no availability where there are no routers', async () => {
+    const made = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: 'Empty hall' });
+    const asked: string[] = [];
+    page.on('request', (request) => void (request.url().includes('/api/availability') && asked.push(request.url())));
+    await visit.signIn('viewer', `/sites/${made.body.data.id}`);
+    await page.getByRole('heading', { name: 'Empty hall' }).waitFor();
+    await page.getByText('live', { exact: true }).waitFor({ state: 'attached' });
+    await visit.goto('/routers');
+    await expect.poll(() => asked.length).toBeGreaterThan(0);
+    expect(asked.filter((url) => /router_ids=(&|$)/.test(url))).toEqual([]);
+    await world.caller.call('DELETE', `/api/sites/${made.body.data.id}`);
+  });
+
   it('gives a viewer no button to revoke or change anything', async () => {
     await visit.signIn('viewer', '/agents');
     await page.getByRole('row').getByRole('link').first().click();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { presentRouter } from '../../server/fleet/routers/routes.ts';
-import type { RouterRecord } from '../../server/fleet/routers/types.ts';
+import { presentRouter } from '../../../server/fleet/routers/routes.ts';
+import type { RouterRecord } from '../../../server/fleet/routers/types.ts';
 
 const MINUTE = 60_000;
 const record = { id: 'r', agent_id: 'a', created_at: 0, removed_at: null, terminal_levels: null } as RouterRecord;
