@@ -305,6 +305,31 @@ describe('SQLite', () => {
     await rm(folder, { recursive: true });
   });
 
+  test('a read waits for no transaction, and sees what is committed', async () => {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
+    const storage = openSqlite(path.join(folder, 'box.db'), { busyMs: 100, batchMs: 5000, lockMs: 5000 });
+    await migrate(storage);
+    const [goOn, isWritten] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const written = storage.writes.write(async (tx) => {
+      await insertTeam(tx, 'under way');
+      isWritten.resolve();
+      await goOn.promise;
+    });
+    await isWritten.promise;
+    const raw = async (): Promise<unknown[]> =>
+      (await sql`with names as (select name from teams) select name from names`.execute(storage.db)).rows;
+    expect([await teamNames(storage), await raw()]).toEqual([[], []]);
+    // What writes waits, whatever it is called.
+    const direct = insertTeam(storage.db, 'direct');
+    const inTurn = sql`with one (n) as (select 1) update teams set name = 'renamed' where name = 'direct'`.execute(storage.db);
+    goOn.resolve();
+    await Promise.all([written, direct, inTurn]);
+    expect((await teamNames(storage)).toSorted()).toEqual(['renamed', 'under way']);
+    expect(await raw()).toHaveLength(2);
+    await storage.close();
+    await rm(folder, { recursive: true });
+  });
+
   test('a file is private, and durable at every commit', async () => {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'signalbox-db-'));
     const file = path.join(folder, 'data', 'box.db');

@@ -6,7 +6,7 @@ interface Waiter {
 }
 
 /**
- * A first-in, first-out lock on one connection. SQLite has a single connection: its holder may have a transaction open,
+ * A first-in, first-out lock on one connection. SQLite has a single connection that writes: its holder may have a transaction open,
  * and another query on it would silently become part of that transaction.
  */
 export class ConnectionLock {

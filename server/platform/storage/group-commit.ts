@@ -42,7 +42,8 @@ export interface Savepoint {
  * - writes run one after another in the order of submission, each in its own savepoint, so that a failing one rolls back
  *   only itself;
  * - no caller gets a result before the commit (one fsync for all); if it fails, all writes of the batch fail;
- * - the transaction holds the connection lock, so reads and other statements on `db` wait for its end and never join it.
+ * - the transaction holds the lock of the connection that writes, so other statements on `db` wait for its end and never join it. Single
+ *   reads have a connection of their own, and see what is committed.
  */
 export class GroupCommit implements WriteQueue {
   readonly #db: Db;

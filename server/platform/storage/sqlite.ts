@@ -65,49 +65,93 @@ class StatementCache {
   }
 }
 
-class SqliteConnection implements DatabaseConnection {
-  readonly #statements: StatementCache;
+/** The connections of one file. */
+interface Connections {
+  /** Writes and transactions, one at a time. */
+  writer: StatementCache;
+  /** Single reads, which see what is committed and wait for no transaction. Undefined in memory, where there is one connection. */
+  reader: StatementCache | undefined;
+  lock: ConnectionLock;
+}
 
-  constructor(statements: StatementCache) {
-    this.#statements = statements;
+/** One query, or one transaction: each has its own. */
+class SqliteConnection implements DatabaseConnection {
+  readonly #connections: Connections;
+  #isHeld = false;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  /** From now on all queries are of this transaction, until {@link release}. */
+  async hold(): Promise<void> {
+    await this.#connections.lock.acquire();
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    if (this.#isHeld) this.#connections.lock.release();
+    this.#isHeld = false;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { writer, reader, lock } = this.#connections;
+    if (this.#isHeld) return run(writer, query);
+    if (reader && isRead(query, reader)) return run(reader, query);
+    await lock.acquire();
     try {
-      return Promise.resolve(this.#run<R>(query));
-    } catch (error) {
-      return Promise.reject(typedStorageError(error));
+      return run(writer, query);
+    } finally {
+      lock.release();
     }
   }
 
-  /** A stream would hold the only connection as long as its reader takes. Read pages, as on PostgreSQL. */
+  /** A stream would keep its connection as long as its reader takes. Read pages, as on PostgreSQL. */
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new AppError('internal', 'queries are not streamed: read pages');
   }
+}
 
-  #run<R>(query: CompiledQuery): QueryResult<R> {
+/** @throws the storage error */
+function run<R>(statements: StatementCache, query: CompiledQuery): QueryResult<R> {
+  try {
     checkParameters(query.parameters);
-    const statement = this.#statements.prepare(query.sql);
+    const statement = statements.prepare(query.sql);
     if (statement.reader) return { rows: statement.all(query.parameters) as R[] };
     const { changes, lastInsertRowid } = statement.run(query.parameters);
     return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] };
+  } catch (error) {
+    throw typedStorageError(error);
+  }
+}
+
+/** Other raw statements, such as pragmas, belong to the connection that writes. */
+function isRead({ query: { kind }, sql }: CompiledQuery, reader: StatementCache): boolean {
+  if (kind === 'SelectQueryNode') return true;
+  return kind === 'RawNode' && /^\s*(?:select|with)\b/i.test(sql) && isReadonly(reader, sql);
+}
+
+/** What cannot be prepared fails where it runs, with the right error. */
+function isReadonly(statements: StatementCache, sql: string): boolean {
+  try {
+    return statements.prepare(sql).readonly;
+  } catch {
+    return false;
   }
 }
 
 /**
- * Kysely's driver on the one connection. The lock is taken here rather than by Kysely, after the write scope has been
- * checked: a query that would wait for its own transaction is refused instead of hanging.
+ * Kysely's driver. The lock is taken here rather than by Kysely, after the write scope has been checked: a query that would wait for its own
+ * transaction is refused instead of hanging.
  */
 class SqliteDriver implements Driver {
   readonly #database: Database.Database;
-  readonly #connection: SqliteConnection;
-  readonly #lock: ConnectionLock;
+  readonly #connections: Connections;
   readonly #scope: WriteScope;
 
-  constructor(database: Database.Database, scope: WriteScope, lock: ConnectionLock) {
+  constructor(database: Database.Database, connections: Connections, scope: WriteScope) {
     this.#database = database;
-    this.#lock = lock;
-    this.#connection = new SqliteConnection(new StatementCache(database));
+    this.#connections = connections;
     this.#scope = scope;
   }
 
@@ -117,13 +161,11 @@ class SqliteDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     this.#scope.assertOutside();
-    await this.#lock.acquire();
-    return this.#connection;
+    return new SqliteConnection(this.#connections);
   }
 
-  releaseConnection(): Promise<void> {
-    this.#lock.release();
-    return Promise.resolve();
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    (connection as SqliteConnection).release();
   }
 
   /**
@@ -131,6 +173,7 @@ class SqliteDriver implements Driver {
    * A read-only one takes a snapshot and does not block writers.
    */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    await (connection as SqliteConnection).hold();
     await connection.executeQuery(rawQuery(settings.accessMode === 'read only' ? 'begin' : 'begin immediate'));
   }
 
@@ -144,13 +187,12 @@ class SqliteDriver implements Driver {
   }
 
   destroy(): Promise<void> {
-    this.#database.close();
     return Promise.resolve();
   }
 }
 
 function rawQuery(sql: string): CompiledQuery {
-  return { sql, parameters: [] } as unknown as CompiledQuery;
+  return { sql, parameters: [], query: { kind: 'RawNode' } } as unknown as CompiledQuery;
 }
 
 class LockedSqliteAdapter extends SqliteAdapter {
@@ -160,9 +202,9 @@ class LockedSqliteAdapter extends SqliteAdapter {
   }
 }
 
-function sqliteDialect(database: Database.Database, scope: WriteScope, lock: ConnectionLock): Dialect {
+function sqliteDialect(database: Database.Database, connections: Connections, scope: WriteScope): Dialect {
   return {
-    createDriver: () => new SqliteDriver(database, scope, lock),
+    createDriver: () => new SqliteDriver(database, connections, scope),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new LockedSqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -189,6 +231,14 @@ function openDatabase(file: string, busyMs: number): Database.Database {
   return database;
 }
 
+/** @returns undefined in memory: a second connection would be another database */
+function openReader(file: string, busyMs: number): Database.Database | undefined {
+  if (file === ':memory:') return undefined;
+  const database = new Database(file, { timeout: busyMs });
+  database.pragma('query_only = ON');
+  return database;
+}
+
 function savepointOn(database: Database.Database): Savepoint {
   return {
     set: database.prepare('savepoint one_write'),
@@ -203,14 +253,23 @@ function savepointOn(database: Database.Database): Savepoint {
  * @throws AppError `unavailable` when the file cannot be opened
  */
 export function openSqlite(file: string, limits: SqliteLimits = DEFAULT_LIMITS): Storage {
-  let database: Database.Database;
+  const opened: Database.Database[] = [];
   try {
-    database = openDatabase(file, limits.busyMs);
+    opened.push(openDatabase(file, limits.busyMs));
+    const reader = openReader(file, limits.busyMs);
+    if (reader) opened.push(reader);
   } catch (error) {
+    for (const database of opened) database.close();
     throw storageUnavailable(error);
   }
+  const [database, reader] = opened as [Database.Database, Database.Database | undefined];
   const scope = new WriteScope();
-  const db = new Kysely<Schema>({ dialect: sqliteDialect(database, scope, new ConnectionLock(limits.lockMs)) });
+  const connections = {
+    writer: new StatementCache(database),
+    reader: reader && new StatementCache(reader),
+    lock: new ConnectionLock(limits.lockMs),
+  };
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(database, connections, scope) });
   const writes = new GroupCommit(db, scope, savepointOn(database), limits.batchMs);
   return {
     db,
@@ -219,8 +278,9 @@ export function openSqlite(file: string, limits: SqliteLimits = DEFAULT_LIMITS):
     close: async () => {
       await writes.close();
       await db.destroy();
-      // Kysely opens lazily: a database that was never queried is not closed by destroy.
-      if (database.open) database.close();
+      // The writer last: it takes the log into the database.
+      reader?.close();
+      database.close();
     },
   };
 }
