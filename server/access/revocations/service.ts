@@ -126,7 +126,7 @@ export class RevocationsService {
   async enforce(teamId: string): Promise<void> {
     this.#deps.cluster?.bus.publish(DUE, {});
     await within(
-      Promise.all([this.#cutDue(teamId), this.#cutMissedNow(), this.#queuePass(teamId)]).then(() => undefined),
+      Promise.all([this.#cutNew(teamId), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,
     );
   }
@@ -202,13 +202,28 @@ export class RevocationsService {
 
   /** Closes the connections of all due revocations in parallel. Never rejects: what could not be closed stays due. */
   async #cutDue(teamId: string): Promise<void> {
+    const due = await this.#readDue(teamId);
+    await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
+  }
+
+  /**
+   * The same, and of those that another control plane carries out at this moment. What is due is read first: a pass that is stored before that
+   * reading is seen by the second one.
+   */
+  async #cutNew(teamId: string): Promise<void> {
+    const due = await this.#readDue(teamId);
+    await Promise.allSettled([...due.map((revocation) => this.#cut(revocation)), this.#cutMissedNow()]);
+  }
+
+  /** Empty when it could not be read: the next check finds them. */
+  async #readDue(teamId: string): Promise<Revocation[]> {
     const { storage, clock, log } = this.#deps;
     try {
       const now = clock.now();
-      const due = await selectDue(storage.db, teamId, now, latestOf(now), CUT_AT_ONCE);
-      await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
+      return await selectDue(storage.db, teamId, now, latestOf(now), CUT_AT_ONCE);
     } catch (error) {
       log.warn({ err: error, team_id: teamId }, 'revocations could not be read; trying again');
+      return [];
     }
   }
 
