@@ -11,7 +11,7 @@ import { jobsFilter } from '../../../console/src/pages/work/jobs/search.ts';
 import { cautionOf, checksOf } from '../../../console/src/pages/work/run/caution.ts';
 import { deedAction, deedQuestion } from '../../../console/src/pages/work/run/deed-words.ts';
 import { completionsOf, endingOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
-import { wrongFilter } from '../../../console/src/pages/work/run/filter-wrong.ts';
+import { mayChoose, wrongFilter } from '../../../console/src/pages/work/run/filter-wrong.ts';
 import { COMMANDS } from '../../../console/src/pages/work/run/menus.ts';
 import { routersNamed } from '../../../console/src/pages/work/run/search.ts';
 import { EMPTY_DRAFT, campaignOf, isGuarded, jobOf } from '../../../console/src/pages/work/run/script-form.ts';
@@ -185,6 +185,24 @@ describe('addresses', () => {
     ['', 0, undefined],
   ])('say why a filter of routers finds none: %s', (q, found, wrong) => {
     expect(wrongFilter(q, found, sites)).toBe(wrong);
+  });
+
+  it.each([
+    ['-site:"main street"', true],
+    ['-site:hq', false],
+    ['-site:none core', true],
+    ['-state:away', true],
+    ['-state:gone', false],
+    ['-status:up', false],
+    ['-2001:db8::1', true],
+    ['-agent:nobody', true],
+    ['', true],
+  ])('choose nothing to work on by leaving out what there is not: %s', (q, may) => {
+    expect(mayChoose(q, sites)).toBe(may);
+  });
+
+  it('choose nothing by a site before the sites are read', () => {
+    expect([mayChoose('-site:"main street"', undefined), mayChoose('-state:away', undefined)]).toEqual([false, true]);
   });
 
   it('do not know whether there is a site before the sites are read', () => {

@@ -1,5 +1,5 @@
 import { FIELDS, wordsOf } from '../../fleet/routers/search.ts';
-import type { SiteNames } from '../../fleet/routers/search.ts';
+import type { SiteNames, Word } from '../../fleet/routers/search.ts';
 import { words } from './words.ts';
 
 /** As the interface writes them; people may write `away`, and spaces or hyphens. */
@@ -13,22 +13,48 @@ export const ALL = '*';
  * @param sites undefined: not read yet
  */
 export function wrongFilter(q: string, found: number, sites: SiteNames | undefined): string | undefined {
+  const wrong = wrongWord(q, sites);
+  if (wrong !== undefined) return wrong;
   const written = wordsOf(q);
-  for (const { field, value } of written) {
-    const wanted = value.toLowerCase();
-    if (field === 'state' && wanted !== 'away' && !STATES.includes(wanted.replaceAll(/[- ]/g, '_')))
-      return words.filter.noState(value, STATES);
-    if (
-      field === 'site' &&
-      sites &&
-      wanted !== 'none' &&
-      !sites.has(value) &&
-      ![...sites.values()].some((name) => name.toLowerCase() === wanted)
-    )
-      return words.filter.noSite(value);
-  }
   if (found > 0 || written.length === 0) return undefined;
   // An address or a serial number may have a colon, too: only what finds nothing is taken for a field.
-  const strange = written.find(({ field, value }) => field === undefined && /^[a-z_]{2,}:/i.test(value));
-  return strange === undefined ? words.filter.noMatch : words.filter.noField(strange.value.split(':')[0]!, FIELDS);
+  const strange = written.find(isStrange);
+  return strange === undefined ? words.filter.noMatch : noField(strange);
+}
+
+/**
+ * Whether a filter may choose routers to work on: one that leaves out what there is not, by a slip, would choose more than was meant.
+ * @param sites undefined: not read yet
+ */
+export function mayChoose(q: string, sites: SiteNames | undefined): boolean {
+  const isUnread = sites === undefined && wordsOf(q).some(({ field }) => field === 'site');
+  return !isUnread && wrongWord(q, sites) === undefined;
+}
+
+function wrongWord(q: string, sites: SiteNames | undefined): string | undefined {
+  for (const word of wordsOf(q)) {
+    const { field, value, isNot } = word;
+    if (field === 'state' && !isState(value)) return words.filter.noState(value, STATES);
+    if (field === 'site' && sites && !isSite(value, sites)) return words.filter.noSite(value);
+    if (isNot && isStrange(word)) return noField(word);
+  }
+  return undefined;
+}
+
+function isState(value: string): boolean {
+  const wanted = value.toLowerCase();
+  return wanted === 'away' || STATES.includes(wanted.replaceAll(/[- ]/g, '_'));
+}
+
+function isSite(value: string, sites: SiteNames): boolean {
+  const wanted = value.toLowerCase();
+  return wanted === 'none' || sites.has(value) || [...sites.values()].some((name) => name.toLowerCase() === wanted);
+}
+
+function isStrange({ field, value }: Word): boolean {
+  return field === undefined && /^[a-z_]{2,}:/i.test(value);
+}
+
+function noField({ value }: Word): string {
+  return words.filter.noField(value.split(':')[0]!, FIELDS);
 }

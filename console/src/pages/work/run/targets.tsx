@@ -5,14 +5,17 @@ import { fill } from '../../../parts/fill.tsx';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { StateOf } from '../../../parts/lamp.tsx';
 import { filterOf } from '../../fleet/routers/search.ts';
+import type { SiteNames } from '../../fleet/routers/search.ts';
 import { SiteNamesFailed } from '../../fleet/routers/site-names-failed.tsx';
-import { useReadSiteNames, useSiteNames } from '../../fleet/routers/use-filtered.ts';
+import { useReadSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { useChosen } from './chosen.ts';
-import { ALL, wrongFilter } from './filter-wrong.ts';
+import { ALL, mayChoose, wrongFilter } from './filter-wrong.ts';
 import { RouterNames } from './router-names.tsx';
 import { routersNamed } from './search.ts';
 import type { RunSearch } from './search.ts';
 import { words } from './words.ts';
+
+const NO_SITES: SiteNames = new Map();
 
 export interface Targets {
   routers: readonly Router[];
@@ -30,7 +33,7 @@ export interface Targets {
 export function useTargets({ routers: named, q }: RunSearch): Targets {
   const { routers } = useFleet();
   const version = useRoutersVersion();
-  const sites = useSiteNames();
+  const { data: sites } = useReadSiteNames();
   const asked = useDeferredValue(q);
   const chosen = useChosen();
   return useMemo(() => {
@@ -43,7 +46,8 @@ export function useTargets({ routers: named, q }: RunSearch): Targets {
     if (named !== undefined) return { ...routersNamed(named, routers.values()), isChosen: true, isFixed: true };
     if (asked === undefined) return { routers: [], missing: [], isChosen: false, isFixed: false };
     if (asked.trim() === ALL) return { routers: routers.values(), missing: [], isChosen: true, isFixed: false };
-    return { routers: routers.values().filter(filterOf(asked, sites)), missing: [], isChosen: true, isFixed: false };
+    const found = mayChoose(asked, sites) ? routers.values().filter(filterOf(asked, sites ?? NO_SITES)) : [];
+    return { routers: found, missing: [], isChosen: true, isFixed: false };
   }, [routers, version, chosen, named, asked, sites]);
 }
 
