@@ -450,6 +450,13 @@ describe('the picture of a campaign', () => {
     expect(waves[5]!.expected).toEqual({ from: 30_000, until: 35_000 });
   });
 
+  it('tells routers that wait, as in a pause, from those that never run any more', () => {
+    const targets = [done(0, 0, 5_000), done(1, 0, 5_000), target(2), target(3, { status: 'skipped' })];
+    const waves = wavesOf(targets, { ratePerMinute: 60, isGoingOn: false, now: 20_000 });
+    const sum = (count: 'waiting' | 'notRun'): number => waves.reduce((all, { counts }) => all + counts[count], 0);
+    expect([sum('waiting'), sum('notRun')]).toEqual([1, 1]);
+  });
+
   it('expects nothing of a campaign that has ended', () => {
     const waves = wavesOf([done(0, 0, 5_000), target(1), target(2)], { ratePerMinute: 60, isGoingOn: false, now: 20_000 });
     expect(waves.slice(1).map(({ expected }) => expected)).toEqual([null, null]);

@@ -22,6 +22,7 @@ export function Matrix({ targets }: { targets: readonly CampaignTarget[] }) {
   const { routers } = useFleet();
   const navigate = useNavigate();
   const canaries = targets.filter(({ canary }) => canary).length;
+  const never = targets.some(({ status }) => status === 'skipped') ? (['skipped'] as const) : [];
   const plan = useMemo(() => (width === 0 ? undefined : planOf(targets.length, canaries, width)), [targets.length, canaries, width]);
 
   useEffect(() => {
@@ -52,7 +53,7 @@ export function Matrix({ targets }: { targets: readonly CampaignTarget[] }) {
             <i className="dot-done" />
             {words.matrix.done}
           </span>
-          {LEGEND.map((work) => (
+          {[...LEGEND, ...never].map((work) => (
             <span className="lamp" key={work}>
               <WorkLamp work={work} size={11} />
               {workWord(work)}

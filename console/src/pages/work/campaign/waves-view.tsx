@@ -62,7 +62,7 @@ export function Waves({ waves, now, isGoingOn }: Props) {
               {isGoingOn ? <i className="now" style={{ left: `${front}%` }} /> : null}
             </span>
             <span role="cell" className={wave.counts.running > 0 ? 'num b' : wave.from === null ? 'num faint' : 'num'}>
-              {resultWords(wave, isGoingOn)}
+              {resultWords(wave)}
             </span>
           </div>
         ))}
@@ -75,16 +75,17 @@ function timeOf(at: number): string {
   return shortTime(new Date(at).toISOString());
 }
 
-function resultWords({ counts, from, expected }: Wave, isGoingOn: boolean): string {
+function resultWords({ counts, from, expected }: Wave): string {
   if (from === null) {
-    if (!isGoingOn) return words.waves.neverStarted;
+    if (counts.waiting === 0) return words.waves.neverStarted;
     return expected === null ? words.waves.waits : words.waves.expected(timeOf(expected.from), timeOf(expected.until));
   }
   const parts = [
     counts.done > 0 ? words.waves.done(counts.done) : '',
     counts.running > 0 ? words.waves.underWay(counts.running) : '',
     counts.bad > 0 ? words.waves.notAsWished(counts.bad) : '',
-    counts.waiting > 0 ? (isGoingOn ? words.waves.wait(counts.waiting) : words.waves.notRun(counts.waiting)) : '',
+    counts.waiting > 0 ? words.waves.wait(counts.waiting) : '',
+    counts.notRun > 0 ? words.waves.notRun(counts.notRun) : '',
   ];
   return parts.filter((part) => part !== '').join(', ');
 }

@@ -11,7 +11,8 @@ export interface Wave {
   until: number | null;
   /** About when it will have begun and ended; null where nothing says so. */
   expected: { from: number; until: number } | null;
-  counts: Record<'done' | 'running' | 'bad' | 'waiting', number>;
+  /** `notRun`: they never will. */
+  counts: Record<'done' | 'running' | 'bad' | 'waiting' | 'notRun', number>;
 }
 
 /** The rest of the list is shown in so many stretches. */
@@ -57,18 +58,22 @@ function waveOf(name: string, targets: readonly CampaignTarget[]): Wave {
       .map((at) => Date.parse(at));
   const started = moments(({ started_at: at }) => at);
   const settled = moments(({ settled_at: at }) => at);
-  const counts = { done: 0, running: 0, bad: 0, waiting: 0 };
+  const counts = { done: 0, running: 0, bad: 0, waiting: 0, notRun: 0 };
   for (const { status } of targets) {
     if (status === 'completed') counts.done += 1;
     else if (status === 'running' || status === 'pending') counts.running += 1;
-    else if (status === 'waiting' || status === 'skipped' || status === 'deleted') counts.waiting += 1;
+    else if (status === 'waiting') counts.waiting += 1;
+    else if (status === 'skipped' || status === 'deleted') counts.notRun += 1;
     else counts.bad += 1;
   }
   return {
     name,
     size: targets.length,
     from: started.length === 0 ? null : started.reduce((one, other) => Math.min(one, other)),
-    until: settled.length === 0 || counts.running > 0 || counts.waiting > 0 ? null : settled.reduce((one, other) => Math.max(one, other)),
+    until:
+      settled.length === 0 || counts.running + counts.waiting + counts.notRun > 0
+        ? null
+        : settled.reduce((one, other) => Math.max(one, other)),
     expected: null,
     counts,
   };
