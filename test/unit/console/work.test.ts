@@ -7,13 +7,13 @@ import { saidBy } from '../../../console/src/pages/work/campaign/said.ts';
 import { wavesOf } from '../../../console/src/pages/work/campaign/waves.ts';
 import { jobSentence } from '../../../console/src/pages/work/job/sentence.ts';
 import { axisOf, linesOf } from '../../../console/src/pages/work/job/timeline.ts';
-import { jobsFilter } from '../../../console/src/pages/work/jobs/search.ts';
+import { jobsFilter } from '../../../console/src/pages/work/jobs/filter.ts';
 import { cautionOf, checksOf } from '../../../console/src/pages/work/run/caution.ts';
 import { deedAction, deedQuestion } from '../../../console/src/pages/work/run/deed-words.ts';
 import { completionsOf, endingOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
 import { wrongFilter } from '../../../console/src/pages/work/run/filter-wrong.ts';
 import { COMMANDS } from '../../../console/src/pages/work/run/menus.ts';
-import { routersNamed } from '../../../console/src/pages/work/run/search.ts';
+import { routersNamed } from '../../../console/src/pages/work/run/named.ts';
 import { EMPTY_DRAFT, campaignOf, isGuarded, jobOf } from '../../../console/src/pages/work/run/script-form.ts';
 
 describe('a script that can lock somebody out', () => {

@@ -1,6 +1,6 @@
 import type { Router } from '../../../../client/browser.ts';
 import type { FilterWord } from '../../parts/filter-words.ts';
-import { routerNamed } from './run/search.ts';
+import { routerNamed } from './run/named.ts';
 
 /** The router that a filter names, or a sentence about what cannot be read. */
 export interface RouterOfFilter {

@@ -3,10 +3,10 @@ import { useRouterRecord } from '../../../data/use-fleet.ts';
 import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { lengthOf } from '../../../parts/times.ts';
-import { endpoint } from '../../work/forwards/words.ts';
 import { words } from './words.ts';
 
 const MOST = 3;

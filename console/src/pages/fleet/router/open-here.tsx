@@ -1,11 +1,11 @@
 import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { Section } from '../../../parts/section.tsx';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { Sign } from '../../../parts/sign.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { endpoint } from '../../work/forwards/words.ts';
 import { Silenced } from './silenced.tsx';
 import { words } from './words.ts';
 

@@ -4,6 +4,7 @@ import type { TransientForward } from '../../../../../client/browser.ts';
 import { withoutGone } from '../../../data/gone.ts';
 import { useFleet, useTraffic } from '../../../data/use-fleet.ts';
 import { CopyButton, CopyLine } from '../../../parts/copy.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { fill } from '../../../parts/fill.tsx';
 import { isLoopback } from '../../../parts/loopback.ts';
 import { MissingRecord } from '../../../parts/missing.tsx';
@@ -18,7 +19,7 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { Connections } from './connections.tsx';
 import { ForwardActions } from './forward-actions.tsx';
-import { allowLines, endpoint, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
+import { allowLines, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
 import type { ForwardState } from './words.ts';
 import '../work.css';
 

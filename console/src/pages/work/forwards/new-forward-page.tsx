@@ -11,7 +11,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { routersNamed } from '../run/search.ts';
+import { routersNamed } from '../run/named.ts';
 import { EMPTY_FORWARD, LENGTHS, TARGETS, forwardOf, ownAddressOf, targetOf } from './forward-form.ts';
 import type { ForwardDraft } from './forward-form.ts';
 import { words } from './words.ts';

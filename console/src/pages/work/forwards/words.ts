@@ -1,4 +1,5 @@
 import type { TransientForward } from '../../../../../client/browser.ts';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { shellWord } from '../../../parts/shell-word.ts';
 import { numberWords } from '../../../parts/sizes.ts';
 import type { Work } from '../../../parts/work.ts';
@@ -143,11 +144,6 @@ export function stateOfForward(forward: TransientForward, now: number): ForwardS
   if (openAt === null) return { work: 'waiting', word: 'not open yet', why: reason ?? 'waits for its agent', isOpen: true };
   if (forward.target_reachable === false) return { work: 'failed', word: 'open', why: 'the target does not answer', isOpen: true };
   return { work: 'done', word: 'open', why: '', isOpen: true };
-}
-
-/** `10.0.0.5:22`, `[2001:db8::1]:22`. */
-export function endpoint(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** Where forwards may lead unless agent.yaml says otherwise: docs/settings.md. */

@@ -10,7 +10,7 @@ import { useReadSiteNames, useSiteNames } from '../../fleet/routers/use-filtered
 import { useChosen } from './chosen.ts';
 import { ALL, wrongFilter } from './filter-wrong.ts';
 import { RouterNames } from './router-names.tsx';
-import { routersNamed } from './search.ts';
+import { routersNamed } from './named.ts';
 import type { RunSearch } from './search.ts';
 import { words } from './words.ts';
 
