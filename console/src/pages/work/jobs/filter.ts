@@ -7,6 +7,8 @@ type Status = NonNullable<Query['status']>[number];
 
 const STATUSES = ['pending', 'running', 'completed', 'failed', 'deleted', 'expired', 'unknown'] as const;
 const FIELDS = ['status', 'router', 'site'] as const;
+/** As the page says them. */
+const STATUSES_SAID = 'waiting, running, done, failed, canceled, expired, unknown';
 /** Words of the lamps that differ from those of the interface. */
 const SAID = new Map<string, Status>([
   ['waiting', 'pending'],
@@ -32,7 +34,7 @@ export function jobsFilter(q: string, routers: readonly Router[], sites: Readonl
     if (isNot && field !== 'status') return { query, wrong: 'Only a status can be left out with a minus sign here.' };
     if (field === 'status') {
       const known = SAID.get(value) ?? STATUSES.find((one) => one === value);
-      if (known === undefined) return { query, wrong: `There is no status ${value}. It is one of ${STATUSES.join(', ')}.` };
+      if (known === undefined) return { query, wrong: noStatus(value) };
       status.push(isNot ? (`!${known}` as Status) : known);
     } else if (field === 'site') {
       const wanted = value.toLowerCase();
@@ -42,7 +44,15 @@ export function jobsFilter(q: string, routers: readonly Router[], sites: Readonl
     }
   }
   const named = words.filter(({ field }) => field === 'router' || field === undefined);
-  const { routerId, wrong } = routerOfFilter(named, routers, 'jobs');
+  const { routerId, wrong } = routerOfFilter(named, routers, { what: 'jobs', fields: FIELDS });
   if (wrong !== undefined) return { query, wrong };
   return { query: { ...query, ...(routerId === undefined ? {} : { router_id: routerId }), ...(status.length > 0 ? { status } : {}) } };
+}
+
+function noStatus(value: string): string {
+  const one = `It is one of ${STATUSES_SAID}.`;
+  // The lamps show it as a result of its own; the interface counts it among the failed ones.
+  return value.startsWith('rolled')
+    ? `A job that was rolled back counts as failed: write status:failed.`
+    : `There is no status ${value}. ${one}`;
 }
