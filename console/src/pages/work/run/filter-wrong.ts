@@ -1,5 +1,7 @@
 import { FIELDS, wordsOf } from '../../fleet/routers/search.ts';
 import type { SiteNames } from '../../fleet/routers/search.ts';
+import { words as listWords } from '../../fleet/routers/words.ts';
+import { hasForeignWord } from '../../../parts/filter-words.ts';
 import { words } from './words.ts';
 
 /** As the interface writes them; people may write `away`, and spaces or hyphens. */
@@ -30,5 +32,6 @@ export function wrongFilter(q: string, found: number, sites: SiteNames | undefin
   if (found > 0 || written.length === 0) return undefined;
   // An address or a serial number may have a colon, too: only what finds nothing is taken for a field.
   const strange = written.find(({ field, value }) => field === undefined && /^[a-z_]{2,}:/i.test(value));
-  return strange === undefined ? words.filter.noMatch : words.filter.noField(strange.value.split(':')[0]!, FIELDS);
+  if (strange !== undefined) return words.filter.noField(strange.value.split(':')[0]!, FIELDS);
+  return hasForeignWord(written) ? listWords.noMatchHow : words.filter.noMatch;
 }
