@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<TransientForward>[] = [
     className: 'el dim id',
     isWide: true,
   },
-  { title: words.columns.open, width: '56px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
+  { title: words.columns.open, width: '82px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
   {
     title: words.columns.bytes,
     width: '72px',

@@ -128,10 +128,14 @@ function Target({ draft, change, state, router }: PartProps & { router: Router }
       <div className="conditions">
         <p className="presets">
           {own === undefined ? null : (
-            <button type="button" className="btn sm" onClick={() => change({ address: own })}>
-              {words.opening.thisRouter}
-            </button>
+            <>
+              <span className="t2 dim">{words.opening.presets.address}</span>
+              <button type="button" className="btn sm" onClick={() => change({ address: own })}>
+                {words.opening.thisRouter}
+              </button>
+            </>
           )}
+          <span className="t2 dim">{words.opening.presets.port}</span>
           {TARGETS.map(({ name, port }) => (
             <button key={name} type="button" className="btn sm" onClick={() => change({ port: String(port) })}>
               {name}

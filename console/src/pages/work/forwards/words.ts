@@ -9,7 +9,16 @@ export const words = {
   forwards: 'Forwards',
   /** The record, in sentences about one that cannot be read. */
   forward: 'forward',
-  columns: { state: 'State', to: 'To', behind: 'Behind', from: 'From', entry: 'Entry', open: 'Open', bytes: 'Bytes', left: 'Time left' },
+  columns: {
+    state: 'State',
+    to: 'To',
+    behind: 'Behind',
+    from: 'From',
+    entry: 'Entry',
+    open: 'Connections',
+    bytes: 'Bytes',
+    left: 'Time left',
+  },
   list: {
     behind: (router: string) => `Forwards behind ${router}`,
     open: 'Open a forward',
@@ -64,6 +73,7 @@ export const words = {
     notOpen: 'not open yet',
     ends: 'Ends',
     ended: 'Ended',
+    openedBy: 'Opened by',
   },
   connections: {
     title: 'Connections',
@@ -104,6 +114,7 @@ export const words = {
     to: 'To',
     toHint: 'as the router sees it',
     thisRouter: 'This router',
+    presets: { address: 'Address:', port: 'Port of' },
     address: 'Address',
     addressHint: "192.168.88.10, or one of the router's own addresses",
     port: 'Port',
