@@ -33,7 +33,13 @@ export async function login(ask: Ask, credentials: Credentials, deadline: Deadli
     if (ret !== undefined) await ask(['/login', `=name=${username}`, `=response=${md5Response(password, ret)}`], deadline);
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;
-    const text = error.code === 'rejected' ? `login refused: ${error.message}` : `login failed: ${error.message}`;
-    throw new AgentError('router_unreachable', text, { cause: error, reason: error.code === 'rejected' ? 'login_refused' : whyLost() });
+    const reason = error.code === 'rejected' ? 'login_refused' : whyLost();
+    throw new AgentError('router_unreachable', `${whatFailed(reason)}: ${error.message}`, { cause: error, reason });
   }
+}
+
+/** People read "login failed" as a wrong password: silence is told as silence. */
+function whatFailed(reason: RouterReason): string {
+  if (reason === 'login_refused') return 'login refused';
+  return reason === 'timeout' ? 'the router did not answer the login' : 'login failed';
 }

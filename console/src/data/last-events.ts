@@ -81,6 +81,10 @@ function happened({ type, data }: StreamEvent, key: string): Happened {
 const WORDS: Record<string, string> = {
   'campaign.aborted': 'campaign stopped itself',
   'campaign.completed': 'campaign finished',
+  'config.changed': 'configuration changed',
+  'forward.authorized': 'forward opened',
+  'forward.created': 'forward made',
+  'forward.updated': 'forward changed',
   'job.completed': 'job done',
   'job.deleted': 'job canceled',
 };

@@ -18,9 +18,11 @@ interface CopyProps {
   label: string;
   /** It is the page's main action. */
   isMain?: boolean;
+  /** Everybody reads what is copied: nothing beside the button shows it. */
+  isSaid?: boolean;
 }
 
-export function CopyButton({ text, label, isMain = false }: CopyProps) {
+export function CopyButton({ text, label, isMain = false, isSaid = false }: CopyProps) {
   const [said, setSaid] = useState<'copied' | 'failed'>();
   async function copy(): Promise<void> {
     try {
@@ -35,7 +37,7 @@ export function CopyButton({ text, label, isMain = false }: CopyProps) {
     <button type="button" className={isMain ? 'btn main-act copy' : 'btn quiet sm copy'} onClick={() => void copy()}>
       {/* Not role=status: its text would be no part of the button's name. */}
       <span aria-live="polite">{words.copy[said ?? 'copy']}</span>
-      <span className="sr"> {label}</span>
+      <span className={isSaid ? undefined : 'sr'}> {label}</span>
     </button>
   );
 }

@@ -24,6 +24,11 @@ export function filterWords<Field extends string>(q: string, fields: readonly Fi
   });
 }
 
+/** Whether a word is written as in other programs: `edge-*`, `version<7`, `status:up`. An IPv6 address rarely begins with two letters. */
+export function hasForeignWord(words: readonly FilterWord<string>[]): boolean {
+  return words.some(({ field, value }) => field === undefined && /\*|^[a-z_]{2,}[:<>=]/i.test(value));
+}
+
 /** A value for a filter: quoted when it has spaces. */
 export function quoted(value: string): string {
   return /\s/.test(value) ? `"${value}"` : value;

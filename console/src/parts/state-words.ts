@@ -8,6 +8,7 @@ const WORDS: Record<string, string> = {
   left: 'agent stopped',
   host_key: 'host key changed',
   tls: 'TLS failed',
+  closed: 'router closed the connection',
   refused: 'API refused the connection',
   ssh_refused: 'SSH refused the connection',
   server_stopped: 'control plane stopped',

@@ -10,6 +10,7 @@ function formatsIn(timeZone: string | undefined) {
     dayMonthYear: of({ day: 'numeric', month: 'short', year: 'numeric' }),
     exact: of({ dateStyle: 'full', timeStyle: 'long' }),
     toTheSecond: of({ ...short, second: '2-digit' }),
+    dayToTheMinute: of({ day: 'numeric', month: 'short', ...short }),
     dayToTheSecond: of({ day: 'numeric', month: 'short', ...short, second: '2-digit' }),
     wall: new Intl.DateTimeFormat('en', { ...short, second: '2-digit', year: 'numeric', month: 'numeric', day: 'numeric', timeZone }),
   };
@@ -115,6 +116,12 @@ export function timeAmong(shared: ReadonlySet<string>, at: string, now = Date.no
 /** With its day, however near: `Sun 01:39`. For an end in the days to come. */
 export function weekdayTime(at: string): string {
   return formats.weekday.format(Date.parse(at));
+}
+
+/** With its time of day, however far: `03:12`, `Tue 03:12`, `5 Dec, 03:12`. For a moment that is waited for. */
+export function dueTime(at: string, now = Date.now()): string {
+  const short = shortTime(at, now);
+  return short.includes(':') ? short : formats.dayToTheMinute.format(Date.parse(at));
 }
 
 /** The time of day alone, for an axis or a reason that stands at one: `03:12`. */

@@ -29,7 +29,9 @@ function fieldOf({ path }: $ZodIssue, part: string): string {
 function wordsFor(issue: $ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is required' : TYPES[String(issue['expected'])];
+      if (issue.input === undefined) return 'is required';
+      // A field of a form that nobody has filled in, whatever it is to hold.
+      return issue.input === '' ? 'must not be empty' : TYPES[String(issue['expected'])];
     case 'too_small':
       return issue['origin'] === 'string' && issue['minimum'] === 1
         ? 'must not be empty'

@@ -71,7 +71,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('table', { name: 'Sessions of the agent' }).getByText('still open', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'router-0' }).waitFor();
     expect(await page.getByText('sudo systemctl start signalbox-agent').count()).toBe(0);
-    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke this agent' }).click();
     expect(await page.getByRole('button', { name: 'Revoke the agent' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Cancel' }).click();
   });
@@ -175,7 +175,7 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await visit.signIn('viewer', '/agents');
     await page.getByRole('row').getByRole('link').first().click();
     await page.getByText('Connected since').waitFor();
-    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Revoke this agent' }).count()).toBe(0);
     await visit.goto(`/sites/${siteId}`);
     expect(await page.getByRole('button', { name: 'Change' }).count()).toBe(0);
   });

@@ -53,7 +53,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await type(':put "before the reload"\n');
     await sees('before the reload');
     await visit.page.reload();
-    await visit.page.getByRole('button', { name: 'Attach to it' }).click();
+    await visit.page.getByRole('button', { name: 'Attach', exact: true }).click();
     await sees('before the reload');
     await type(':put "and after"\n');
     await sees('and after');
@@ -199,7 +199,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
   it('is offered when it was opened and the answer was lost', async () => {
     await loseAnswers(true);
     await ask();
-    await visit.page.getByRole('button', { name: 'Attach to it' }).click();
+    await visit.page.getByRole('button', { name: 'Attach', exact: true }).click();
     await sees('[term-read@router-0] >');
     visit.forgiveFailedRequests();
     await endIt();

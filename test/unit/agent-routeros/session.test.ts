@@ -453,7 +453,7 @@ describe('logging in', () => {
     ],
     ['!fatal', ({ socket }: Heard) => socket.end(sentence('!fatal', 'too many commands before login')), 'too many commands before login'],
     ['a closed connection', ({ socket }: Heard) => socket.end(), 'the router closed the connection'],
-    ['silence', () => undefined, 'no answer within'],
+    ['silence', () => undefined, 'the router did not answer the login: no answer within'],
   ])('fails on %s', async (_what, answer, text) => {
     const router = await scripted(answer, { loginAlways: false });
     const error = await failure(connect(router, { deadline: { timeoutMs: 300 } }));

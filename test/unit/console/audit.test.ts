@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { queryOf, readAuditSearch } from '../../../console/src/pages/settings/audit/search.ts';
-import { deedOf, outcomeOf } from '../../../console/src/pages/settings/audit/words.ts';
+import { deedOf, outcomeOf, whyNot } from '../../../console/src/pages/settings/audit/words.ts';
 import { showTimesIn } from '../../../console/src/parts/times.ts';
 import { PUBLIC_ROUTES } from '../../harness/route-table.ts';
 
 const WRITES = PUBLIC_ROUTES.filter(({ method }) => method !== 'GET').map(
   ({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
 );
+
+const FORWARD = 'POST /api/routers/:router_id/transient-forwarding';
 
 describe('words of the audit log', () => {
   it.each(WRITES)('tell what %s did', (action) => {
@@ -18,8 +20,23 @@ describe('words of the audit log', () => {
   });
 
   it('are silent about what was done, and say why something was refused', () => {
-    expect(outcomeOf(200)).toBeUndefined();
-    expect(outcomeOf(403)).toContain('role');
+    expect(outcomeOf(FORWARD, 200)).toBeUndefined();
+    expect(outcomeOf(FORWARD, 403)).toBe('refused: not allowed');
+    expect(outcomeOf(FORWARD, 503)).toBe('agent, router or control plane not available');
+    expect(outcomeOf(FORWARD, 504)).toBe('the outcome is unknown');
+  });
+
+  it('say of what was refused that it could not be done, and why', () => {
+    expect(deedOf(FORWARD, 422)).toBe('could not open a forward');
+    expect(whyNot(FORWARD, 422)).toBe('the input was wrong');
+    expect(whyNot('POST /api/synchronous/:router_id', 422)).toBe('the command was refused');
+    expect(deedOf('failed login', 401)).toBe('tried to sign in with a wrong password');
+    // Nobody knows whether it was done.
+    expect(deedOf(FORWARD, 504)).toBe('opened a forward');
+  });
+
+  it.each(WRITES)('have the verb of what could not be done by %s', (action) => {
+    expect(deedOf(action, 409)).toMatch(/^could not /);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Router, TransientForward } from '../../../client/index.ts';
 import { EMPTY_FORWARD, forwardOf, ownAddressOf, targetOf } from '../../../console/src/pages/work/forwards/forward-form.ts';
-import { forwardsFilter } from '../../../console/src/pages/work/forwards/search.ts';
+import { forwardsFilter } from '../../../console/src/pages/work/forwards/filter.ts';
 import { allowLines, readyLines, stateOfForward, whyWords } from '../../../console/src/pages/work/forwards/words.ts';
 
 const NOW = Date.parse('2031-05-01T08:30:00Z');

@@ -22,6 +22,13 @@ describe('the history of a router', () => {
     expect(historyLines(records, noon, true).older).toBe(0);
   });
 
+  it('leaves out the moment before the agent told of the router, and no other state', () => {
+    const state = (status: string, until: string | null): HistoryItem => ({ ...item(status, 20, null), kind: 'state', status, until });
+    const shortly = new Date(Date.parse(at(20)) + 400).toISOString();
+    const said = [state('answering', shortly), state('never_seen', shortly), state('never_seen', at(21)), state('never_seen', null)];
+    expect(historyLines(said, noon, false)).toEqual({ shown: [said[0], said[2], said[3]], older: 0 });
+  });
+
   it('shows what was last when nothing is of the time shown', () => {
     const old = [item('old', 5, 6), item('older', 3, 4)];
     expect(historyLines(old, noon, false)).toEqual({ shown: old, older: 0 });

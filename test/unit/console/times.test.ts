@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import {
   cityOf,
   clockTime,
+  dueTime,
   isOtherTime,
   isTimeZone,
   offsetAt,
@@ -28,6 +29,13 @@ describe('a short time', () => {
   it.each([-7 * 24, 7 * 24])('is a date from a week on, before or after now (%i h)', (hours) => {
     expect(at(hours)).toMatch(/^(Apr 24|24 Apr|May 8|8 May)$/);
   });
+});
+
+test('a moment that is waited for has its time of day, however far it is', () => {
+  const due = (hours: number): string => dueTime(new Date(now + hours * HOUR_MS).toISOString(), now);
+  expect(due(23)).toMatch(/^\d\d:\d\d$/);
+  expect(due(5 * 24)).toMatch(/^[A-Z][a-z]{2}\W+\d\d:\d\d$/);
+  expect(due(7 * 24)).toMatch(/^(May 8|8 May)\W+\d\d:\d\d$/);
 });
 
 describe('a time among others', () => {

@@ -7,13 +7,13 @@ import { saidBy } from '../../../console/src/pages/work/campaign/said.ts';
 import { wavesOf } from '../../../console/src/pages/work/campaign/waves.ts';
 import { jobSentence } from '../../../console/src/pages/work/job/sentence.ts';
 import { axisOf, linesOf } from '../../../console/src/pages/work/job/timeline.ts';
-import { jobsFilter } from '../../../console/src/pages/work/jobs/search.ts';
+import { jobsFilter } from '../../../console/src/pages/work/jobs/filter.ts';
 import { cautionOf, checksOf } from '../../../console/src/pages/work/run/caution.ts';
 import { deedAction, deedQuestion } from '../../../console/src/pages/work/run/deed-words.ts';
 import { completionsOf, endingOf, splitCommand, withHistory } from '../../../console/src/pages/work/run/command-line.ts';
 import { mayChoose, wrongFilter } from '../../../console/src/pages/work/run/filter-wrong.ts';
 import { COMMANDS } from '../../../console/src/pages/work/run/menus.ts';
-import { routersNamed } from '../../../console/src/pages/work/run/search.ts';
+import { routersNamed } from '../../../console/src/pages/work/run/named.ts';
 import { EMPTY_DRAFT, campaignOf, isGuarded, jobOf } from '../../../console/src/pages/work/run/script-form.ts';
 
 describe('a script that can lock somebody out', () => {
@@ -163,6 +163,7 @@ describe('a typed command', () => {
 });
 
 const router = (id: string, identity: string): Router => ({ id, identity }) as Router;
+const HOW = 'No router matches. Filters are written field:value, such as version:<7.15. A part of a name is found without *.';
 
 describe('addresses', () => {
   const routers = [router('1', 'Core-1'), router('2', 'core-2')];
@@ -180,6 +181,8 @@ describe('addresses', () => {
     ['site:"main street"', 0, 'No router matches.'],
     ['nosuch', 0, 'No router matches.'],
     ['status:up', 0, 'No router matches. A filter has no field status. It has state, site, agent, model and version.'],
+    ['version<7', 0, HOW],
+    ['edge-*', 0, HOW],
     ['2001:db8::1', 1, undefined],
     ['state:', 2, undefined],
     ['', 0, undefined],
@@ -194,6 +197,8 @@ describe('addresses', () => {
     ['-state:away', true],
     ['-state:gone', false],
     ['-status:up', false],
+    ['-edge-*', false],
+    ['-version<7', false],
     ['-2001:db8::1', true],
     ['-agent:nobody', true],
     ['', true],
@@ -218,6 +223,18 @@ describe('addresses', () => {
     expect(jobsFilter('status:constructor', routers, sites).wrong).toContain('no status constructor');
     expect(jobsFilter('nobody', routers, sites).wrong).toContain('No router is called nobody');
     expect(jobsFilter('core-1 core-2', routers, sites).wrong).toContain('one router');
+    expect(jobsFilter('status:gone', routers, sites).wrong).toContain('waiting, running, done, failed, canceled, expired, unknown');
+    expect(jobsFilter('status:rolled_back', routers, sites).wrong).toContain('write status:failed');
+    expect(jobsFilter('status:rolled back', routers, sites).wrong).toContain('write status:failed');
+  });
+
+  it('filter jobs by a part of a name that one router has, and name a field that there is not', () => {
+    const fleet = [...routers, { id: '7', identity: 'edge-berlin' } as Router, { id: '8', identity: 'edge-bern' } as Router];
+    expect(jobsFilter('router:berlin', fleet, sites)).toEqual({ query: { router_id: '7' } });
+    expect(jobsFilter('BERN', fleet, sites)).toEqual({ query: { router_id: '8' } });
+    expect(jobsFilter('edge-ber', fleet, sites).wrong).toBe('2 routers have edge-ber in their names. Write more of one.');
+    expect(jobsFilter('by:admin', fleet, sites).wrong).toBe('A filter of this list has no field by. It has status, router and site.');
+    expect(jobsFilter('-router:berlin', fleet, sites).wrong).toContain('minus sign');
   });
 
   it('filter jobs by the site where their router stood, and wait while a field is being typed', () => {
@@ -303,7 +320,18 @@ describe('the timeline of a job', () => {
       ['moment', 0],
       ['moment', 0],
     ]);
-    expect(lines[1]).toMatchObject({ says: 'waits for its agent', why: 'network', isGoingOn: false });
+    expect(lines[1]).toMatchObject({ says: 'waited for its agent', why: 'network', isGoingOn: false });
+    expect(lines[4]).toMatchObject({ says: 'the script ran' });
+  });
+
+  it('says what goes on as that, and of what nobody saw the end that it may have been', () => {
+    const says = (...others: JobTimelineItem[]): string =>
+      linesOf([item('created', 0), ...others], 9_000_000)
+        .map((line) => line.says)
+        .join(', ');
+    expect(says(item('waiting', 0, { waits_for: 'router' }))).toBe('made, waits for its router');
+    expect(says(item('began', 1))).toBe('made, the script runs');
+    expect(says(item('began', 1), item('gave_up', 121, { phase: 'unknown' }))).toBe('made, the script may have run, no result came');
   });
 
   it('says what the agent does before the script', () => {

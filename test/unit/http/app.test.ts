@@ -209,6 +209,7 @@ describe('errors are problem+json of one shape', () => {
       { name: 1, size: 'x' },
       { name: 'must be a string', size: 'must be a number' },
     ],
+    [{ name: 'a', size: '' }, { size: 'must not be empty' }],
     [
       { name: 'too long', size: 1.5 },
       { name: 'must have at most 6 characters', size: 'must be a whole number' },

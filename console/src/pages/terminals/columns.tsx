@@ -54,7 +54,7 @@ function Acts({ terminal, onEnd }: { terminal: Terminal; onEnd: Cells['onEnd'] }
       <>
         {terminal.opened_by === me.id ? (
           <AppLink href={`/routers/${terminal.router_id}/terminal`} className="hand">
-            {words.columns.goOn}
+            {words.columns.attach}
           </AppLink>
         ) : null}{' '}
         <button type="button" className="btn quiet sm" onClick={() => onEnd(terminal)}>

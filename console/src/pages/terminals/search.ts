@@ -1,8 +1,3 @@
-import type { Input, Router } from '../../../../client/browser.ts';
-import { statusFilter } from '../work/status-filter.ts';
-
-type Query = NonNullable<Input<'listTerminals'>['query']>;
-
 /** What the address of the list holds. */
 export interface TerminalsSearch {
   /** Words of the filter: `status:open core-1`. */
@@ -11,12 +6,4 @@ export interface TerminalsSearch {
 
 export function readTerminalsSearch({ q }: Record<string, unknown>): TerminalsSearch {
   return typeof q === 'string' && q !== '' ? { q } : {};
-}
-
-/** All of them, unless the filter says `status:open` or `status:ended`. */
-export function terminalsFilter({ q }: TerminalsSearch, routers: readonly Router[]): { query: Query; wrong?: string } {
-  const words = { q, statuses: ['open', 'ended'], usual: undefined, what: 'terminals' } as const;
-  const { status, routerId, wrong } = statusFilter<'open' | 'ended'>(words, routers);
-  const query: Query = { ...(status === undefined ? {} : { status }), ...(routerId === undefined ? {} : { router_id: routerId }) };
-  return wrong === undefined ? { query } : { query, wrong };
 }

@@ -7,7 +7,7 @@ import { useRecord } from '../../data/use-record.ts';
 import { useList } from '../../data/use-list.ts';
 import { useOpeners } from '../../data/use-names.ts';
 import { useWrite } from '../../data/use-write.ts';
-import { AppLink } from '../../parts/app-link.tsx';
+import type { WriteState } from '../../data/use-write.ts';
 import { CopyBlock } from '../../parts/copy-block.tsx';
 import { fill } from '../../parts/fill.tsx';
 import { Outcome, SelectField, TextField } from '../../parts/form.tsx';
@@ -18,7 +18,8 @@ import { Section } from '../../parts/section.tsx';
 import { ShortTable } from '../../parts/short-table.tsx';
 import { useMay } from '../../session/use-may.ts';
 import { useSession } from '../../session/use-session.ts';
-import { RouterTabs } from '../fleet/router/router-page.tsx';
+import { RouterCrumb } from '../fleet/router/router-crumb.tsx';
+import { RouterSentence, RouterTabs } from '../fleet/router/router-page.tsx';
 import { columnsOfRouter } from './columns.tsx';
 import { dropDraft, keepDraft, readDraft } from './draft.ts';
 import { OpenTerminal } from './open-terminal.tsx';
@@ -40,7 +41,7 @@ export function TerminalPage() {
   if (!mayOpen)
     return (
       <>
-        <PageHead crumb={crumb(routerId, identity)} title={words.page.title} note={words.page.mayNot} />
+        <TerminalHead routerId={routerId} note={words.page.mayNot} />
         <RouterTabs routerId={routerId} />
         <Earlier routerId={routerId} />
       </>
@@ -52,7 +53,7 @@ export function TerminalPage() {
   if (!own || !router) return <Reading />;
   return (
     <>
-      <PageHead crumb={crumb(routerId, identity)} title={words.page.title} note={words.page.note} />
+      <TerminalHead routerId={routerId} note={words.page.note} />
       <RouterTabs routerId={routerId} />
       {own[0] ? (
         <Again id={own[0].id} level={own[0].level} onOpened={setOpened} />
@@ -86,11 +87,15 @@ function Earlier({ routerId }: { routerId: string }) {
   );
 }
 
-function crumb(routerId: string, identity: string) {
+function TerminalHead({ routerId, note }: { routerId: string; note: string }) {
+  const router = useRouterRecord(routerId);
   return (
-    <>
-      <AppLink href="/routers">{words.page.routers}</AppLink> / <AppLink href={`/routers/${routerId}`}>{identity}</AppLink>
-    </>
+    <PageHead
+      crumb={<RouterCrumb id={routerId} />}
+      title={words.page.title}
+      sentence={router && <RouterSentence router={router} />}
+      note={note}
+    />
   );
 }
 
@@ -136,6 +141,9 @@ function Off() {
 
 type Level = 'read' | 'full';
 
+/** Characters, as the interface demands. */
+const LEAST_REASON = 3;
+
 interface NewProps extends Opening {
   routerId: string;
   /** The levels that the router's agent opens; null: it does not say, and only an attempt tells. */
@@ -177,8 +185,10 @@ function NewForm({ routerId, levels, hint, onOpened }: NewFormProps) {
     if (done) onOpened(done.data);
   };
   return (
+    // What is missing is said beside its field, in the words of this page.
     <form
       className="terminal-form"
+      noValidate
       onSubmit={(event) => {
         event.preventDefault();
         void answered(write.send({ path: { router_id: routerId }, body: { level, reason, cols: 80, rows: 24 } }));
@@ -198,8 +208,9 @@ function NewForm({ routerId, levels, hint, onOpened }: NewFormProps) {
         name="reason"
         value={reason}
         onChange={setReason}
-        state={write.state}
+        state={withWhy(write.state, reason)}
         hint={words.form.reasonHint}
+        input={{ required: true }}
       />
       <p>
         <button type="submit" className="btn main-act" disabled={write.state.kind === 'sending'}>
@@ -213,6 +224,12 @@ function NewForm({ routerId, levels, hint, onOpened }: NewFormProps) {
       />
     </form>
   );
+}
+
+/** The server says how short the reason is; somebody who left it out wants to know what for. */
+function withWhy(state: WriteState, reason: string): WriteState {
+  if (state.kind !== 'refused' || !('reason' in state.errors) || reason.trim().length >= LEAST_REASON) return state;
+  return { ...state, errors: { ...state.errors, reason: [words.form.reasonShort] } };
 }
 
 /** A terminal needs a recent sign-in, which also proves that it is still this person. */

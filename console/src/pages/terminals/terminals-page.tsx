@@ -8,7 +8,7 @@ import { FilterBox } from '../../parts/filter-box.tsx';
 import { PageHead } from '../../parts/page-head.tsx';
 import { RecordTable } from '../../parts/record-table.tsx';
 import { columnsOf } from './columns.tsx';
-import { terminalsFilter } from './search.ts';
+import { terminalsFilter } from './filter.ts';
 import { useEnd } from './use-end.tsx';
 import { words } from './words.ts';
 

@@ -39,7 +39,7 @@ export function statusFilter<Status extends string>(
   }
   const named = words.filter(({ field }) => field !== 'status');
   const ofAddress = router === undefined ? [] : [{ text: `"${router}"`, at: 0, isNot: false, field: undefined, value: router }];
-  return { ...filter, ...routerOfFilter([...ofAddress, ...named], routers, what) };
+  return { ...filter, ...routerOfFilter([...ofAddress, ...named], routers, { what, fields: FIELDS }) };
 }
 
 function said(statuses: readonly string[]): string {

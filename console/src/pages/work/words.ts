@@ -63,3 +63,8 @@ export function tookWords(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
   return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : '';
 }
+
+/** `addresses, routes and the firewall`. */
+export function listOf(items: readonly string[]): string {
+  return items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
+}

@@ -36,7 +36,7 @@ const OFFERS: readonly Offer[] = [
   offer('/routers/ROUTER/backups', 'button', 'Set a time for all routers', 'admin'),
   offer('/routers/ROUTER/terminal', 'button', 'Open the terminal', 'operator'),
   offer('/agents', 'link', 'Connect an agent', 'admin'),
-  offer('/agents/AGENT', 'button', 'Revoke', 'admin'),
+  offer('/agents/AGENT', 'button', 'Revoke this agent', 'admin'),
   offer('/sites', 'button', 'Add a site', 'admin'),
   offer('/settings/members', 'button', 'Invite a person', 'admin'),
   offer('/settings/keys', 'button', 'Create API key', 'admin'),

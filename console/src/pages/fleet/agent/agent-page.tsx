@@ -127,7 +127,7 @@ function RouterLine({ router: { name, host, router_id: id, reachable, reason } }
         )}
         <span className="dim t2 id"> {[...(identity === undefined || identity === name ? [] : [name]), host].join(' ')}</span>
       </span>
-      <span className={reachable ? 'num dim' : `num ${colourOf(state)}`}>
+      <span className={reachable ? 'num dim' : `why t2 ${colourOf(state)}`}>
         {reachable ? words.routers.answers : wordOf(reason ?? 'not_answering')}
       </span>
     </div>

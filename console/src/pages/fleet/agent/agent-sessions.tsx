@@ -68,7 +68,7 @@ function columnsOf(span: { from: number; to: number }): readonly Column<AgentSes
       isWide: true,
       cell: ({ agent_version: version }) => version ?? '',
     },
-    { title: words.sessions.columns.epoch, width: '40px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
+    { title: words.sessions.columns.epoch, width: '50px', className: 'num dim', isWide: true, cell: ({ epoch }) => epoch ?? '' },
     {
       title: words.sessions.columns.trip,
       width: '66px',

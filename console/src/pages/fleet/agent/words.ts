@@ -1,7 +1,7 @@
 export const words = {
   what: 'agent',
   agents: 'Agents',
-  revoke: 'Revoke',
+  revoke: 'Revoke this agent',
   /** Of one that is not connected. */
   start: 'If it does not run: {service} on its machine starts it, or docker compose up -d in Compose. {log} has its log.',
   startService: 'sudo systemctl start signalbox-agent',
@@ -32,7 +32,7 @@ export const words = {
   },
   link: {
     what: 'The quality of the line',
-    trip: { title: 'Round trip, median and 95 of 100', unit: 'ms' },
+    trip: { title: 'Round trip, median and 95th percentile', unit: 'ms' },
     lost: { title: 'Lost pings', unit: '%' },
   },
   sessions: {
@@ -47,7 +47,7 @@ export const words = {
       length: 'Length',
       from: 'From',
       version: 'Version',
-      epoch: 'No.',
+      epoch: 'Session',
       trip: 'Round trip',
       lost: 'Lost',
     },

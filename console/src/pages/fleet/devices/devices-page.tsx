@@ -10,6 +10,9 @@ export function DevicesPage() {
   const { q = '' } = useSearch({ from: '/devices' });
   const navigate = useNavigate({ from: '/devices' });
   const asked = useDeferredValue(q.trim());
+  // The server looks for the whole text, and a MAC address has two letters or digits before its colon.
+  const field = /^-?([a-z_]{3,}):/i.exec(asked)?.[1];
+  const noMatch = field === undefined ? words.noMatch : words.noMatchField(field);
   return (
     <>
       <PageHead title={words.title} />
@@ -23,7 +26,7 @@ export function DevicesPage() {
         isOfTeam
         label={words.title}
         query={asked === '' ? {} : { search: asked }}
-        empty={asked === '' ? words.none : words.noMatch}
+        empty={asked === '' ? words.none : noMatch}
       />
     </>
   );

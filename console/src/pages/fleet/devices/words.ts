@@ -3,6 +3,8 @@ export const words = {
   filter: 'Name, maker, IP or MAC address',
   none: 'What routers see in their ARP tables and DHCP leases would be here.',
   noMatch: 'No device matches.',
+  noMatchField: (field: string) =>
+    `No device matches. This filter has no field ${field}: it looks for a name, a maker, an IP address or a MAC address.`,
   columns: {
     device: 'Device',
     address: 'IP address',

@@ -63,6 +63,11 @@ export function FaultsPage() {
             <option value="info">{words.severity.info}</option>
           </select>
         </label>
+        {list.total === undefined ? null : (
+          <span className="count" role="status">
+            {list.isTotalExact ? words.count(list.total) : words.countOver(list.total)}
+          </span>
+        )}
       </div>
       <RecordTable
         label={words.title}

@@ -59,6 +59,7 @@ function Legend() {
         away: <i className="away" />,
         not: <i className="not" />,
         unknown: <i className="hatch" />,
+        never: <i className="unseen" />,
       })}
     </span>
   );

@@ -1,12 +1,12 @@
-import type { Overview } from '../../../../../client/browser.ts';
+import type { Overview, TransientForward } from '../../../../../client/browser.ts';
 import { useRouterRecord } from '../../../data/use-fleet.ts';
 import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { lengthOf } from '../../../parts/times.ts';
-import { endpoint } from '../../work/forwards/words.ts';
 import { words } from './words.ts';
 
 const MOST = 3;
@@ -28,10 +28,9 @@ export function OpenNow({ overview }: { overview: Overview }) {
         <div className="line open-line" key={forward.id}>
           <Sign kind="forward" />
           <span className="el">
-            <AppLink href={`/forwards/${forward.router_id}/${forward.id}`} className="b">
-              <RouterName id={forward.router_id} /> {endpoint(forward.dst_address, forward.dst_port)}
+            <AppLink href={`/forwards/${forward.router_id}/${forward.id}`} className="b open-to">
+              <To forward={forward} />
             </AppLink>
-            <br />
             <span className="t2 dim id">{words.open.client(forward.allow_only_cidr)}</span>
           </span>
           <span className="num dim t2">{words.open.left(lengthOf(Date.parse(forward.expires_at) - Date.now()))}</span>
@@ -44,6 +43,20 @@ export function OpenNow({ overview }: { overview: Overview }) {
       ))}
       {open + shells === 0 && shown.length === 0 ? <p className="empty">{words.open.none}</p> : null}
     </Section>
+  );
+}
+
+/** Where room is short, the host is cut: the port says what the forward is for. */
+function To({ forward: { router_id: id, dst_address: host, dst_port: port } }: { forward: TransientForward }) {
+  const to = endpoint(host, port);
+  const colon = to.lastIndexOf(':');
+  return (
+    <>
+      <span className="el">
+        <RouterName id={id} /> {to.slice(0, colon)}
+      </span>
+      <span>{to.slice(colon)}</span>
+    </>
   );
 }
 

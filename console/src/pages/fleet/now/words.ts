@@ -19,7 +19,7 @@ export const words = {
     title: 'The board',
     sites: (count: number) => `${count} ${count === 1 ? 'site' : 'sites'}, ${HOW}`,
     allRouters: `all routers, ${HOW}`,
-    legend: '{heard} heard {away} agent away {not} not answering {unknown} nobody knew',
+    legend: '{heard} heard {away} agent away {not} not answering {unknown} nobody knew {never} not seen yet',
     more: (count: number) => `${numberWords(count)} more ${count === 1 ? 'site' : 'sites'}`,
     share: (answering: number, routers: number) => `${answering} of ${routers} ${answering === 1 || routers === 1 ? 'answers' : 'answer'}`,
     /** After the numbers, for readers. */

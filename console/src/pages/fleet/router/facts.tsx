@@ -36,7 +36,7 @@ export function Facts({ router }: { router: Router }) {
     [words.facts.site, router.site_id === null ? null : <SiteLink id={router.site_id} />],
     [words.facts.zone, place?.timezone],
     [words.facts.position, positionOf(place)],
-    [words.facts.up, router.uptime],
+    [words.facts.up, router.state === 'answering' || !router.uptime ? router.uptime : words.facts.upThen(router.uptime)],
     [words.facts.day, shareOf(availability?.total)],
     [words.facts.known, <Moment key="since" at={router.created_at} />],
   ];

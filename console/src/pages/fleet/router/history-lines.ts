@@ -12,8 +12,17 @@ export interface HistoryLines {
  * @param oldest begin of that time, milliseconds since 1970
  * @param isEarlier somebody has asked for earlier lines: nothing that was read is left out
  */
-export function historyLines(records: readonly HistoryItem[], oldest: number, isEarlier: boolean): HistoryLines {
+export function historyLines(read: readonly HistoryItem[], oldest: number, isEarlier: boolean): HistoryLines {
+  const records = read.filter(isToTell);
   const inTime = records.filter(({ at, until }) => until === null || Date.parse(until) >= oldest || Date.parse(at) >= oldest);
   const shown = isEarlier || inTime.length === 0 ? records : inTime;
   return { shown, older: records.length - shown.length };
+}
+
+/** Shorter ones would be told to last 0 s or 1 s. */
+const LEAST_UNSEEN_MS = 1000;
+
+/** A router is never seen in the moment before its agent tells of it: no news. */
+function isToTell({ kind, status, at, until }: HistoryItem): boolean {
+  return kind !== 'state' || status !== 'never_seen' || until === null || Date.parse(until) - Date.parse(at) >= LEAST_UNSEEN_MS;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import type { HistoryItem, Job } from '../../../../../client/browser.ts';
+import type { HistoryItem, Input, Job } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
 import { fill } from '../../../parts/fill.tsx';
 import { Lamp, isRouterState } from '../../../parts/lamp.tsx';
@@ -13,7 +14,7 @@ import { workWord } from '../../../parts/work-lamp.tsx';
 import { lengthOf } from '../../../parts/times.ts';
 import { endOf } from '../../../parts/terminal-words.ts';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
-import { deedOf, outcomeOf } from '../../settings/audit/words.ts';
+import { deedOf, outcomeOf, whyNot } from '../../settings/audit/words.ts';
 import { workOf } from '../../work/words.ts';
 import { historyLines } from './history-lines.ts';
 import { hrefOf } from './lanes-of.ts';
@@ -64,10 +65,10 @@ function Line({ item, routerId }: { item: HistoryItem; routerId: string }) {
       <span className="el">
         {kind === 'action' ? (
           // Nothing more is kept of it: a link would lead to this page.
-          <What item={item} />
+          <What item={item} routerId={routerId} />
         ) : (
           <AppLink href={hrefOf(routerId, item)}>
-            <What item={item} />
+            <What item={item} routerId={routerId} />
           </AppLink>
         )}
       </span>
@@ -77,14 +78,27 @@ function Line({ item, routerId }: { item: HistoryItem; routerId: string }) {
 }
 
 /** Nothing when it was done. */
-function outcomeWords(status: string): string {
-  const outcome = outcomeOf(Number(status));
-  return outcome === undefined ? '' : `, ${outcome}`;
+function outcomeWords(action: string, result: number): string {
+  const why = whyNot(action, result);
+  if (why !== undefined) return `: ${why}`;
+  return result < 400 ? '' : `, ${outcomeOf(action, result)}`;
+}
+
+/** The audit log names records by their ids, which say nothing to people. */
+function withoutId(detail: string): string {
+  return detail.replace(/ \(\w+ [\da-f-]{36}\)$/, '');
+}
+
+/** The history does not tell why a job failed, and one that the router undid has a word of its own everywhere else. */
+function FailedJob({ id, routerId }: { id: string; routerId: string }) {
+  const query = { router_id: routerId, status: ['failed'], fields: ['id', 'reason'], limit: 200 } satisfies Input<'listTeamJobs'>['query'];
+  const { data } = useRecord('jobs', 'listTeamJobs', { query });
+  return workWord(workOf({ status: 'failed', reason: data?.find((job) => job.id === id)?.reason ?? null }));
 }
 
 const STATE_COLOURS: Record<string, string> = { not_answering: 'c-not', agent_away: 'c-away' };
 
-function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
+function What({ item: { id, kind, status, title, until }, routerId }: { item: HistoryItem; routerId: string }) {
   switch (kind) {
     case 'state': {
       const [, reason] = title.split(': ');
@@ -110,12 +124,21 @@ function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
     case 'job':
       return fill(words.history.job, {
         title: <b className="b">{title}</b>,
-        status: <span className="dim">, {workWord(workOf({ status: status as Job['status'], reason: null }))}</span>,
+        status: (
+          <span className="dim">
+            ,{' '}
+            {status === 'failed' ? (
+              <FailedJob id={id} routerId={routerId} />
+            ) : (
+              workWord(workOf({ status: status as Job['status'], reason: null }))
+            )}
+          </span>
+        ),
       });
     case 'forward':
       return fill(words.history.forward, {
         target: <span className="id">{title}</span>,
-        status: <span className="dim">, {wordOf(status)}</span>,
+        status: <span className="dim">, {status === 'open' ? words.history.open : words.history.closed}</span>,
       });
     case 'terminal':
       return fill(words.history.terminal, {
@@ -134,9 +157,9 @@ function What({ item: { kind, status, title, until } }: { item: HistoryItem }) {
     case 'action': {
       const [action = '', ...detail] = title.split(': ');
       return fill(words.history.action, {
-        deed: sentenceCase(deedOf(action)),
-        what: detail.length === 0 ? '' : <span className="id"> {detail.join(': ')}</span>,
-        outcome: <span className="dim">{outcomeWords(status)}</span>,
+        deed: sentenceCase(deedOf(action, Number(status))),
+        what: detail.length === 0 ? '' : <span className="id"> {withoutId(detail.join(': '))}</span>,
+        outcome: <span className="dim">{outcomeWords(action, Number(status))}</span>,
       });
     }
   }

@@ -1,11 +1,11 @@
 import { useOpeners } from '../../../data/use-names.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { Section } from '../../../parts/section.tsx';
-import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { dueTime, lengthOf, shortTime } from '../../../parts/times.ts';
 import { Sign } from '../../../parts/sign.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { endpoint } from '../../work/forwards/words.ts';
 import { Silenced } from './silenced.tsx';
 import { words } from './words.ts';
 
@@ -25,7 +25,7 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
   return (
     <Section
       title={words.open.title}
-      small={count === 0 ? undefined : said(faults.length, forwards.length, terminals.length, jobs.length)}
+      small={count === 0 ? undefined : count}
       aside={
         maySilence ? (
           <AppLink href={`/notifications/silences?router=${routerId}`} className="hand">
@@ -65,22 +65,11 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           kind="job"
           href={`/jobs/${routerId}/${id}`}
           name={description === '' ? words.open.job : description}
-          more={status === 'running' ? words.open.running : words.open.waits(shortTime(until))}
+          more={status === 'running' ? words.open.running : words.open.waits(dueTime(until))}
         />
       ))}
     </Section>
   );
-}
-
-function said(faults: number, forwards: number, terminals: number, jobs: number): string {
-  const { open } = words;
-  const part = (count: number, say: (count: number) => string): string[] => (count === 0 ? [] : [say(count)]);
-  return [
-    ...part(faults, open.faults),
-    ...part(forwards, open.forwards),
-    ...part(terminals, open.terminals),
-    ...part(jobs, open.jobs),
-  ].join(', ');
 }
 
 interface OpenProps {

@@ -41,8 +41,6 @@ export function useRouter(routerId: string): { router: Router | undefined; error
 }
 
 function Head({ router }: { router: Router }) {
-  const { data: agent } = useRecord('agents', 'getAgent', { path: { agent_id: router.agent_id } });
-  const { strong, weak } = routerSentence(router, agent);
   const mayRun = useMay('operator');
   return (
     <div className="head router-head">
@@ -52,7 +50,7 @@ function Head({ router }: { router: Router }) {
         </p>
         <h1 className="id">{router.identity}</h1>
         <p className="say">
-          {router.state ? <Lamp state={router.state} size={15} /> : null} <b>{strong}</b> {weak}
+          <RouterSentence router={router} />
         </p>
       </div>
       {mayRun && router.removed_at === null ? (
@@ -66,6 +64,17 @@ function Head({ router }: { router: Router }) {
         </div>
       ) : null}
     </div>
+  );
+}
+
+/** Its state in a sentence, on every page that is a part of it. */
+export function RouterSentence({ router }: { router: Router }) {
+  const { data: agent } = useRecord('agents', 'getAgent', { path: { agent_id: router.agent_id } });
+  const { strong, weak } = routerSentence(router, agent);
+  return (
+    <>
+      {router.state ? <Lamp state={router.state} size={15} /> : null} <b>{strong}</b> {weak}
+    </>
   );
 }
 

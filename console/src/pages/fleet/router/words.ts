@@ -46,6 +46,8 @@ export const words = {
     zone: 'Time zone',
     position: 'Position',
     up: 'Up',
+    /** Of a router that is not heard now. */
+    upThen: (uptime: string) => `${uptime}, when last heard`,
     day: '24 hours',
     known: 'Known since',
     positionBy: (position: string, origin: string) => `${position}, by ${origin}`,
@@ -74,6 +76,7 @@ export const words = {
     forward: 'Forward to {target}{status}',
     terminal: 'Terminal {reason}{status}',
     open: 'open',
+    closed: 'closed',
     backup: (status: string) => `Backup, ${status}`,
     nobodyKnew: 'Nobody knew',
     action: '{deed}{what}{outcome}',
@@ -82,10 +85,6 @@ export const words = {
     title: 'Open here',
     silence: 'Silence notifications',
     none: 'No fault, no forward, no terminal, no job that waits or runs.',
-    faults: (count: number) => `${count} ${count === 1 ? 'fault' : 'faults'}`,
-    forwards: (count: number) => `${count} ${count === 1 ? 'forward' : 'forwards'}`,
-    terminals: (count: number) => `${count} ${count === 1 ? 'terminal' : 'terminals'}`,
-    jobs: (count: number) => `${count} ${count === 1 ? 'job' : 'jobs'}`,
     since: (time: string) => `since ${time}`,
     forward: (client: string, connections: number) =>
       `for ${client}, ${numberWords(connections)} ${connections === 1 ? 'connection' : 'connections'}`,

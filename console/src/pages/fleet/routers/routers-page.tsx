@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { CopyButton } from '../../../parts/copy.tsx';
 import { fill } from '../../../parts/fill.tsx';
+import { hasForeignWord } from '../../../parts/filter-words.ts';
 import { numberWords } from '../../../parts/sizes.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { Chips } from './chips.tsx';
@@ -11,7 +12,7 @@ import { ColumnsDialog } from './columns-dialog.tsx';
 import { columnsOf } from './columns.ts';
 import { Grid } from './grid.tsx';
 import { Held } from './held.tsx';
-import { readSearch } from './search.ts';
+import { readSearch, wordsOf } from './search.ts';
 import type { RoutersSearch } from './search.ts';
 import { NONE, selectedOf, toggled } from './selection.ts';
 import type { Selection } from './selection.ts';
@@ -52,7 +53,7 @@ export function RoutersPage() {
           <button type="button" className="btn quiet m-no" onClick={() => setAsked('columns')}>
             {words.columns}
           </button>
-          <CopyButton text={location.origin + location.pathname + location.search} label={words.address} />
+          <CopyButton text={location.origin + location.pathname + location.search} label={words.address} isSaid />
           <button type="button" className="btn" onClick={() => setAsked('save')}>
             {words.saveView}
           </button>
@@ -63,7 +64,7 @@ export function RoutersPage() {
       <SiteNamesFailed />
       <Chips q={q} ids={ids} onChange={setQ} />
       {ids.length === 0 ? (
-        <NoRouters />
+        <NoRouters q={q} />
       ) : (
         <Grid
           {...{ ids, columns, sort, sites, selection, onToggle }}
@@ -119,7 +120,8 @@ function Filter({ q, count, onChange }: { q: string; count: number; onChange: (q
   );
 }
 
-function NoRouters() {
+function NoRouters({ q }: { q: string }) {
   const { routers } = useFleet();
-  return <p className="empty">{routers.size === 0 ? words.none : words.noMatch}</p>;
+  const noMatch = hasForeignWord(wordsOf(q)) ? words.noMatchHow : words.noMatch;
+  return <p className="empty">{routers.size === 0 ? words.none : noMatch}</p>;
 }

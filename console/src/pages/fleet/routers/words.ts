@@ -5,11 +5,12 @@ export const words = {
   columns: 'Columns',
   saveView: 'Save view',
   /** What the button copies: Copy … */
-  address: 'the link to this view',
+  address: 'the link',
   removed: 'removed',
   siteNames: 'Names of sites',
   none: 'No agent has told of a router yet.',
   noMatch: 'No router matches. Shorten the filter.',
+  noMatchHow: 'No router matches. Filters are written field:value, such as version:<7.15. A part of a name is found without *.',
   filter: {
     label: 'Filter',
     hint: 'Name, serial number, model, IP address',

@@ -107,7 +107,7 @@ function Entries() {
           { title: words.column.who, width: 'minmax(220px, 1.2fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
           { title: words.column.target, width: 'minmax(120px, 2fr)', className: 'el dim', cell: (entry) => <Target entry={entry} /> },
           { title: words.column.from, width: '120px', className: 'id dim el', isWide: true, cell: ({ source }) => source },
-          { title: words.column.outcome, width: '110px', className: 'el', cell: ({ result }) => <Outcome result={result} /> },
+          { title: words.column.outcome, width: '110px', className: 'el', cell: (entry) => <Outcome entry={entry} /> },
         ]}
         empty={
           isFiltered ? (
@@ -124,7 +124,7 @@ function Entries() {
 function Sentence({ entry }: { entry: AuditEntry }) {
   return (
     <span title={entry.action}>
-      <b>{actorOf(entry)}</b> {deedOf(entry.action)}
+      <b>{actorOf(entry)}</b> {deedOf(entry.action, entry.result)}
     </span>
   );
 }
@@ -146,7 +146,7 @@ function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
   );
 }
 
-function Outcome({ result }: { result: number }) {
-  const outcome = outcomeOf(result);
+function Outcome({ entry: { action, result } }: { entry: AuditEntry }) {
+  const outcome = outcomeOf(action, result);
   return outcome === undefined ? <span className="dim">{words.done}</span> : <span className="c-not">{outcome}</span>;
 }

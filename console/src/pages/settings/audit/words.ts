@@ -134,20 +134,59 @@ const DEEDS: Record<string, string> = {
   'DELETE /api/schedules/:': 'removed a schedule',
 };
 
-/** @returns the action itself when there are no words for it: a newer control plane */
-export function deedOf(action: string): string {
-  return DEEDS[action.replaceAll(/:\w+/g, ':')] ?? action;
+/** How the verbs of the deeds are without their past. */
+const VERBS = new Map(
+  (
+    'accepted accept, added add, approved approve, asked ask, came come, canceled cancel, changed change, closed close, confirmed confirm, ' +
+    'connected connect, declined decline, drained drain, ended end, enrolled enrol, had have, invited invite, left leave, made make, moved move, ' +
+    'named name, opened open, paused pause, pinged ping, read read, refused refuse, registered register, removed remove, renewed renew, ' +
+    'replaced replace, resumed resume, revoked revoke, rotated rotate, ran run, saved save, sent send, set set, signed sign, silenced silence, ' +
+    'started start, submitted submit, tested test, took take, withdrew withdraw'
+  )
+    .split(', ')
+    .map((pair) => pair.split(' ') as [string, string]),
+);
+
+/**
+ * What somebody did, or could not do.
+ * @param result HTTP status of the answer
+ * @returns the action itself when there are no words for it: a newer control plane
+ */
+export function deedOf(action: string, result = 200): string {
+  const deed = DEEDS[action.replaceAll(/:\w+/g, ':')];
+  if (deed === undefined) return action;
+  const [verb = '', ...rest] = deed.split(' ');
+  const plain = VERBS.get(verb);
+  return whyNot(action, result) === undefined || plain === undefined ? deed : ['could not', plain, ...rest].join(' ');
+}
+
+const WHY_NOT: Record<number, string> = {
+  400: 'the input was wrong',
+  401: 'not signed in, or a wrong password',
+  403: 'not allowed',
+  404: 'there is no such record',
+  409: 'the state did not allow it',
+  412: 'it was changed meanwhile',
+  413: 'the input was too long',
+  422: 'the input was wrong',
+  429: 'too many requests',
+  503: 'agent, router or control plane not available',
+};
+const UNKNOWN = 504;
+
+/** Why it was not done; undefined when it was done, or nobody knows whether. */
+export function whyNot(action: string, result: number): string | undefined {
+  if (result < 400 || result === UNKNOWN) return undefined;
+  // The router's own refusal has the same status as a command that cannot be read.
+  if (result === 422 && action.startsWith('POST /api/synchronous/')) return 'the command was refused';
+  return WHY_NOT[result] ?? (result < 500 ? `refused (${result})` : `an error of the control plane (${result})`);
 }
 
 /** How it came out; nothing to say when it was done. */
-export function outcomeOf(result: number): string | undefined {
-  if (result < 400) return undefined;
-  if (result === 401) return 'refused: not signed in, or a wrong password';
-  if (result === 403) return 'refused: the role is too low';
-  if (result === 404) return 'refused: there is no such record';
-  if (result === 409) return 'refused: it did not fit the state';
-  if (result === 429) return 'refused: too many requests';
-  return result < 500 ? `refused (${result})` : `failed (${result})`;
+export function outcomeOf(action: string, result: number): string | undefined {
+  if (result === UNKNOWN) return 'the outcome is unknown';
+  const why = whyNot(action, result);
+  return why === undefined || result >= 500 || why.startsWith('refused') ? why : `refused: ${why}`;
 }
 
 /** Who did it, for people: names that were removed meanwhile stay ids. */

@@ -9,12 +9,12 @@ import { CheckField, Outcome } from '../../../parts/form.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
-import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { exactTime, sharedTimes } from '../../../parts/times.ts';
 import { WorkState } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { RouterTabs } from '../../fleet/router/router-page.tsx';
+import { RouterCrumb } from '../../fleet/router/router-crumb.tsx';
+import { RouterSentence, RouterTabs } from '../../fleet/router/router-page.tsx';
 import { DownloadButton } from './download.tsx';
 import { isComparable, originWords, pairOf, pickedPair } from './pair.ts';
 import { Restore } from './restore.tsx';
@@ -33,8 +33,9 @@ export function BackupsPage() {
   return (
     <>
       <PageHead
-        crumb={<RouterLink id={routerId} className="hand id" />}
+        crumb={<RouterCrumb id={routerId} />}
         title={words.backups}
+        sentence={router && <RouterSentence router={router} />}
         actions={
           mayTake ? (
             <button type="button" className="btn main-act" onClick={() => setTaking(true)}>

@@ -25,7 +25,7 @@ export function pickedPair(backups: readonly Backup[], picked: readonly string[]
   return newer && older ? { from: older.id, to: newer.id } : undefined;
 }
 
-const ORIGINS: Record<Backup['origin'], string> = { job: 'before a job', request: 'asked for', schedule: 'every night' };
+const ORIGINS: Record<Backup['origin'], string> = { job: 'before a job', request: 'by hand', schedule: 'every night' };
 
 export function originWords({ origin }: Pick<Backup, 'origin'>): string {
   return ORIGINS[origin];

@@ -4,11 +4,12 @@ import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { Outcome, SelectField, TextField } from '../../../parts/form.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { LENGTHS } from './forward-form.ts';
 import type { Minutes } from './forward-form.ts';
-import { endpoint, words } from './words.ts';
+import { words } from './words.ts';
 
 /** Extend, give another source, close. */
 export function ForwardActions({ forward, isOpen }: { forward: TransientForward; isOpen: boolean }) {

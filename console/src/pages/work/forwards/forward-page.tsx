@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import type { TransientForward } from '../../../../../client/browser.ts';
+import type { Input, TransientForward } from '../../../../../client/browser.ts';
 import { withoutGone } from '../../../data/gone.ts';
 import { useFleet, useTraffic } from '../../../data/use-fleet.ts';
+import { useRecord } from '../../../data/use-record.ts';
 import { CopyButton, CopyLine } from '../../../parts/copy.tsx';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { fill } from '../../../parts/fill.tsx';
 import { isLoopback } from '../../../parts/loopback.ts';
 import { MissingRecord } from '../../../parts/missing.tsx';
@@ -18,7 +20,7 @@ import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { Connections } from './connections.tsx';
 import { ForwardActions } from './forward-actions.tsx';
-import { allowLines, endpoint, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
+import { allowLines, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
 import type { ForwardState } from './words.ts';
 import '../work.css';
 
@@ -140,9 +142,23 @@ function HowToAllow({ address }: { address: string }) {
   );
 }
 
+/** Who opened it. The record does not say; the history tells those who may read the audit log. */
+function useOpenedBy({ id, router_id: routerId, created_at: at }: TransientForward): string | undefined {
+  // Those that were made in the same millisecond, and no others: `to` is the first moment that is left out.
+  const query = {
+    kind: ['forward'],
+    from: at,
+    to: new Date(Date.parse(at) + 1).toISOString(),
+  } satisfies Input<'listRouterHistory'>['query'];
+  const { data } = useRecord('history', 'listRouterHistory', { path: { router_id: routerId }, query });
+  return data?.find((item) => item.id === id)?.by ?? undefined;
+}
+
 function Facts({ forward, state }: { forward: TransientForward; state: ForwardState }) {
   const said = words.facts;
+  const openedBy = useOpenedBy(forward);
   const facts: readonly [string, string][] = [
+    ...(openedBy === undefined ? [] : [[said.openedBy, openedBy] as [string, string]]),
     [said.way, wayWords(forward.way)],
     [said.whyThisWay, forward.way_reason === null ? said.notTold : whyWords(forward.way_reason)],
     [said.target, reachableWords(forward)],

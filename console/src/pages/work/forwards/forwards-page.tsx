@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import type { TransientForward } from '../../../../../client/browser.ts';
 import { useFleet, useRoutersVersion } from '../../../data/use-fleet.ts';
 import { useList } from '../../../data/use-list.ts';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { FilterBox } from '../../../parts/filter-box.tsx';
 import { quoted } from '../../../parts/filter-words.ts';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -13,9 +14,9 @@ import { sizeOf } from '../../../parts/sizes.ts';
 import { lengthOf, shortTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
 import { useMay } from '../../../session/use-may.ts';
-import { forwardsFilter } from './search.ts';
+import { forwardsFilter } from './filter.ts';
 import { StateOfForward } from './state-of-forward.tsx';
-import { endpoint, stateOfForward, words } from './words.ts';
+import { stateOfForward, words } from './words.ts';
 import '../work.css';
 
 const COLUMNS: readonly Column<TransientForward>[] = [
@@ -45,7 +46,7 @@ const COLUMNS: readonly Column<TransientForward>[] = [
     className: 'el dim id',
     isWide: true,
   },
-  { title: words.columns.open, width: '56px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
+  { title: words.columns.open, width: '82px', cell: (forward) => forward.open_connections || '', className: 'num', isWide: true },
   {
     title: words.columns.bytes,
     width: '72px',

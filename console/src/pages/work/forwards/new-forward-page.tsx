@@ -11,7 +11,7 @@ import { PageHead } from '../../../parts/page-head.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { useMay } from '../../../session/use-may.ts';
-import { routersNamed } from '../run/search.ts';
+import { routersNamed } from '../run/named.ts';
 import { EMPTY_FORWARD, LENGTHS, TARGETS, forwardOf, ownAddressOf, targetOf } from './forward-form.ts';
 import type { ForwardDraft } from './forward-form.ts';
 import { words } from './words.ts';
@@ -128,10 +128,14 @@ function Target({ draft, change, state, router }: PartProps & { router: Router }
       <div className="conditions">
         <p className="presets">
           {own === undefined ? null : (
-            <button type="button" className="btn sm" onClick={() => change({ address: own })}>
-              {words.opening.thisRouter}
-            </button>
+            <>
+              <span className="t2 dim">{words.opening.presets.address}</span>
+              <button type="button" className="btn sm" onClick={() => change({ address: own })}>
+                {words.opening.thisRouter}
+              </button>
+            </>
           )}
+          <span className="t2 dim">{words.opening.presets.port}</span>
           {TARGETS.map(({ name, port }) => (
             <button key={name} type="button" className="btn sm" onClick={() => change({ port: String(port) })}>
               {name}

@@ -1,4 +1,5 @@
 import type { TransientForward } from '../../../../../client/browser.ts';
+import { endpoint } from '../../../parts/endpoint.ts';
 import { shellWord } from '../../../parts/shell-word.ts';
 import { numberWords } from '../../../parts/sizes.ts';
 import type { Work } from '../../../parts/work.ts';
@@ -8,7 +9,16 @@ export const words = {
   forwards: 'Forwards',
   /** The record, in sentences about one that cannot be read. */
   forward: 'forward',
-  columns: { state: 'State', to: 'To', behind: 'Behind', from: 'From', entry: 'Entry', open: 'Open', bytes: 'Bytes', left: 'Time left' },
+  columns: {
+    state: 'State',
+    to: 'To',
+    behind: 'Behind',
+    from: 'From',
+    entry: 'Entry',
+    open: 'Connections',
+    bytes: 'Bytes',
+    left: 'Time left',
+  },
   list: {
     behind: (router: string) => `Forwards behind ${router}`,
     open: 'Open a forward',
@@ -63,6 +73,7 @@ export const words = {
     notOpen: 'not open yet',
     ends: 'Ends',
     ended: 'Ended',
+    openedBy: 'Opened by',
   },
   connections: {
     title: 'Connections',
@@ -103,6 +114,7 @@ export const words = {
     to: 'To',
     toHint: 'as the router sees it',
     thisRouter: 'This router',
+    presets: { address: 'Address:', port: 'Port of' },
     address: 'Address',
     addressHint: "192.168.88.10, or one of the router's own addresses",
     port: 'Port',
@@ -143,11 +155,6 @@ export function stateOfForward(forward: TransientForward, now: number): ForwardS
   if (openAt === null) return { work: 'waiting', word: 'not open yet', why: reason ?? 'waits for its agent', isOpen: true };
   if (forward.target_reachable === false) return { work: 'failed', word: 'open', why: 'the target does not answer', isOpen: true };
   return { work: 'done', word: 'open', why: '', isOpen: true };
-}
-
-/** `10.0.0.5:22`, `[2001:db8::1]:22`. */
-export function endpoint(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** Where forwards may lead unless agent.yaml says otherwise: docs/settings.md. */

@@ -11,7 +11,7 @@ import { Reading } from '../../../parts/reading.tsx';
 import { RouterLink } from '../../../parts/router-link.tsx';
 import { ScriptView } from '../../../parts/script-view.tsx';
 import { Section } from '../../../parts/section.tsx';
-import { exactTime, shortTime } from '../../../parts/times.ts';
+import { dueTime, exactTime, shortTime } from '../../../parts/times.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
@@ -60,6 +60,7 @@ function Found({ job, readAt }: { job: JobDetail; readAt: number }) {
       <div className="cols work-cols">
         <div>
           {timeline.data ? <Timeline items={timeline.data.timeline} job={job} isOver={isOver} /> : <Reading />}
+          {job.error === null ? null : <Wrong error={job.error} />}
           <Output job={job} />
           {job.make_backup && job.backup !== null ? <Changes job={job} /> : null}
         </div>
@@ -126,11 +127,19 @@ function Actions({ job, isOver }: { job: JobDetail; isOver: boolean }) {
   );
 }
 
+/** Apart from what the script printed: the router, its agent or the control plane says it. */
+function Wrong({ error }: { error: string }) {
+  return (
+    <Section title={words.wrong}>
+      <p className="outcome c-not mono">{error}</p>
+    </Section>
+  );
+}
+
 function Output({ job }: { job: JobDetail }) {
   const isEmpty = job.output === null || job.output === '';
   return (
     <Section title={words.output.title} aside={isEmpty ? undefined : <CopyButton text={job.output!} label={words.output.copy} />}>
-      {job.error === null ? null : <p className="outcome c-not mono">{job.error}</p>}
       {isEmpty ? (
         <p className="empty">{emptyOutput(job)}</p>
       ) : (
@@ -178,7 +187,7 @@ function Conditions({ job }: { job: JobDetail }) {
     [said.begins, job.express_execute ? said.atOnce : said.atCheckIn],
     [said.isDone, job.needs_acknowledgement ? said.atEnd : said.onDisk],
     [said.longestRun, said.seconds(job.timeout_seconds)],
-    [said.waitsUntil, shortTime(job.expires_at)],
+    [said.waitsUntil, dueTime(job.expires_at)],
     [said.id, job.id],
   ];
   return (

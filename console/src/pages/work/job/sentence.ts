@@ -1,5 +1,5 @@
 import type { JobDetail } from '../../../../../client/browser.ts';
-import { lengthOf, shortTime } from '../../../parts/times.ts';
+import { dueTime, lengthOf, shortTime } from '../../../parts/times.ts';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { preparationsOf } from './timeline.ts';
 import { endOf, isRefusedByCheck, reasonWords, tookWords } from '../words.ts';
@@ -17,7 +17,7 @@ export function jobSentence(job: JobDetail, agentName: string | null): { strong:
   switch (status) {
     case 'pending':
       return acceptedAt === null
-        ? { strong: 'It waits.', weak: `Until ${shortTime(job.expires_at)} for its router; then it expires and never runs.` }
+        ? { strong: 'It waits.', weak: `Until ${dueTime(job.expires_at)} for its router; then it expires and never runs.` }
         : {
             strong: 'Its agent has it.',
             weak: `${sentenceCase(agent)} ${preparationsOf(job)} as soon as the router is free; then the script runs.`,

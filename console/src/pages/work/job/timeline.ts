@@ -30,9 +30,9 @@ const DRAWN: Partial<Record<Kind, Drawn>> = { waiting: 'wait', accepted: 'wait',
 
 const SAYS: Record<Kind, string> = {
   created: 'made',
-  waiting: 'waits',
+  waiting: 'waited',
   accepted: 'taken by its agent',
-  began: 'the script runs',
+  began: 'the script ran',
   ended: 'ended',
   refused: 'refused by its agent',
   cancel_requested: 'asked to cancel',
@@ -45,12 +45,21 @@ const SAYS: Record<Kind, string> = {
   rolled_back: 'undone by the router itself',
 };
 
+/** What goes on. */
+const SAYS_NOW: Partial<Record<Kind, string>> = { waiting: 'waits', began: 'the script runs' };
+
 const WAITS_FOR = {
-  agent: 'waits for its agent',
-  router: 'waits for its router',
-  turn: 'waits for its turn',
-  unknown: 'waits, nobody knows for what',
+  agent: ' for its agent',
+  router: ' for its router',
+  turn: ' for its turn',
+  unknown: ', nobody knows for what',
 } as const;
+
+function saysOf({ kind, waits_for: what }: JobTimelineItem, drawn: Drawn, isGoingOn: boolean): string {
+  if (drawn === 'unknown') return 'the script may have run';
+  const says = (isGoingOn ? SAYS_NOW[kind] : undefined) ?? SAYS[kind];
+  return what === null ? says : `${says}${WAITS_FOR[what]}`;
+}
 
 /** What a job asks for before its script. */
 export type Prepared = Pick<JobDetail, 'make_backup' | 'undo_unless_reachable_seconds'>;
@@ -85,7 +94,7 @@ export function linesOf(items: readonly JobTimelineItem[], now: number, job?: Pr
       until: Math.max(at, end === undefined || end === null ? (isGoingOn ? now : at) : Date.parse(end)),
       drawn,
       isGoingOn,
-      says: item.waits_for === null ? SAYS[item.kind] : WAITS_FOR[item.waits_for],
+      says: saysOf(item, drawn, isGoingOn),
       why: isRefused && item.kind === 'ended' ? REFUSED : whyOf(item, job),
       by: byWords(item),
     };

@@ -18,6 +18,7 @@ export const words = {
     cancel: 'Cancel the job',
     what: 'It has not begun, so its script will never run. If the agent begins it in this moment, the answer says so and the job goes on.',
   },
+  wrong: 'Error',
   output: {
     title: 'What it said',
     copy: 'the output',

@@ -16,7 +16,7 @@ import type { Work } from '../../../parts/work.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { useSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { endOf, reasonWords, tookWords, workOf } from '../words.ts';
-import { jobsFilter } from './search.ts';
+import { jobsFilter } from './filter.ts';
 import { words } from './words.ts';
 import '../work.css';
 

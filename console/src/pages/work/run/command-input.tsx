@@ -13,7 +13,7 @@ interface Props {
 
 /**
  * The box for a command. Tab takes the first completion; with the list open, up and down choose from it; with an empty or untouched box they
- * go through the history. Escape closes the list.
+ * go through the history. Escape closes the list, and so does sending.
  */
 export function CommandInput({ value, onChange, history, box }: Props) {
   const id = useId();
@@ -121,7 +121,8 @@ function useCompletion({ value, onChange, history }: Omit<Props, 'box'>): Comple
     } else if (key === 'Enter' && chosen >= 0 && options[chosen] !== undefined) {
       event.preventDefault();
       take(options[chosen]);
-    } else if (key === 'Escape') close();
+      // Enter sends the command: an open list would cover its answer.
+    } else if (key === 'Escape' || key === 'Enter') close();
   }
 
   return { options, chosen, type, take, close, onKeyDown };

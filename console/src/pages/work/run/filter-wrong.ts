@@ -1,5 +1,7 @@
 import { FIELDS, wordsOf } from '../../fleet/routers/search.ts';
 import type { SiteNames, Word } from '../../fleet/routers/search.ts';
+import { words as listWords } from '../../fleet/routers/words.ts';
+import { hasForeignWord } from '../../../parts/filter-words.ts';
 import { words } from './words.ts';
 
 /** As the interface writes them; people may write `away`, and spaces or hyphens. */
@@ -18,8 +20,7 @@ export function wrongFilter(q: string, found: number, sites: SiteNames | undefin
   const written = wordsOf(q);
   if (found > 0 || written.length === 0) return undefined;
   // An address or a serial number may have a colon, too: only what finds nothing is taken for a field.
-  const strange = written.find(isStrange);
-  return strange === undefined ? words.filter.noMatch : noField(strange);
+  return written.map(foreign).find((why) => why !== undefined) ?? words.filter.noMatch;
 }
 
 /**
@@ -36,7 +37,8 @@ function wrongWord(q: string, sites: SiteNames | undefined): string | undefined 
     const { field, value, isNot } = word;
     if (field === 'state' && !isState(value)) return words.filter.noState(value, STATES);
     if (field === 'site' && sites && !isSite(value, sites)) return words.filter.noSite(value);
-    if (isNot && isStrange(word)) return noField(word);
+    const why = isNot ? foreign(word) : undefined;
+    if (why !== undefined) return why;
   }
   return undefined;
 }
@@ -51,10 +53,9 @@ function isSite(value: string, sites: SiteNames): boolean {
   return wanted === 'none' || sites.has(value) || [...sites.values()].some((name) => name.toLowerCase() === wanted);
 }
 
-function isStrange({ field, value }: Word): boolean {
-  return field === undefined && /^[a-z_]{2,}:/i.test(value);
-}
-
-function noField({ value }: Word): string {
-  return words.filter.noField(value.split(':')[0]!, FIELDS);
+/** Why a word that is written as in other programs finds nothing; undefined for any other. */
+function foreign(word: Word): string | undefined {
+  if (!hasForeignWord([word])) return undefined;
+  const [, field] = /^([a-z_]{2,}):/i.exec(word.value) ?? [];
+  return field === undefined ? listWords.noMatchHow : words.filter.noField(field, FIELDS);
 }

@@ -8,7 +8,8 @@ import type { Caution } from './caution.ts';
 import { deedDoes, deedName } from './deed-words.ts';
 import { SCRIPT_CHARS, isGuarded } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
-import { listOf, words } from './words.ts';
+import { listOf } from '../words.ts';
+import { words } from './words.ts';
 
 interface Props {
   routers: readonly Router[];

@@ -11,7 +11,7 @@ import { useReadSiteNames } from '../../fleet/routers/use-filtered.ts';
 import { useChosen } from './chosen.ts';
 import { ALL, mayChoose, wrongFilter } from './filter-wrong.ts';
 import { RouterNames } from './router-names.tsx';
-import { routersNamed } from './search.ts';
+import { routersNamed } from './named.ts';
 import type { RunSearch } from './search.ts';
 import { words } from './words.ts';
 

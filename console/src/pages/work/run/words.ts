@@ -1,5 +1,5 @@
 import type { Work } from '../../../parts/work.ts';
-import { countOf } from '../words.ts';
+import { countOf, listOf } from '../words.ts';
 
 export const words = {
   page: {
@@ -167,8 +167,3 @@ export const words = {
     noBackup: 'none',
   },
 };
-
-/** `addresses, routes and the firewall`. */
-export function listOf(items: readonly string[]): string {
-  return items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
-}

@@ -2,11 +2,11 @@ import { useParams } from '@tanstack/react-router';
 import type { TransientForward } from '../../../../../../client/browser.ts';
 import { useList } from '../../../../data/use-list.ts';
 import { AppLink } from '../../../../parts/app-link.tsx';
+import { endpoint } from '../../../../parts/endpoint.ts';
 import { Moment } from '../../../../parts/moment.tsx';
 import { RecordTable } from '../../../../parts/record-table.tsx';
 import type { Column } from '../../../../parts/record-table.tsx';
 import { StateOfForward } from '../../../work/forwards/state-of-forward.tsx';
-import { endpoint } from '../../../work/forwards/words.ts';
 import { words } from './words.ts';
 
 /** The forwards of one router, open ones and closed ones, newest first. */

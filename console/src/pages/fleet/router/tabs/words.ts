@@ -29,7 +29,7 @@ export const words = {
     voltage: { title: 'Voltage', unit: 'V' },
   },
   chart: {
-    summary: (last: string, greatest: string, unit: string) => `last ${last} ${unit}, greatest ${greatest} ${unit}`,
+    summary: (last: string, highest: string, unit: string) => `last ${last} ${unit}, highest ${highest} ${unit}`,
     none: 'nothing was measured',
     value: (value: string, unit: string) => `${value} ${unit}`,
   },
