@@ -94,9 +94,9 @@ describe('the form of a forward', () => {
     ['2001:db8::1', '2001:db8::1'],
     ['gw.example.net', undefined],
     ['cafe', undefined],
-    [null, undefined],
+    [undefined, undefined],
   ])('knows of a router at %s the address %s', (from, address) => {
-    expect(ownAddressOf({ last_seen_from: from })).toBe(address);
+    expect(ownAddressOf(from)).toBe(address);
   });
 
   it('sends what is no port as it is, so that the server names the field', () => {

@@ -1,4 +1,4 @@
-import type { NewTransientForward, Router } from '../../../../../client/browser.ts';
+import type { NewTransientForward } from '../../../../../client/browser.ts';
 
 /** Lengths that are offered: 10 minutes to a day, as docs/forwards.md allows. */
 export const LENGTHS = [
@@ -34,9 +34,9 @@ export function targetOf(to: string | undefined): Partial<ForwardDraft> {
   return address && port ? { address, port } : {};
 }
 
-/** The address at which the agent reaches the router, as the target of a port of its own; undefined where it has a name. */
-export function ownAddressOf({ last_seen_from: address }: Pick<Router, 'last_seen_from'>): string | undefined {
-  return address !== null && /^(?:[\d.]+|[\da-f.]*:[\da-f:.]+)$/i.test(address) ? address : undefined;
+/** The address at which the agent dials the router, as the target of a port of its own; undefined where that is a name, or not known. */
+export function ownAddressOf(host: string | null = null): string | undefined {
+  return host !== null && /^(?:[\d.]+|[\da-f.]*:[\da-f:.]+)$/i.test(host) ? host : undefined;
 }
 
 /** What is no number is sent as it is: the server names the field and the reason. */

@@ -122,7 +122,8 @@ interface PartProps {
 }
 
 function Target({ draft, change, state, router }: PartProps & { router: Router }) {
-  const own = ownAddressOf(router);
+  const { data: configured } = useRecord('agents', 'listAgentRouters', { path: { agent_id: router.agent_id } });
+  const own = ownAddressOf(configured?.routers.find(({ router_id: id }) => id === router.id)?.host);
   return (
     <Section title={words.opening.to} small={words.opening.toHint}>
       <div className="conditions">
