@@ -1,5 +1,6 @@
 import { wordOf } from '../parts/state-words.ts';
 import { clockTime, lengthOf } from '../parts/times.ts';
+import { isBreak } from './pieces.ts';
 import type { Kind, Piece, Rails } from './pieces.ts';
 
 /** What is written at a break: what happened, and what else is known. */
@@ -16,6 +17,9 @@ export interface Reason {
 /** A job that was made or ended so shortly before a break may be its cause, milliseconds. */
 const AFTERMATH_MS = 10 * 60_000;
 
+/** A restart or an update of the control plane takes no longer, milliseconds. */
+const BRIDGED_MS = 10 * 60_000;
+
 /** A job. */
 export interface Deed {
   title: string;
@@ -26,7 +30,8 @@ export interface Deed {
 }
 
 /** Why the agent was away, in the order of time. */
-export function agentReasons({ agent, to: now }: Rails): Reason[] {
+export function agentReasons({ agent: pieces, to: now }: Rails): Reason[] {
+  const agent = bridged(pieces);
   return agent.flatMap((piece, index) => {
     if (piece.kind !== 'away' && piece.kind !== 'unknown') return [];
     const isOpen = piece.to >= now;
@@ -35,6 +40,18 @@ export function agentReasons({ agent, to: now }: Rails): Reason[] {
     const weak = isOpen ? `still, ${lengthOf(piece.to - piece.from)}` : `${lengthOf(piece.to - piece.from)}${returned(agent, index)}`;
     return [{ kind: piece.kind, from: piece.from, to: piece.to, isOpen, strong, weak: ours(piece) + weak }];
   });
+}
+
+/** A control plane that was updated in the middle of an outage makes no second one of it. */
+function bridged(pieces: readonly Piece[]): Piece[] {
+  const all: Piece[] = [];
+  for (const piece of pieces) {
+    const [before, gap] = all.slice(-2);
+    const isSame = before !== undefined && before.kind === piece.kind && before.reason === piece.reason && isBreak(piece);
+    if (isSame && gap!.kind === 'unknown' && gap!.to - gap!.from <= BRIDGED_MS) all.splice(-2, 2, { ...before, to: piece.to });
+    else all.push(piece);
+  }
+  return all;
 }
 
 function ours({ kind }: Piece): string {
@@ -49,7 +66,8 @@ function returned(agent: readonly Piece[], index: number): string {
 }
 
 /** Why the router did not answer; of the times in which nobody could ask, only the longest is told. */
-export function routerReasons({ router, to: now }: Rails, deeds: readonly Deed[]): Reason[] {
+export function routerReasons({ router: pieces, to: now }: Rails, deeds: readonly Deed[]): Reason[] {
+  const router = bridged(pieces);
   const silent = router
     .filter(({ kind }) => kind === 'not')
     .map((piece): Reason => {

@@ -3,7 +3,7 @@ import type { HistoryItem, RouterAvailability } from '../../../client/index.ts';
 import { railsOfBuckets, railsOfMany } from '../../../console/src/rails/from-buckets.ts';
 import { railsOfHistory } from '../../../console/src/rails/from-history.ts';
 import { segmentsOf, ticksOf } from '../../../console/src/rails/geometry.ts';
-import { routerReasons } from '../../../console/src/rails/reasons.ts';
+import { agentReasons, routerReasons } from '../../../console/src/rails/reasons.ts';
 import { place } from '../../../console/src/rails/labels.ts';
 import { covering } from '../../../console/src/rails/pieces.ts';
 import type { Kind, Piece, Rails } from '../../../console/src/rails/pieces.ts';
@@ -229,4 +229,23 @@ describe('the job that is suspected of a break', () => {
   ])('is %s', (_name, deeds, expected) => {
     expect(said(...deeds)).toBe(expected);
   });
+});
+
+it('an outage in which the control plane was started again is one', () => {
+  const minutes = (count: number): number => count / 60;
+  const outage = (kind: Kind, gap: number) => [
+    piece(0, 12, 'heard'),
+    piece(12, 20, kind),
+    piece(20, 20 + gap, 'unknown'),
+    piece(20 + gap, 24, kind),
+  ];
+  const begins = (reasons: readonly { from: number; to: number }[]): number[] => reasons.map(({ from }) => (from - START) / HOUR);
+  const short: Rails = { ...DAY, agent: outage('away', minutes(1)), router: outage('unasked', minutes(1)) };
+  expect([begins(agentReasons(short)), begins(routerReasons(short, []))]).toEqual([[12], [12]]);
+  expect(agentReasons(short)[0]).toMatchObject({ isOpen: true, weak: 'still, 12 h' });
+  const long: Rails = { ...DAY, agent: outage('away', 1), router: outage('not', 1) };
+  expect([begins(agentReasons(long)), begins(routerReasons(long, []))]).toEqual([
+    [12, 20, 21],
+    [12, 21],
+  ]);
 });
