@@ -139,8 +139,16 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
   it('lists a device that is behind two routers without a site once for each, and nothing else once it is filtered', async () => {
     const at = new Date().toISOString();
     const device = (mac: string, routerId: string, hostname: string) => ({
-      ...{ mac_address: mac, hostname, router_id: routerId, site_id: null, alias: null, manufacturer: null, locally_administered: false },
-      ...{ current_ip: null, first_seen_at: at, last_seen_at: at },
+      mac_address: mac,
+      hostname,
+      router_id: routerId,
+      site_id: null,
+      alias: null,
+      manufacturer: null,
+      locally_administered: false,
+      current_ip: null,
+      first_seen_at: at,
+      last_seen_at: at,
     });
     const [first, second] = await world.routerIds();
     const both = [first, second].map((id) => device('02:00:00:00:00:01', id!, 'samsung-tv'));

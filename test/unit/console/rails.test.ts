@@ -242,7 +242,7 @@ it('an outage in which the control plane was started again is one', () => {
   const begins = (reasons: readonly { from: number; to: number }[]): number[] => reasons.map(({ from }) => (from - START) / HOUR);
   const short: Rails = { ...DAY, agent: outage('away', minutes(1)), router: outage('unasked', minutes(1)) };
   expect([begins(agentReasons(short)), begins(routerReasons(short, []))]).toEqual([[12], [12]]);
-  expect(agentReasons(short)[0]).toMatchObject({ isOpen: true, weak: 'still, 12 h' });
+  expect(agentReasons(short)[0]).toMatchObject({ isOpen: true, weak: 'still, 12 h 00' });
   const long: Rails = { ...DAY, agent: outage('away', 1), router: outage('not', 1) };
   expect([begins(agentReasons(long)), begins(routerReasons(long, []))]).toEqual([
     [12, 20, 21],
