@@ -36,8 +36,11 @@ export function CopyButton({ text, label, isMain = false, isSaid = false }: Copy
   return (
     <button type="button" className={isMain ? 'btn main-act copy' : 'btn quiet sm copy'} onClick={() => void copy()}>
       {/* Not role=status: its text would be no part of the button's name. */}
-      <span aria-live="polite">{words.copy[said ?? 'copy']}</span>
-      <span className={isSaid ? undefined : 'sr'}> {label}</span>
+      <span aria-live="polite">
+        {words.copy[said ?? 'copy']}
+        {isSaid ? ` ${label}` : ''}
+      </span>
+      {isSaid ? null : <span className="sr"> {label}</span>}
     </button>
   );
 }

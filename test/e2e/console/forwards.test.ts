@@ -70,6 +70,13 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(asked.length).toBeLessThanOrEqual(2);
   });
 
+  it('says which fields are empty', async () => {
+    await visit.signIn('operator', '/forwards/new?router=router-1');
+    await button('Open the forward').click();
+    await page.getByText('must not be empty').nth(1).waitFor();
+    visit.forgiveFailedRequests();
+  });
+
   it('fills in the address of the router itself', async () => {
     await visit.signIn('operator', '/forwards/new?router=router-1');
     await button('This router').click();

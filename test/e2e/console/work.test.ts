@@ -56,6 +56,18 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name });
 
   describe('a command', () => {
+    it('closes the list of commands when it is sent', async () => {
+      await visit.signIn('operator', '/run?routers=router-0');
+      const box = page.getByRole('combobox', { name: 'Command' });
+      await box.pressSequentially('/system/identity');
+      await page.getByRole('listbox').waitFor();
+      await box.press('End');
+      await box.pressSequentially('/print');
+      await box.press('Enter');
+      await page.getByRole('region', { name: 'Answers' }).getByText('router-0').first().waitFor();
+      expect(await page.getByRole('listbox').count()).toBe(0);
+    });
+
     it('shows the words of a router that refuses it', async () => {
       await visit.signIn('operator', '/run?routers=router-0&command=%2Fip%2Faddress%2Fadd%20address%3Dnonsense');
       await page.getByText('a command has no undo').waitFor();
@@ -271,6 +283,10 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByText('1 job', { exact: true }).waitFor();
       await page.getByRole('searchbox').fill('status:gone');
       await page.getByText('There is no status gone').waitFor();
+      await page.getByRole('searchbox').fill('status:rolled_back');
+      await page.getByText('counts as failed').waitFor();
+      await page.getByRole('searchbox').fill('by:admin');
+      await page.getByText('has no field by. It has status, router and site.').waitFor();
       await page.getByRole('searchbox').fill('status:failed');
       await row.getByRole('link', { name: 'It fails' }).click();
       await page.getByText('no space left').first().waitFor();
@@ -491,6 +507,15 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   describe('backups', () => {
     it('shows admins the schedule, and viewers no button', async () => {
       await visit.signIn('admin', `/routers/${ids[11]}/backups`);
+      const way = page
+        .getByRole('main')
+        .getByRole('paragraph')
+        .filter({ hasText: /^Routers \/ router-11$/ });
+      await way.waitFor();
+      await page.getByText('The router has answered').waitFor();
+      await page.goto(page.url().replace('backups', 'terminal'));
+      await way.waitFor();
+      await page.goBack();
       await button('Set a time').click();
       await page.getByRole('dialog').getByRole('button', { name: 'Save the schedule' }).click();
       await page.getByText('Exported every night at').waitFor();

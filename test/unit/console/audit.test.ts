@@ -21,7 +21,7 @@ describe('words of the audit log', () => {
 
   it('are silent about what was done, and say why something was refused', () => {
     expect(outcomeOf(FORWARD, 200)).toBeUndefined();
-    expect(outcomeOf(FORWARD, 403)).toBe('refused: not allowed');
+    expect(outcomeOf(FORWARD, 403)).toBe('not allowed');
     expect(outcomeOf(FORWARD, 503)).toBe('agent, router or control plane not available');
     expect(outcomeOf(FORWARD, 504)).toBe('the outcome is unknown');
   });

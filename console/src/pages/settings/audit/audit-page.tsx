@@ -107,7 +107,7 @@ function Entries() {
           { title: words.column.who, width: 'minmax(220px, 1.2fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
           { title: words.column.target, width: 'minmax(120px, 2fr)', className: 'el dim', cell: (entry) => <Target entry={entry} /> },
           { title: words.column.from, width: '120px', className: 'id dim el', isWide: true, cell: ({ source }) => source },
-          { title: words.column.outcome, width: '110px', className: 'el', cell: (entry) => <Outcome entry={entry} /> },
+          { title: words.column.outcome, width: 'minmax(110px, 1fr)', className: 'el', cell: (entry) => <Outcome entry={entry} /> },
         ]}
         empty={
           isFiltered ? (

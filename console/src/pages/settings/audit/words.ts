@@ -184,9 +184,7 @@ export function whyNot(action: string, result: number): string | undefined {
 
 /** How it came out; nothing to say when it was done. */
 export function outcomeOf(action: string, result: number): string | undefined {
-  if (result === UNKNOWN) return 'the outcome is unknown';
-  const why = whyNot(action, result);
-  return why === undefined || result >= 500 || why.startsWith('refused') ? why : `refused: ${why}`;
+  return result === UNKNOWN ? 'the outcome is unknown' : whyNot(action, result);
 }
 
 /** Who did it, for people: names that were removed meanwhile stay ids. */

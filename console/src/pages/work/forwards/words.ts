@@ -114,7 +114,7 @@ export const words = {
     to: 'To',
     toHint: 'as the router sees it',
     thisRouter: 'This router',
-    presets: { address: 'Address:', port: 'Port of' },
+    presets: { address: 'Address of', port: 'Port of' },
     address: 'Address',
     addressHint: "192.168.88.10, or one of the router's own addresses",
     port: 'Port',
