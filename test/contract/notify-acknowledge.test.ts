@@ -141,8 +141,15 @@ describeEachDatabase('acknowledging', (open) => {
       await bench.pass(4 * HOUR);
       await happen('resolve');
       await bench.pass(HOUR);
-      for (const name of ['carol', 'dan'])
+      for (const [name, of] of [
+        ['carol', second],
+        ['dan', third],
+      ] as const) {
         expect(bench.server.kindsOf(`${name}@example.net`), name).toEqual(['escalation', 'reminder', 'resolve']);
+        // Groups are called by their ids here.
+        const reasons = bench.server.mails.filter(({ to }) => to === `${name}@example.net`).map(({ reason }) => reason);
+        expect(reasons, name).toEqual(Array.from({ length: 3 }, () => expect.stringContaining(`the notification group ${of} of the team`)));
+      }
       expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'reminder', 'resolve']);
     });
 

@@ -35,7 +35,8 @@ export const de: Catalogue = {
     reasonOfProof: 'Sie erhalten diese Nachricht, weil jemand diese Adresse in Signalbox eingetragen hat.',
     acknowledge: 'Ich kümmere mich darum',
     unsubscribe: 'Abbestellen',
-    reason: (team) => `Sie erhalten diese Nachricht, weil Sie in einer Benachrichtigungsgruppe des Teams ${team} stehen.`,
+    reason: (team, group) =>
+      `Sie erhalten diese Nachricht, weil Sie in ${group === null ? 'einer Benachrichtigungsgruppe' : `der Benachrichtigungsgruppe ${group}`} des Teams ${team} stehen.`,
   },
 
   faults: {

@@ -33,7 +33,8 @@ export const en: Catalogue = {
     reasonOfProof: 'You get this because somebody has entered this address in Signalbox.',
     acknowledge: 'I take it over',
     unsubscribe: 'Unsubscribe',
-    reason: (team) => `You get this because a notification group of the team ${team} names you.`,
+    reason: (team, group) =>
+      `You get this because ${group === null ? 'a notification group' : `the notification group ${group}`} of the team ${team} names you.`,
   },
 
   faults: {

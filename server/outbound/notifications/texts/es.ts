@@ -38,7 +38,8 @@ export const es: Catalogue = {
     reasonOfProof: 'Recibe este mensaje porque alguien ha introducido esta dirección en Signalbox.',
     acknowledge: 'Me encargo yo',
     unsubscribe: 'Darse de baja',
-    reason: (team) => `Recibe este mensaje porque figura en un grupo de notificaciones del equipo ${team}.`,
+    reason: (team, group) =>
+      `Recibe este mensaje porque figura en ${group === null ? 'un grupo de notificaciones' : `el grupo de notificaciones ${group}`} del equipo ${team}.`,
   },
 
   faults: {
