@@ -132,7 +132,7 @@ describeEachDatabase('acknowledging', (open) => {
       expect(bench.server.kindsOf('carol@example.net')).toEqual([]);
       await bench.pass(2 * MINUTE);
       expect(bench.server.kindsOf('carol@example.net')).toEqual(['escalation']);
-      expect(bench.server.mails.at(-1)!.subject).toContain('Not acknowledged');
+      expect(bench.server.mails.at(-1)!.subject).toContain('Not taken over');
       await bench.pass(18 * MINUTE);
       expect(bench.server.kindsOf('dan@example.net')).toEqual([]);
       await bench.pass(2 * MINUTE);

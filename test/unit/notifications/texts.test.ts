@@ -147,7 +147,7 @@ describe('a subject', () => {
     [{ kind: 'update' }, 'Update: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'reminder' }, 'Still open: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'still_open' }, 'Still open: core-1 (Depot Madrid): offline since 08:31'],
-    [{ kind: 'escalation' }, 'Not acknowledged: core-1 (Depot Madrid): offline since 08:31'],
+    [{ kind: 'escalation' }, 'Not taken over: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'acknowledged', acknowledgedBy: 'Ana Ruiz' }, 'Ana Ruiz has taken this over: core-1 (Depot Madrid): offline since 08:31'],
     [
       { kind: 'was_away', endedAt: FIRST_AT + 2 * HOUR + 5 * MINUTE },
