@@ -20,6 +20,8 @@ export const words = {
     light: 'Light',
     dark: 'Dark',
     zone: 'Times in the zone',
+    zoneAbout: 'For the pages of the console. Messages and quiet hours have {zone}.',
+    zoneOfMessages: 'a zone of their own',
     ofBrowser: (zone: string) => `of this browser (${zone})`,
     view: 'Routers opens with',
     all: 'all routers',
