@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { queryOf, readAuditSearch } from '../../../console/src/pages/settings/audit/search.ts';
+import { targetOf } from '../../../console/src/pages/settings/audit/target-words.ts';
 import { deedOf, outcomeOf } from '../../../console/src/pages/settings/audit/words.ts';
 import { showTimesIn } from '../../../console/src/parts/times.ts';
 import { PUBLIC_ROUTES } from '../../harness/route-table.ts';
@@ -20,6 +21,18 @@ describe('words of the audit log', () => {
   it('are silent about what was done, and say why something was refused', () => {
     expect(outcomeOf(200)).toBeUndefined();
     expect(outcomeOf(403)).toContain('role');
+    expect(outcomeOf(422)).toBe('refused: wrong input');
+  });
+
+  it('call records by their names, and show neither paths nor ids of what is known', () => {
+    const id = '01a1fb9c-376e-7279-a064-482cecad7b5b';
+    const names = new Map([[id, 'Depot Madrid']]);
+    expect(targetOf('PATCH /api/sites/:site_id', `/api/sites/${id}`, names)).toBe('Depot Madrid');
+    expect(targetOf('PATCH /api/sites/:site_id', `/api/sites/${id}`, new Map())).toBeNull();
+    expect(targetOf('PATCH /api/me/notification-settings', '/api/me/notification-settings', names)).toBeNull();
+    expect(targetOf('PUT /arp/devices/:mac', '/arp/devices/dc%3Aa6%3a32:3d:b9:04', names)).toBe('device dc:a6:32:3d:b9:04');
+    expect(targetOf('login', 'Signalbox console', names)).toBe('Signalbox console');
+    expect(targetOf('POST /api/rockets/:id', '/api/rockets/7', names)).toBe('/api/rockets/7');
   });
 });
 

@@ -134,6 +134,11 @@ const DEEDS: Record<string, string> = {
   'DELETE /api/schedules/:': 'removed a schedule',
 };
 
+/** Whether there are words for the action. */
+export function isKnownDeed(action: string): boolean {
+  return deedOf(action) !== action;
+}
+
 /** @returns the action itself when there are no words for it: a newer control plane */
 export function deedOf(action: string): string {
   return DEEDS[action.replaceAll(/:\w+/g, ':')] ?? action;
@@ -145,6 +150,7 @@ export function outcomeOf(result: number): string | undefined {
   if (result === 401) return 'refused: not signed in, or a wrong password';
   if (result === 403) return 'refused: the role is too low';
   if (result === 404) return 'refused: there is no such record';
+  if (result === 422) return 'refused: wrong input';
   if (result === 409) return 'refused: it did not fit the state';
   if (result === 429) return 'refused: too many requests';
   return result < 500 ? `refused (${result})` : `failed (${result})`;
