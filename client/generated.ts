@@ -1236,7 +1236,7 @@ export interface Notification {
   address: string | null;
   /** `open`, `update`, `resolve`, `reminder`, `still_open` … as it was decided */
   kind: string;
-  /** As it was said; before it is sent, and when it is not, as it would be said */
+  /** As it was said. What is not sent says what others were told, otherwise, and before it is sent, how it is now */
   subject: string;
   /** IANA name of the zone of the times in `subject`; null when it has none, and for what an earlier version has sent */
   subject_time_zone: string | null;

@@ -3,6 +3,8 @@ import { auditRoutes } from '../../server/access/audit/routes.ts';
 import { AuditService } from '../../server/access/audit/service.ts';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
 import type { App } from '../../server/platform/http/app.ts';
+import { SitesService } from '../../server/fleet/sites/service.ts';
+import { siteRoutes } from '../../server/fleet/sites/routes.ts';
 import { reportWrites } from '../../server/platform/http/audit-hook.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
@@ -41,6 +43,8 @@ describeEachDatabase('the audit log', (open) => {
       auditRoutes(scope, { audit });
       scope.put('/:group(^[0-9]+$)', async () => ({ ok: true }));
       scope.post('/things/:id', { config: { role: 'operator' } }, async () => ({ ok: true }));
+      scope.post('/questions', { config: { readsOnly: true } }, async () => ({ ok: true }));
+      siteRoutes(scope, new SitesService({ storage, clock }));
     });
     north = (await seedTeam(storage)).teamId;
     south = (await seedTeam(storage)).teamId;
@@ -71,6 +75,32 @@ describeEachDatabase('the audit log', (open) => {
     expect(listed).toContainEqual(expect.objectContaining({ actor_id: `${north}/viewer`, result: 403 }));
     expect(listed).toContainEqual(expect.objectContaining({ action: 'PUT /:group', target: '/42' }));
     expect((await app.get(south, '/api/audit')).body['data']).toEqual([]);
+  });
+
+  test('what changes nothing is not listed, whatever its method', async () => {
+    expect((await app.ask(north, 'POST', '/questions', {})).status).toBe(200);
+    expect(await entries()).toEqual([]);
+  });
+
+  test('names what it was about, also once that is gone, and the fields that were refused, but not their values', async () => {
+    const ask = (...[method, url, body]: [Parameters<TeamApp['ask']>[1], string, object?]) => {
+      clock.advance(1);
+      return app.ask(north, method, url, body);
+    };
+    const made = await ask('POST', '/api/sites', { name: 'Riga' });
+    const { id } = made.body['data'] as { id: string };
+    await ask('PATCH', `/api/sites/${id}`, { name: 'Riga 2' });
+    await ask('POST', '/api/sites', { name: 'Riga 2' });
+    await ask('DELETE', `/api/sites/${id}`);
+    await ask('POST', '/api/sites', { name: 'secret'.repeat(100) });
+    const listed = (await entries()) as (Entry & { detail: string | null })[];
+    expect(listed.toReversed().map(({ detail, result }) => [detail, result])).toEqual([
+      ['Riga', 200],
+      ['Riga 2', 200],
+      ['Riga 2', 409],
+      ['Riga 2', 204],
+      ['refused: name', 422],
+    ]);
   });
 
   test('a key is called by its name', async () => {

@@ -144,11 +144,11 @@ describeEachDatabase('the delivery log', (open) => {
     expect((await app.get(mine.teamId, `/api/threads/${thread!.id}?${tokyo}`)).body['data']).toMatchObject({ subject: there });
     for (const path of [`/api/notifications?${tokyo}`, `/api/threads/${thread!.id}/messages?${tokyo}`]) {
       const messages = await list(path);
+      const { subject } = bench.server.mails[0]!;
       expect(
         messages.find(({ state }) => state === 'withheld'),
-        path,
-      ).toMatchObject({ subject: there, subject_time_zone: 'Asia/Tokyo' });
-      const { subject } = bench.server.mails[0]!;
+        'what others were told',
+      ).toMatchObject({ subject, subject_time_zone: 'Europe/Madrid' });
       expect(
         messages.find(({ state }) => state === 'sent'),
         path,
@@ -196,7 +196,17 @@ describeEachDatabase('the delivery log', (open) => {
     await storage.db.updateTable('routers').set({ identity: 'renamed' }).where('id', '=', mine.routerId).execute();
     const [sent, unsent] = (await list('/api/notifications')).toSorted((one) => (one['user_id'] === ada ? -1 : 1));
     expect(sent).toMatchObject({ state: 'sent', subject: 'core-1 (Depot): WAN down since 13:00' });
-    expect(unsent, 'was never said').toMatchObject({ state: 'withheld', subject: 'renamed (Depot): WAN down since 13:00' });
+    expect(unsent, 'what others were told').toMatchObject({ state: 'withheld', subject: 'core-1 (Depot): WAN down since 13:00' });
+  });
+
+  test('says how it is now where nobody was told, or nobody in English', async () => {
+    await storage.db.updateTable('users').set({ locale: 'de' }).where('id', '=', ada).execute();
+    await happen('wan_down');
+    expect(bench.server.mails).toMatchObject([{ subject: expect.stringContaining('seit') }]);
+    const unsent = async (): Promise<Row> => (await list(`/api/notifications?recipient=${bob}&time_zone=Asia%2FTokyo`))[0]!;
+    expect(await unsent()).toMatchObject({ subject: 'core-1 (Depot): WAN down since 21:00', subject_time_zone: 'Asia/Tokyo' });
+    await storage.db.updateTable('routers').set({ identity: 'renamed' }).where('id', '=', mine.routerId).execute();
+    expect(await unsent()).toMatchObject({ subject: 'renamed (Depot): WAN down since 21:00' });
   });
 
   test('finds by recipient, state, reason, group, channel, router and time, counts, and goes page by page', async () => {

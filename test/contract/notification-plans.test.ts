@@ -1,5 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
-import { findMessages, selectAttempts, selectOfThread, selectTargetNames } from '../../server/outbound/notifications/log/messages/store.ts';
+import {
+  findMessages,
+  selectAttempts,
+  selectOfThread,
+  selectSaid,
+  selectTargetNames,
+} from '../../server/outbound/notifications/log/messages/store.ts';
 import { findThreads, selectGroupNames } from '../../server/outbound/notifications/log/threads/store.ts';
 import type { MessageFilter, ThreadFilter } from '../../server/outbound/notifications/log/types.ts';
 import { readFacts } from '../../server/outbound/notifications/messages/view/facts.ts';
@@ -132,6 +138,11 @@ describeEachDatabase('the plans of the delivery log', (open) => {
     expectBounded(ofThread, /thread_id/);
     expectBounded(await plansOf(storage, (db) => selectAttempts(db, teamId, ['a', 'b'])), /message_id/);
     expectBounded(await plansOf(storage, (db) => selectTargetNames(db, teamId, ['a', 'b'])), /id/);
+    const messages = await storage.db.selectFrom('messages').selectAll().where('thread_id', 'in', threadIds.slice(0, 50)).execute();
+    const said = await plansOf(storage, (db) => selectSaid(db, teamId, messages));
+    // Their readers are found by id.
+    const ofMessages = said.map((plan) => ({ ...plan, reads: plan.reads.filter(({ table }) => table !== 'users') }));
+    expectBounded(ofMessages, /thread_id/);
     expectBounded(await plansOf(storage, (db) => selectGroupNames(db, teamId, ['a', 'b'])), /id/);
     const rows = await storage.db.selectFrom('threads').selectAll().where('id', 'in', threadIds.slice(0, 50)).execute();
     const ofSite = { ...rows[0]!, kind: 'site' };

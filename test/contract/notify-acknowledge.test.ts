@@ -132,7 +132,7 @@ describeEachDatabase('acknowledging', (open) => {
       expect(bench.server.kindsOf('carol@example.net')).toEqual([]);
       await bench.pass(2 * MINUTE);
       expect(bench.server.kindsOf('carol@example.net')).toEqual(['escalation']);
-      expect(bench.server.mails.at(-1)!.subject).toContain('Not acknowledged');
+      expect(bench.server.mails.at(-1)!.subject).toContain('Not taken over');
       await bench.pass(18 * MINUTE);
       expect(bench.server.kindsOf('dan@example.net')).toEqual([]);
       await bench.pass(2 * MINUTE);
@@ -141,8 +141,15 @@ describeEachDatabase('acknowledging', (open) => {
       await bench.pass(4 * HOUR);
       await happen('resolve');
       await bench.pass(HOUR);
-      for (const name of ['carol', 'dan'])
+      for (const [name, of] of [
+        ['carol', second],
+        ['dan', third],
+      ] as const) {
         expect(bench.server.kindsOf(`${name}@example.net`), name).toEqual(['escalation', 'reminder', 'resolve']);
+        // Groups are called by their ids here.
+        const reasons = bench.server.mails.filter(({ to }) => to === `${name}@example.net`).map(({ reason }) => reason);
+        expect(reasons, name).toEqual(Array.from({ length: 3 }, () => expect.stringContaining(`the notification group ${of} of the team`)));
+      }
       expect(bench.server.kindsOf('ada@example.net')).toEqual(['open', 'reminder', 'resolve']);
     });
 

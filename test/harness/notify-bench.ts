@@ -62,6 +62,8 @@ export interface Mail {
   subject: string;
   /** Its first sentence. */
   first: string;
+  /** Why its reader gets it. */
+  reason: string;
   id: string;
   previous: number;
   at: number;
@@ -93,10 +95,21 @@ export class FakeMailServer implements Channel<'email'> {
     this.asked.push(this.#now());
     const result = this.answer(message, to);
     const { id, thread, text, previousIds, unsubscribeUrl } = message;
-    const { subject, first, acknowledgeUrl } = text;
+    const { subject, first, acknowledgeUrl, labels } = text;
     const previous = previousIds.length;
     if (result.outcome === 'sent')
-      this.mails.push({ to, kind: thread.kind, subject, first, id, previous, at: this.#now(), unsubscribeUrl, acknowledgeUrl });
+      this.mails.push({
+        to,
+        kind: thread.kind,
+        subject,
+        first,
+        reason: labels.reason,
+        id,
+        previous,
+        at: this.#now(),
+        unsubscribeUrl,
+        acknowledgeUrl,
+      });
     return result;
   }
 

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import type { WriteState } from '../data/use-write.ts';
+import { sentenceCase } from './sentence-case.ts';
 import { words } from './words.ts';
 
 interface FieldProps {
@@ -119,7 +120,7 @@ export function Outcome({ state, onLookAgain, fields = [] }: OutcomeProps) {
   const isSaid = names.length > 0 && names.every((name) => fields.includes(name));
   return (
     <p className="outcome c-not" role="alert">
-      {isSaid ? words.outcome.marked : state.message}
+      {isSaid ? words.outcome.marked : sentenceCase(state.message).replace(/[^.!?]$/, '$&.')}
     </p>
   );
 }

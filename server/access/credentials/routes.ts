@@ -125,6 +125,7 @@ function keyCreation(app: App, { credentials, now }: KeyRoutesDeps): void {
     async (request, reply) => {
       const { teamId, id: createdBy, role: own } = principalOf(request);
       const { name, role = own, expires_at: expiry } = request.body;
+      request.auditDetail = `${name}, ${role}`;
       checkGrant(request, role);
       const expiresAt = expiry === undefined ? undefined : Date.parse(expiry);
       const { key, apiKey } = await credentials.createApiKey({ teamId, name, role, createdBy, expiresAt });

@@ -115,6 +115,7 @@ function writeViews(app: App, views: ViewsService): void {
     },
     async (request) => {
       const { list, name, query, shared: isShared = false } = request.body;
+      request.auditDetail = name;
       return success(present(await views.create(principalOf(request), { list, name, query, isShared })));
     },
   );

@@ -171,7 +171,9 @@ function oneAgent(app: App, deps: AgentRoutesDeps): void {
       const { name, site_id: siteId } = request.body;
       const change = { ...(name === undefined ? {} : { name }), ...(siteId === undefined ? {} : { siteId }) };
       await sites.changeAgent(teamId, request.params.agent_id, change);
-      return read(teamId, request.params.agent_id);
+      const answer = await read(teamId, request.params.agent_id);
+      request.auditDetail = answer.data.name;
+      return answer;
     },
   );
 }

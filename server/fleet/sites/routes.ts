@@ -90,6 +90,7 @@ function siteWriting(app: App, sites: SitesService): void {
     async (request) => {
       const { name, time_zone: timeZone, latitude, longitude } = request.body;
       const { teamId } = principalOf(request);
+      request.auditDetail = name;
       return success(presentSite(await sites.create({ teamId, name, timeZone, latitude, longitude })));
     },
   );
@@ -108,7 +109,9 @@ function siteWriting(app: App, sites: SitesService): void {
     async (request) => {
       const { name, time_zone: timeZone, latitude, longitude } = request.body;
       const change = { name, timeZone, latitude, longitude };
-      return success(presentSite(await sites.change(principalOf(request).teamId, request.params.site_id, change)));
+      const site = await sites.change(principalOf(request).teamId, request.params.site_id, change);
+      request.auditDetail = site.name;
+      return success(presentSite(site));
     },
   );
 }
@@ -130,7 +133,9 @@ function siteDeletion(app: App, sites: SitesService): void {
       },
     },
     async (request, reply) => {
-      await sites.delete(principalOf(request).teamId, request.params.site_id);
+      const { teamId } = principalOf(request);
+      request.auditDetail = (await sites.get(teamId, request.params.site_id)).name;
+      await sites.delete(teamId, request.params.site_id);
       return reply.code(204).send(null);
     },
   );

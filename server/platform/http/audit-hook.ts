@@ -9,8 +9,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Source address of the request, read while the connection is open: a closed socket no longer has it. */
     source: string;
-    /** What the request created or changed, for the audit log. */
+    /** What the request created or changed, or which of its fields were refused, for the audit log. */
     auditDetail: string | null;
+  }
+
+  interface FastifyContextConfig {
+    /** It changes nothing although its method could: the audit log does not have it. */
+    readsOnly?: true;
   }
 }
 
@@ -56,6 +61,7 @@ export function reportWrites(scope: App, report: (record: WriteRecord) => void, 
   // Not onResponse: it is not called when the caller has disconnected, although the request took effect.
   scope.addHook('onSend', async (request, reply, payload) => {
     if (request.method === 'GET' || request.method === 'HEAD' || !request.principal) return payload;
+    if (request.routeOptions.config.readsOnly) return payload;
     if (isRepeated(request.principal, reply.statusCode)) return payload;
     report(recordOf(request, reply.statusCode));
     return payload;

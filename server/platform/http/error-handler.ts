@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { AppError, LostCommit } from '../core/errors.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import type { ErrorCode, FieldErrors } from '../core/errors.ts';
 
 /** Maps error codes to HTTP statuses. */
 export const STATUS_OF: Record<ErrorCode, number> = {
@@ -28,6 +28,9 @@ export const STATUS_OF: Record<ErrorCode, number> = {
   unavailable: 503,
   outcome_unknown: 504,
 };
+
+/** Of the names of refused fields, for the audit log. */
+const MOST_REFUSED_CHARS = 200;
 
 /** Retry-After for a response that is still being produced, seconds. */
 const IN_PROGRESS_S = 1;
@@ -68,6 +71,7 @@ export function errorHandlerFor(describe: DescribeError) {
   return (thrown: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void => {
     const error = orRepeatable(toAppError(thrown), request);
     const { status, type, body } = describe(error, request.id);
+    if (error.errors) request.auditDetail ??= refusedFields(error.errors);
     logRefusal(request, error, status);
     if (status === 401) reply.header('www-authenticate', 'Bearer realm="signalbox"');
     if (error.code === 'in_progress') reply.header('retry-after', IN_PROGRESS_S);
@@ -77,6 +81,11 @@ export function errorHandlerFor(describe: DescribeError) {
     // apply to it.
     void reply.code(status).header('x-request-id', request.id).type(type).serializer(String).send(body);
   };
+}
+
+/** The fields that were refused, without the reasons, which may quote input. */
+function refusedFields(errors: FieldErrors): string {
+  return `refused: ${Object.keys(errors).join(', ').slice(0, MOST_REFUSED_CHARS)}`;
 }
 
 /**

@@ -133,7 +133,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await visit.signIn('admin', `/notifications/groups/${second}`);
       await page.getByText('After 5 minutes, First is told.').waitFor();
       await visit.goto(`/notifications/groups/${first}`);
-      await page.getByRole('region').or(page.locator('section')).filter({ hasText: 'If nobody acknowledges' }).getByRole('button').click();
+      await page.getByRole('region').or(page.locator('section')).filter({ hasText: 'If nobody takes it over' }).getByRole('button').click();
       await dialog().getByLabel('Tell').selectOption('Second');
       await press('Save');
       await dialog().locator('.c-not').first().waitFor();
@@ -162,7 +162,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Kind').selectOption('webhook');
       await dialog().getByLabel('Address').fill(`${receiver.url}/noc`);
       await dialog().getByLabel('Name').fill('Ticket system');
-      await press('Add and confirm it');
+      await press('Add it');
       await press('Send the code');
       await dialog().getByText('Sent. The code can be used until').waitFor();
       await dialog().getByLabel('The six digits').fill('000000');
@@ -194,10 +194,10 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await dialog().getByLabel('Kind').selectOption('webhook');
       await dialog().getByLabel('Address').fill('http://10.0.0.1/x');
       await dialog().getByLabel('Name').fill('Refusing');
-      await press('Add and confirm it');
+      await press('Add it');
       await dialog().locator('.hint.c-not').filter({ hasText: 'https://' }).waitFor();
       await dialog().getByLabel('Address').fill(`${receiver.url}/refusing`);
-      await press('Add and confirm it');
+      await press('Add it');
       await press('Send the code');
       await dialog().getByText('Not sent: it refused the key or token.').waitFor();
       await page.keyboard.press('Escape');
@@ -385,7 +385,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await button('Add an address').click();
       await dialog().getByLabel('Kind').selectOption('text message');
       await dialog().getByLabel('Telephone number').fill('+34 600 123 456');
-      await press('Add and confirm it');
+      await press('Add it');
       await press('Send the code');
       await dialog().getByText('Sent. The code can be used until').waitFor();
       await dialog()

@@ -34,6 +34,7 @@ export function viewOf(subject: ThreadSubject, changes: Partial<ThreadView> = {}
     acknowledgedBy: null,
     siteTimeZone: 'Europe/Madrid',
     team: 'Northwind',
+    group: 'On call',
     url: 'https://signalbox.example.com/notifications/threads/0199c7a0-0000-7000-8000-000000000001',
     at: FIRST_AT + 25_000,
     ...changes,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { queryOf, readAuditSearch } from '../../../console/src/pages/settings/audit/search.ts';
 import { deedOf, outcomeOf, whyNot } from '../../../console/src/pages/settings/audit/words.ts';
+import { targetOf } from '../../../console/src/pages/settings/audit/target-words.ts';
 import { showTimesIn } from '../../../console/src/parts/times.ts';
 import { PUBLIC_ROUTES } from '../../harness/route-table.ts';
 
@@ -37,6 +38,17 @@ describe('words of the audit log', () => {
 
   it.each(WRITES)('have the verb of what could not be done by %s', (action) => {
     expect(deedOf(action, 409)).toMatch(/^could not /);
+  });
+
+  it('call records by their names, and show neither paths nor ids of what is known', () => {
+    const id = '01a1fb9c-376e-7279-a064-482cecad7b5b';
+    const names = new Map([[id, 'Depot Madrid']]);
+    expect(targetOf('PATCH /api/sites/:site_id', `/api/sites/${id}`, names)).toBe('Depot Madrid');
+    expect(targetOf('PATCH /api/sites/:site_id', `/api/sites/${id}`, new Map())).toBeNull();
+    expect(targetOf('PATCH /api/me/notification-settings', '/api/me/notification-settings', names)).toBeNull();
+    expect(targetOf('PUT /arp/devices/:mac', '/arp/devices/dc%3Aa6%3a32:3d:b9:04', names)).toBe('device dc:a6:32:3d:b9:04');
+    expect(targetOf('login', 'Signalbox console', names)).toBe('Signalbox console');
+    expect(targetOf('POST /api/rockets/:id', '/api/rockets/7', names)).toBe('/api/rockets/7');
   });
 });
 

@@ -1,13 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { NotificationGroup, ScheduleWindow } from '../../../client/index.ts';
 import { addressOf, isComplete } from '../../../console/src/pages/notifications/channels/address-fields.ts';
 import { stateWords, takerWords, threadState, untoldWords } from '../../../console/src/pages/notifications/log/words.ts';
 import { groupSentence, whyNobody } from '../../../console/src/pages/notifications/sentence.ts';
 import type { Names } from '../../../console/src/pages/notifications/sentence.ts';
-import { EMPTY_SILENCE, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
+import { EMPTY_SILENCE, missingIn, silenceOf } from '../../../console/src/pages/notifications/silences/silence-form.ts';
 import { SORTS, covers, eventsWords } from '../../../console/src/pages/notifications/topics/kinds.ts';
 import { coverOf, hoursOf, minuteOf, weekWords, windowsOf } from '../../../console/src/pages/notifications/week.ts';
-import { shortTime } from '../../../console/src/parts/times.ts';
+import { shortTime, showTimesIn } from '../../../console/src/parts/times.ts';
+import { topicsOf } from '../../../console/src/pages/notifications/log/followed.ts';
+import { momentOf } from '../../../console/src/pages/notifications/shown-time.ts';
 import { listed, targetName } from '../../../console/src/pages/notifications/words.ts';
 import { FAULT_SEVERITY } from '../../../server/fleet/faults/types.ts';
 import { OTHER_NOTICE_KINDS } from '../../../server/platform/notices/types.ts';
@@ -99,7 +101,7 @@ describe('a thread in words', () => {
     expect(untoldWords(open)).toContain('waits until nothing new has come');
     expect(untoldWords({ ...open, muted: true })).toContain('the group is muted');
     expect(untoldWords({ ...open, silenced_until: '2031-05-01T08:30:00.000Z' })).toContain('a silence holds until');
-    expect(untoldWords({ ...open, muted: true, parent_id: 'storm' })).toContain('another thread');
+    expect(untoldWords({ ...open, muted: true, parent_id: 'storm' })).toContain('a larger thread');
     expect(untoldWords({ ...open, state: 'closed', closed_at: '2031-05-01T08:30:00.000Z' })).toContain('over before it was to be told');
     expect(untoldWords({ ...open, state: 'closed' }), 'a reboot that is gathered').toContain('waits until nothing new has come');
     expect(untoldWords({ ...open, told_at: '2031-05-01T08:30:00.000Z' })).toContain('named nobody');
@@ -156,7 +158,7 @@ describe('a group as a sentence', () => {
       { notifiables: [{ id: 'anna', channel: 'sms' }], topics: ['outages'], schedule_id: 'office', mute: 'schedule-inactive' },
     ],
     [
-      'anna@example.org (also by Telegram) is told of Outages everywhere, at any time. If nobody acknowledges within 15 minutes, Management is told.',
+      'anna@example.org (also by Telegram) is told of Outages everywhere, at any time. If nobody takes it over within 15 minutes, Management is told.',
       {
         recipients: ['anna'],
         notifiables: [{ id: 'anna', channel: 'telegram' }],
@@ -220,7 +222,49 @@ describe('forms', () => {
     expect(silenceOf(draft, now)).toEqual({ router_id: 'r', until: '2026-11-23T09:01:00.000Z', reason: 'work' });
     expect(silenceOf(draft, now + 20_000)).toEqual(silenceOf(draft, now));
     expect(silenceOf({ ...draft, scope: 'site' }, now)).toMatchObject({ site_id: 's' });
-    expect(silenceOf({ ...draft, scope: 'router', routerId: '' }, now)).toBeUndefined();
-    expect(silenceOf({ ...draft, scope: 'team', from: 'never' }, now)).toBeUndefined();
+    expect(missingIn(draft)).toEqual([]);
+    expect(missingIn({ ...draft, scope: 'router', routerId: '', reason: ' ' })).toEqual(['router', 'why']);
+    expect(missingIn({ ...draft, scope: 'site', siteId: '' })).toEqual(['site']);
+    expect(missingIn({ ...draft, scope: 'team', from: 'never' })).toEqual(['from']);
+  });
+});
+
+describe('a time that somebody types', () => {
+  afterEach(() => showTimesIn(undefined));
+  const iso = (wall: string): string => new Date(momentOf(wall)).toISOString();
+
+  it('is one of the zone in which the pages show times, also when its clocks change', () => {
+    showTimesIn('Europe/Madrid');
+    expect(iso('2026-11-23T09:30')).toBe('2026-11-23T08:30:00.000Z');
+    expect(iso('2026-07-01T09:30')).toBe('2026-07-01T07:30:00.000Z');
+    // Twice, and not at all.
+    expect(iso('2026-10-25T02:30')).toBe('2026-10-25T00:30:00.000Z');
+    expect(iso('2026-03-29T02:30')).toBe('2026-03-29T01:30:00.000Z');
+    showTimesIn('Pacific/Auckland');
+    expect(iso('2026-11-23T09:30')).toBe('2026-11-22T20:30:00.000Z');
+    expect(momentOf('soon')).toBeNaN();
+    const draft = { ...EMPTY_SILENCE, scope: 'team' as const, from: '2026-11-23T09:30', reason: 'work' };
+    expect(silenceOf(draft, 0)).toMatchObject({ from: '2026-11-22T20:30:00.000Z', until: '2026-11-22T22:30:00.000Z' });
+  });
+
+  it('of a day has 24 hours', () => {
+    expect(['00:00', '23:59', '8:30', '24:00', '12:60', '12:3', ''].map(minuteOf)).toEqual([0, 1439, ...Array(5).fill(undefined)]);
+  });
+});
+
+describe('the topics by which a group hears of a thread', () => {
+  const topic = (id: string, events: string[]) => [id, { id, name: id, events }] as const;
+  const names = {
+    groups: new Map([['g', { topics: ['Outages', 'Jobs', 'Gone'] }]]),
+    topics: new Map([topic('Outages', ['fault.router_offline', 'fault.agent_offline']), topic('Jobs', ['job.*']), topic('All', ['*'])]),
+  } as unknown as Names;
+  const thread = (kind: string, ...kinds: string[]) =>
+    ({ group_id: 'g', kind, items: kinds.map((one) => ({ kind: one })) }) as unknown as Parameters<typeof topicsOf>[0];
+
+  it('are those of the group that have what is in it', () => {
+    expect(topicsOf(thread('fault.agent_offline', 'fault.agent_offline'), names)).toEqual(['Outages']);
+    expect(topicsOf(thread('site', 'fault.router_offline', 'job.failed'), names)).toEqual(['Outages', 'Jobs']);
+    expect(topicsOf(thread('test', 'test'), names)).toEqual([]);
+    expect(topicsOf({ ...thread('job.failed'), group_id: 'removed' }, names)).toEqual([]);
   });
 });

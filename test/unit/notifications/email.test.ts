@@ -177,7 +177,7 @@ describe('a mail', () => {
       `I take it over: ${ACKNOWLEDGE_URL}`,
       '',
       '-- ',
-      'You get this because a notification group of the team Northwind names you.',
+      'You get this because the notification group On call of the team Northwind names you.',
       `Unsubscribe: ${UNSUBSCRIBE}`,
       '',
     ]);

@@ -147,7 +147,7 @@ describe('a subject', () => {
     [{ kind: 'update' }, 'Update: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'reminder' }, 'Still open: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'still_open' }, 'Still open: core-1 (Depot Madrid): offline since 08:31'],
-    [{ kind: 'escalation' }, 'Not acknowledged: core-1 (Depot Madrid): offline since 08:31'],
+    [{ kind: 'escalation' }, 'Not taken over: core-1 (Depot Madrid): offline since 08:31'],
     [{ kind: 'acknowledged', acknowledgedBy: 'Ana Ruiz' }, 'Ana Ruiz has taken this over: core-1 (Depot Madrid): offline since 08:31'],
     [
       { kind: 'was_away', endedAt: FIRST_AT + 2 * HOUR + 5 * MINUTE },
@@ -374,6 +374,7 @@ describe('text of routers', () => {
         endedAt: ended ? FIRST_AT + HOUR : null,
         acknowledgedBy: ended ? null : name,
         team: name,
+        group: name,
       });
     });
 
@@ -391,6 +392,15 @@ describe('text of routers', () => {
       { numRuns: 100 },
     );
   });
+});
+
+test.each([
+  ['en', 'You get this because the notification group On call of the team Northwind names you.', 'a notification group of'],
+  ['de', 'Sie erhalten diese Nachricht, weil Sie in der Benachrichtigungsgruppe On call des Teams Northwind stehen.', 'in einer'],
+  ['es', 'Recibe este mensaje porque figura en el grupo de notificaciones On call del equipo Northwind.', 'en un grupo'],
+] as const)('why the reader gets it names the group in %s, unless it is of several', (locale, ofOne, ofSeveral) => {
+  expect(writeText(routerOffline(), reader(locale)).labels.reason).toBe(ofOne);
+  expect(writeText({ ...routerOffline(), group: null }, reader(locale)).labels.reason).toContain(ofSeveral);
 });
 
 test.each(LOCALES)('every subject and kind has its words in %s', (locale) => {

@@ -76,7 +76,11 @@ function timesOf({ mute, schedule_id: id }: NotificationGroup, names: Names): Pi
 function escalationOf({ escalate_after_minutes: minutes, escalate_to: to }: NotificationGroup, names: Names): Piece[] {
   if (minutes === null || to === null) return [];
   const name = names.groups.get(to)?.name ?? 'a removed group';
-  return [plain(` If nobody acknowledges within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, `), strong(name), plain(' is told.')];
+  return [
+    plain(` If nobody takes it over within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}, `),
+    strong(name),
+    plain(' is told.'),
+  ];
 }
 
 /** What keeps a group from telling anybody anything, and the way out; undefined when it reaches somebody. */

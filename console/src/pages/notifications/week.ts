@@ -52,7 +52,7 @@ export function clockOf(minute: number): string {
 
 /** Of a field for a time of day; undefined for what is none. */
 export function minuteOf(text: string): number | undefined {
-  const [, hours, minutes] = /^(\d{2}):(\d{2})$/.exec(text) ?? [];
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes);
 }
 

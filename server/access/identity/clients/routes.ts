@@ -127,6 +127,7 @@ function clientCreation(app: App, clients: ClientsService): void {
         redirect_uris: redirectUris,
         post_logout_redirect_uris: postLogoutRedirectUris,
       } = request.body;
+      request.auditDetail = name;
       checkGrant(request, wanted);
       const { client, secret } = await clients.create({
         teamId,
@@ -161,6 +162,7 @@ function clientChange(app: App, { clients, onRevoked }: Parameters<typeof client
       if (wanted !== undefined) checkGrant(request, wanted);
       const change = { name, role: wanted, redirectUris, postLogoutRedirectUris };
       const changed = await clients.change(principalOf(request).teamId, request.params.client_id, change);
+      request.auditDetail = changed.name;
       await onRevoked?.(principalOf(request).teamId);
       return success(present(changed));
     },
@@ -201,8 +203,10 @@ function clientDeletion(app: App, { clients, onRevoked }: Parameters<typeof clie
       },
     },
     async (request, reply) => {
-      await clients.delete(principalOf(request).teamId, request.params.client_id);
-      await onRevoked?.(principalOf(request).teamId);
+      const { teamId } = principalOf(request);
+      request.auditDetail = (await clients.get(teamId, request.params.client_id)).name;
+      await clients.delete(teamId, request.params.client_id);
+      await onRevoked?.(teamId);
       return reply.code(204).send(null);
     },
   );

@@ -100,7 +100,9 @@ function memberChange(app: App, teams: TeamsService): void {
     },
     async (request) => {
       if (request.body.role !== undefined) checkGrant(request, request.body.role);
-      return success(presentMember(await teams.changeMember(principalOf(request).teamId, request.params.member_id, request.body)));
+      const member = await teams.changeMember(principalOf(request).teamId, request.params.member_id, request.body);
+      request.auditDetail = `${member.email}, ${member.active ? `now ${member.role}` : 'switched off'}`;
+      return success(presentMember(member));
     },
   );
 }

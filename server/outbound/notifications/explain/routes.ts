@@ -75,6 +75,7 @@ export function explainRoutes(app: App, { explainer }: ExplainRoutesDeps): void 
   app.post(
     '/api/groups/explain',
     {
+      config: { readsOnly: true },
       schema: {
         tags: ['notifications'],
         operationId: 'explainNotification',

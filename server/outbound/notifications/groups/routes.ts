@@ -145,7 +145,9 @@ function updateRoute(app: App, deps: GroupRoutesDeps): void {
     },
     async (request) => {
       const { teamId } = principalOf(request);
-      return presentOne(await groups.change(teamId, request.params.group, readChange(request.body)), deps);
+      const group = await groups.change(teamId, request.params.group, readChange(request.body));
+      request.auditDetail = group.name;
+      return presentOne(group, deps);
     },
   );
 }
@@ -198,6 +200,7 @@ function createRoute(app: App, deps: GroupRoutesDeps): void {
     },
     async (request) => {
       const { name } = request.body;
+      request.auditDetail = name;
       return presentOne(await groups.create(principalOf(request).teamId, { ...readChange(request.body), name }), deps);
     },
   );
@@ -216,7 +219,9 @@ function deleteRoute(app: App, { groups }: GroupRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      await groups.delete(principalOf(request).teamId, request.params.group_id);
+      const { teamId } = principalOf(request);
+      request.auditDetail = (await groups.get(teamId, request.params.group_id)).name;
+      await groups.delete(teamId, request.params.group_id);
       return reply.code(204).send(null);
     },
   );

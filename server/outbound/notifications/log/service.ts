@@ -16,7 +16,8 @@ import { DIGEST_KIND, listsThreads } from '../threads/gather.ts';
 import { TEST_KIND } from '../threads/new-thread.ts';
 import type { ThreadRow } from '../threads/types.ts';
 import { itemOfRecord, itemOfThread } from './items.ts';
-import { findMessages, selectAttempts, selectOfThread, selectTargetNames } from './messages/store.ts';
+import { findMessages, selectAttempts, selectOfThread, selectSaid, selectTargetNames } from './messages/store.ts';
+import type { SaidRow } from './messages/store.ts';
 import { findThreads, selectGroupNames, selectThreads } from './threads/store.ts';
 import type { ListedItem, ListedThread, LoggedMessage, MessageFilter, ThreadFilter } from './types.ts';
 
@@ -122,8 +123,7 @@ export class DeliveryLog {
     );
     // A thread that went between the two looks took its messages along.
     const present = rows.filter(({ thread_id: id }) => threads.has(id));
-    const unsaid = present.filter(({ subject }) => subject === null).map(({ thread_id: id }) => threads.get(id)!);
-    const facts = new Map((await readFacts(db, teamId, [...new Set(unsaid)])).map((read) => [read.thread.id, read]));
+    const subjects = await this.#said(teamId, present, threads, timeZone);
     const groups = await selectGroupNames(
       db,
       teamId,
@@ -141,17 +141,46 @@ export class DeliveryLog {
       present.map(({ id }) => id),
     );
     const own = await this.#ownAddresses(viewer, present);
-    const saidOf = ({ subject, subject_time_zone: zone, thread_id: id, kind }: MessageRow): Said =>
-      subject === null ? this.#wouldSay(facts.get(id)!, kind as MessageKind, timeZone) : { subject, subject_time_zone: zone };
     return present.map((row) => ({
       ...row,
-      ...saidOf(row),
+      ...subjects.get(row.id)!,
       address: own.get(`${row.recipient_id} ${row.channel} ${row.address}`) ?? row.address,
       group: groups.get(row.group_id) ?? '',
       target: row.recipient_type === 'target' ? (targets.get(row.recipient_id) ?? '') : null,
       thread: threads.get(row.thread_id)!,
       tries: tries.get(row.id) ?? [],
     }));
+  }
+
+  /**
+   * What messages say, by id: as they were sent. What will never be sent says what others were told at that moment; where nobody was told
+   * in English, and before it is sent, it says how it is now.
+   */
+  async #said(
+    teamId: string,
+    messages: readonly MessageRow[],
+    threads: ReadonlyMap<string, ThreadRow>,
+    timeZone: string | undefined,
+  ): Promise<Map<string, Said>> {
+    const { db } = this.#deps.storage;
+    const unsent = messages.filter(({ subject }) => subject === null);
+    const told = await selectSaid(db, teamId, unsent.filter(isSettled));
+    const toldToOthers = (message: MessageRow): Said | undefined => {
+      const same = isSettled(message) ? told.filter((other) => isSameNews(message, other)) : [];
+      return same.find(({ subject_time_zone: zone }) => zone === null || zone === timeZone) ?? same[0];
+    };
+    const said = new Map<string, Said>();
+    for (const message of messages) {
+      const { id, subject, subject_time_zone } = message;
+      const known = subject === null ? toldToOthers(message) : { subject, subject_time_zone };
+      if (known) said.set(id, { subject: known.subject, subject_time_zone: known.subject_time_zone });
+    }
+    const unknown = unsent.filter(({ id }) => !said.has(id));
+    const unsaid = new Set(unknown.map(({ thread_id: id }) => threads.get(id)!));
+    const facts = new Map((await readFacts(db, teamId, [...unsaid])).map((read) => [read.thread.id, read]));
+    for (const { id, thread_id: threadId, kind } of unknown)
+      said.set(id, this.#wouldSay(facts.get(threadId)!, kind as MessageKind, timeZone));
+    return said;
   }
 
   /** The viewer's addresses, by what is stored of them in messages. */
@@ -184,6 +213,15 @@ function kindOf({ kind, state, ended_at: endedAt }: ThreadRow): MessageKind {
   if (kind === DIGEST_KIND) return 'digest';
   // What has no end has just happened.
   return state === 'open' || endedAt === null ? 'open' : 'resolve';
+}
+
+/** It will never be sent, or was. */
+function isSettled({ state }: MessageRow): boolean {
+  return state !== 'pending' && state !== 'held';
+}
+
+function isSameNews(one: MessageRow, other: SaidRow): boolean {
+  return one.thread_id === other.thread_id && one.revision === other.revision && one.kind === other.kind;
 }
 
 function byId(threads: readonly ThreadRow[]): Map<string, ThreadRow> {

@@ -39,6 +39,7 @@ export function proofMessage({ id, code, by, team, url, at, validMs, reader }: P
     acknowledgedBy: null,
     siteTimeZone: null,
     team,
+    group: null,
     url,
     at,
   };

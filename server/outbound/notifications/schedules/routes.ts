@@ -111,6 +111,7 @@ function writeSchedules(app: App, { schedules, now }: ScheduleRoutesDeps): void 
     },
     async (request) => {
       const { name, time_zone: timeZone, windows } = request.body;
+      request.auditDetail = name;
       const schedule = await schedules.create(principalOf(request).teamId, { name, timeZone, windows });
       return success(present(schedule, now()));
     },
@@ -131,6 +132,7 @@ function writeSchedules(app: App, { schedules, now }: ScheduleRoutesDeps): void 
       const { name, time_zone: timeZone, windows } = request.body;
       const { teamId } = principalOf(request);
       const schedule = await schedules.change(teamId, request.params.schedule_id, { name, timeZone, windows });
+      request.auditDetail = schedule.name;
       return success(present(schedule, now()));
     },
   );
@@ -149,7 +151,9 @@ function deleteSchedule(app: App, { schedules }: ScheduleRoutesDeps): void {
       },
     },
     async (request, reply) => {
-      await schedules.delete(principalOf(request).teamId, request.params.schedule_id);
+      const { teamId } = principalOf(request);
+      request.auditDetail = (await schedules.get(teamId, request.params.schedule_id)).name;
+      await schedules.delete(teamId, request.params.schedule_id);
       return reply.code(204).send(null);
     },
   );

@@ -24,7 +24,8 @@ export interface Catalogue {
     confirm: string;
     acknowledge: string;
     unsubscribe: string;
-    reason(team: string): string;
+    /** @param group null where it is more than one */
+    reason(team: string, group: string | null): string;
     /** Somebody who is to prove an address is in no group yet. */
     reasonOfProof: string;
     /** What only administrators hear; no group need name them. */

@@ -20,7 +20,7 @@ export const de: Catalogue = {
     still_open: 'Noch offen: ',
     was_away: 'Vorbei: ',
     digest: '',
-    escalation: 'Unbestätigt: ',
+    escalation: 'Nicht übernommen: ',
     test: 'Test: ',
     flapping: 'Kommt und geht: ',
     quiet: 'Wieder ruhig: ',
@@ -35,7 +35,8 @@ export const de: Catalogue = {
     reasonOfProof: 'Sie erhalten diese Nachricht, weil jemand diese Adresse in Signalbox eingetragen hat.',
     acknowledge: 'Ich kümmere mich darum',
     unsubscribe: 'Abbestellen',
-    reason: (team) => `Sie erhalten diese Nachricht, weil Sie in einer Benachrichtigungsgruppe des Teams ${team} stehen.`,
+    reason: (team, group) =>
+      `Sie erhalten diese Nachricht, weil Sie in ${group === null ? 'einer Benachrichtigungsgruppe' : `der Benachrichtigungsgruppe ${group}`} des Teams ${team} stehen.`,
   },
 
   faults: {
@@ -132,7 +133,7 @@ export const de: Catalogue = {
   firstWas: (name) => `Zuerst betroffen: ${name}.`,
   openOf: (open, all) => `${number(open)} von ${number(all)} noch offen.`,
   openFor: (duration) => `Offen seit ${duration}.`,
-  nobodyAcknowledged: (duration) => `Seit ${duration} hat das niemand bestätigt.`,
+  nobodyAcknowledged: (duration) => `Seit ${duration} kümmert sich niemand darum.`,
   comesAndGoes: (times, duration) =>
     `In ${duration} kam und ging es ${number(times)}-mal. Sie hören wieder davon, wenn es ruhig ist oder bleibt.`,
   quietNow: 'Seither ist es ruhig.',

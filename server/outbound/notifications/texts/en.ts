@@ -18,7 +18,7 @@ export const en: Catalogue = {
     still_open: 'Still open: ',
     was_away: 'Over: ',
     digest: '',
-    escalation: 'Not acknowledged: ',
+    escalation: 'Not taken over: ',
     test: 'Test: ',
     flapping: 'Comes and goes: ',
     quiet: 'Quiet again: ',
@@ -33,7 +33,8 @@ export const en: Catalogue = {
     reasonOfProof: 'You get this because somebody has entered this address in Signalbox.',
     acknowledge: 'I take it over',
     unsubscribe: 'Unsubscribe',
-    reason: (team) => `You get this because a notification group of the team ${team} names you.`,
+    reason: (team, group) =>
+      `You get this because ${group === null ? 'a notification group' : `the notification group ${group}`} of the team ${team} names you.`,
   },
 
   faults: {
@@ -128,7 +129,7 @@ export const en: Catalogue = {
   firstWas: (name) => `The first was ${name}.`,
   openOf: (open, all) => `${number(open)} of ${number(all)} still open.`,
   openFor: (duration) => `Open for ${duration}.`,
-  nobodyAcknowledged: (duration) => `Nobody has acknowledged this for ${duration}.`,
+  nobodyAcknowledged: (duration) => `Nobody has taken this over for ${duration}.`,
   comesAndGoes: (times, duration) =>
     `It came and went ${count(times, { one: 'time', other: 'times' })} within ${duration}. You hear again when it is quiet or stays.`,
   quietNow: 'It has been quiet since.',

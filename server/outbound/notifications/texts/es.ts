@@ -23,7 +23,7 @@ export const es: Catalogue = {
     still_open: 'Sigue abierto: ',
     was_away: 'Resuelto: ',
     digest: '',
-    escalation: 'Sin confirmar: ',
+    escalation: 'Sin responsable: ',
     test: 'Prueba: ',
     flapping: 'Va y viene: ',
     quiet: 'De nuevo tranquilo: ',
@@ -38,7 +38,8 @@ export const es: Catalogue = {
     reasonOfProof: 'Recibe este mensaje porque alguien ha introducido esta dirección en Signalbox.',
     acknowledge: 'Me encargo yo',
     unsubscribe: 'Darse de baja',
-    reason: (team) => `Recibe este mensaje porque figura en un grupo de notificaciones del equipo ${team}.`,
+    reason: (team, group) =>
+      `Recibe este mensaje porque figura en ${group === null ? 'un grupo de notificaciones' : `el grupo de notificaciones ${group}`} del equipo ${team}.`,
   },
 
   faults: {
@@ -135,7 +136,7 @@ export const es: Catalogue = {
   firstWas: (name) => `El primer afectado fue ${name}.`,
   openOf: (open, all) => `${number(open)} de ${number(all)} ${open === 1 ? 'sigue abierto' : 'siguen abiertos'}.`,
   openFor: (duration) => `Abierto desde hace ${duration}.`,
-  nobodyAcknowledged: (duration) => `Nadie lo ha confirmado desde hace ${duration}.`,
+  nobodyAcknowledged: (duration) => `Nadie se encarga desde hace ${duration}.`,
   comesAndGoes: (times, duration) =>
     `Ha ido y venido ${count(times, { one: 'vez', other: 'veces' })} en ${duration}. Volverá a recibir aviso cuando se calme o persista.`,
   quietNow: 'Desde entonces está tranquilo.',

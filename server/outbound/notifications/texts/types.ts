@@ -117,6 +117,8 @@ export interface ThreadView {
   /** Null for a thread without a site, or with several. */
   siteTimeZone: string | null;
   team: string;
+  /** Name of the group that tells it; null for what is of several groups or of none, as a digest. */
+  group: string | null;
   /** Page of the thread in the console. */
   url: string;
   /** When the message is written: times of the same day are shown without a date. */
@@ -165,6 +167,6 @@ export interface Labels {
   open: string;
   acknowledge: string;
   unsubscribe: string;
-  /** Why the reader gets this: "You get this because … of the team Depot." */
+  /** Why the reader gets this: "You get this because the notification group On call of the team Depot …" */
   reason: string;
 }

@@ -40,9 +40,10 @@ export function writeText(view: ThreadView, reader: Reader): Text {
   };
 }
 
-function reasonOf({ subject, team }: ThreadView, { labels }: Catalogue): string {
+function reasonOf({ subject, team, group }: ThreadView, { labels }: Catalogue): string {
   if (subject.type === 'proof') return labels.reasonOfProof;
-  return subject.type === 'delivery' ? labels.reasonOfAdmin(cleanName(team)) : labels.reason(cleanName(team));
+  if (subject.type === 'delivery') return labels.reasonOfAdmin(cleanName(team));
+  return labels.reason(cleanName(team), group === null ? null : cleanName(group));
 }
 
 function zonesOf({ siteTimeZone, at }: ThreadView, { locale, timeZone }: Reader): Zones {

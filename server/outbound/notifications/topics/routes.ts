@@ -78,6 +78,7 @@ function writeTopics(app: App, topics: TopicsService): void {
     },
     async (request) => {
       const { name, events = [] } = request.body;
+      request.auditDetail = name;
       return success(present(await topics.create(principalOf(request).teamId, { name, events })));
     },
   );
@@ -93,7 +94,11 @@ function writeTopics(app: App, topics: TopicsService): void {
         response: { 200: envelope(topicSchema), ...commonErrors, ...conflict },
       },
     },
-    async (request) => success(present(await topics.change(principalOf(request).teamId, request.params.topic_id, request.body))),
+    async (request) => {
+      const topic = await topics.change(principalOf(request).teamId, request.params.topic_id, request.body);
+      request.auditDetail = topic.name;
+      return success(present(topic));
+    },
   );
 }
 
@@ -110,7 +115,9 @@ function deleteTopic(app: App, topics: TopicsService): void {
       },
     },
     async (request, reply) => {
-      await topics.delete(principalOf(request).teamId, request.params.topic_id);
+      const { teamId } = principalOf(request);
+      request.auditDetail = (await topics.get(teamId, request.params.topic_id)).name;
+      await topics.delete(teamId, request.params.topic_id);
       return reply.code(204).send(null);
     },
   );

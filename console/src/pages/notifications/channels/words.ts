@@ -26,7 +26,7 @@ export const words = {
   },
   new: {
     title: 'Add a channel',
-    act: 'Add and confirm it',
+    act: 'Add it',
     kind: 'Kind',
     name: 'Name',
     nameHint: 'As your team calls it: #noc, Night shift, Ticket system',

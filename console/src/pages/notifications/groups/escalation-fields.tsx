@@ -3,7 +3,7 @@ import { numberOf } from '../../../parts/number-of.ts';
 import type { PartProps } from './part-props.ts';
 import { words } from './words.ts';
 
-/** Who is told when nobody acknowledges. */
+/** Who is told when nobody takes it over. */
 export function EscalationFields({ group, names, draft, onChange, state }: PartProps) {
   const { escalate_to: to = group.escalate_to, escalate_after_minutes: minutes = group.escalate_after_minutes } = draft;
   const others = [...names.groups.values()].filter(({ id }) => id !== group.id);

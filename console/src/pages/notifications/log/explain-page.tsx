@@ -7,10 +7,12 @@ import { fill } from '../../../parts/fill.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { Section } from '../../../parts/section.tsx';
+import { shownZone } from '../../../parts/times.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { NotificationsArea } from '../area.tsx';
 import { useNames } from '../directory.ts';
 import type { Names } from '../sentence.ts';
+import { momentOf } from '../shown-time.ts';
 import { SORTS } from '../topics/kinds.ts';
 import { channelName, words as areaWords } from '../words.ts';
 import type { ExplainSearch } from './search.ts';
@@ -29,7 +31,7 @@ export function ExplainPage() {
       const body = {
         kind,
         ...(router === undefined ? {} : { router_id: router }),
-        ...(at === undefined ? {} : { at: new Date(at).toISOString() }),
+        ...(at === undefined ? {} : { at: new Date(momentOf(at)).toISOString() }),
       };
       return (await api.call('explainNotification', { body }, { signal })).data;
     },
@@ -85,7 +87,7 @@ function Question() {
         {words.explain.on}{' '}
         <input className="control" type="datetime-local" value={at} onChange={({ target }) => change({ at: orNone(target.value) })} />
       </label>
-      <span className="t2 faint">{at === '' ? words.explain.now : words.explain.clock}</span>
+      <span className="t2 faint">{at === '' ? words.explain.now : words.explain.zone(shownZone())}</span>
     </div>
   );
 }

@@ -16,7 +16,8 @@ export function receiverOf({ user_id: userId, target }: Notification, names: Nam
   return target ?? words.message.removedChannel;
 }
 
-export function whoColumn(names: Names | undefined): Column<Notification> {
+/** @param ofGroup of the thread: that a message is of another one is said */
+export function whoColumn(names: Names | undefined, ofGroup?: string): Column<Notification> {
   return {
     title: words.message.to,
     width: 'minmax(140px, 1fr)',
@@ -24,6 +25,12 @@ export function whoColumn(names: Names | undefined): Column<Notification> {
     cell: (message) => (
       <span title={message.address ?? undefined}>
         <b>{receiverOf(message, names)}</b> <span className="dim">{words.message.by(channelName(message.channel))}</span>
+        {ofGroup === undefined || ofGroup === message.group_id || message.group === '' ? null : (
+          <span className="dim" title={words.thread.followed(message.group)}>
+            {' '}
+            {words.message.inGroup(message.group)}
+          </span>
+        )}
       </span>
     ),
   };

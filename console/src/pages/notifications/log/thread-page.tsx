@@ -17,7 +17,8 @@ import { zoneOfTexts } from '../../../parts/times.ts';
 import { useMay } from '../../../session/use-may.ts';
 import { useNames } from '../directory.ts';
 import { eventWords } from '../topics/kinds.ts';
-import { upper } from '../words.ts';
+import { listed, upper } from '../words.ts';
+import { topicsOf } from './followed.ts';
 import { KIND_COLUMN, OtherZone, STATE_COLUMN, SUBJECT_COLUMN, TIME_COLUMN, whoColumn } from './message-columns.tsx';
 import { TakeOver } from './take-over.tsx';
 import { ThreadState } from './threads-page.tsx';
@@ -82,6 +83,7 @@ function Story({ thread }: { thread: NotificationThreadWithItems }) {
         taker: takerWords(thread),
         taken: <Moment at={taken} />,
       })}{' '}
+      <Followed thread={thread} />{' '}
       {parent === null ? null : (
         <Link to="/notifications/threads/$threadId" params={{ threadId: parent }} className="under">
           {words.thread.parent}
@@ -89,6 +91,20 @@ function Story({ thread }: { thread: NotificationThreadWithItems }) {
       )}
     </>
   );
+}
+
+/** By which topics its group hears of it, as they are now. Nothing where none of them is known to have it, as for a test. */
+function Followed({ thread }: { thread: NotificationThreadWithItems }) {
+  const { names } = useNames();
+  const topics = names === undefined ? [] : topicsOf(thread, names);
+  if (topics.length === 0) return null;
+  return fill(words.thread.topics(topics.length), {
+    topics: (
+      <Link to="/notifications/topics" className="under">
+        {listed(topics)}
+      </Link>
+    ),
+  });
 }
 
 function Messages({ thread }: { thread: NotificationThreadWithItems }) {
@@ -102,7 +118,7 @@ function Messages({ thread }: { thread: NotificationThreadWithItems }) {
         list={list}
         keyOf={({ id }) => id}
         columns={[
-          whoColumn(names),
+          whoColumn(names, thread.group_id),
           { ...SUBJECT_COLUMN, cell: (message) => <Said message={message} /> },
           KIND_COLUMN,
           TIME_COLUMN,

@@ -43,7 +43,7 @@ const COLUMNS: readonly Column<NotificationThread>[] = [
   },
   {
     title: words.threads.records,
-    width: '80px',
+    width: '100px',
     className: 'num dim',
     isWide: true,
     cell: ({ open_count: open, item_count: all }) => (open === 0 || open === all ? all : words.threads.openOf(open, all)),

@@ -7,6 +7,7 @@ export const words = {
   message: {
     to: 'To',
     by: (channel: string) => `by ${channel}`,
+    inGroup: (group: string) => `in ${group}`,
     state: 'State',
     subject: 'Message',
     timeOf: (city: string) => `${city} time`,
@@ -42,7 +43,7 @@ export const words = {
     failed: 'given up',
   },
   threads: {
-    note: 'What has one cause is one thread of a group: it opens, changes and ends, and is told once each time.',
+    note: 'What has one cause is one thread of a group: it opens, changes and ends, and is told once each time. A thread can be part of a larger one, such as that of its agent, of its site, or of many at once: then only the larger one is told.',
     label: 'Threads',
     filter: 'State',
     open: 'Open',
@@ -53,7 +54,7 @@ export const words = {
     what: 'What',
     group: 'Group',
     records: 'Records',
-    openOf: (open: number, all: number) => `${open} of ${all}`,
+    openOf: (open: number, all: number) => `${open} of ${all} open`,
     began: 'Began',
     told: 'Told last',
     never: 'never',
@@ -72,7 +73,10 @@ export const words = {
     of: '{state} for the group {group}.',
     story: ({ isOver, isTold, isTaken }: { isOver: boolean; isTold: boolean; isTaken: boolean }) =>
       `Began {opened}${isOver ? ', over {closed}' : ''}, ${isTold ? 'told last {told}' : 'never told'}${isTaken ? ', taken over by {taker} {taken}' : ''}.`,
-    parent: 'The thread that tells of it',
+    parent: 'The larger thread that tells of it',
+    topics: (count: number) =>
+      count === 1 ? 'The group follows it by the topic {topics}.' : 'The group follows it by the topics {topics}.',
+    followed: (group: string) => `in the group ${group}, which is told when nobody takes it over`,
     names: 'Names of people',
     label: 'Messages',
     nothing: 'Nothing is kept of it any more.',
@@ -92,7 +96,7 @@ export const words = {
     noSite: 'no site',
     on: 'on',
     now: 'now',
-    clock: 'by the clock of this browser',
+    zone: (zone: string) => `in the time zone ${zone}`,
     nobody: 'Nobody would be told of it.',
     told: (count: number) => (count === 1 ? 'One address would be told of it.' : `${count} addresses would be told of it.`),
     by: (channel: string) => `by ${channel}`,
@@ -114,7 +118,7 @@ const REASONS: Record<string, string> = {
   other_kinds: 'the group follows other topics',
   other_sites: 'the group follows other sites',
   over_before_told: 'it was over before it was to be told',
-  in_other_thread: 'another thread told of it',
+  in_other_thread: 'a larger thread told of it',
   flapping: 'it comes and goes, which was told already',
   no_address: 'they have no address for this channel',
   unverified: 'the address is not confirmed',
@@ -226,7 +230,7 @@ export function threadState({ state, flapping, muted, ...thread }: ThreadNow): S
     ...(flapping ? ['comes and goes'] : []),
     ...(muted ? ['the group is muted'] : []),
     ...(silencedUntil === null ? [] : [`silent until ${shortTime(silencedUntil)}`]),
-    ...(parent === null ? [] : ['told by another thread']),
+    ...(parent === null ? [] : ['told with a larger thread']),
   ];
   return { work: taken === null ? 'failed' : 'running', word: 'open', why: why.join(', ') };
 }
@@ -234,7 +238,7 @@ export function threadState({ state, flapping, muted, ...thread }: ThreadNow): S
 /** Why no message was written for a thread, or none yet. */
 export function untoldWords(thread: ThreadNow): string {
   const { parent_id: parent, silenced_until: until, muted, told_at: toldAt, closed_at: closedAt } = thread;
-  if (parent !== null) return 'Nobody: another thread, which stands for this one and others, tells of it.';
+  if (parent !== null) return 'Nobody: a larger thread, which stands for this one and others, tells of it.';
   if (until !== null) return `Nobody yet: a silence holds until ${shortTime(until)}. What is open then is told.`;
   if (muted) return 'Nobody yet: the group is muted. What is open when that ends is told.';
   if (toldAt !== null) return 'Nobody: the group named nobody when it was told.';

@@ -1,5 +1,6 @@
 import type { WriteState } from '../../../data/use-write.ts';
 import { CheckField, SelectField, TextField } from '../../../parts/form.tsx';
+import { CLOCK_TEXT } from '../clock-text.ts';
 import { KindsField } from '../topics/kinds-field.tsx';
 import { EVERYTHING, eventsWords } from '../topics/kinds.ts';
 import { words } from './words.ts';
@@ -16,8 +17,7 @@ export interface DigestDraft {
   kinds: readonly string[];
 }
 
-/** A time of day. */
-export const CLOCK = { type: 'time', required: true } as const;
+export const CLOCK = { ...CLOCK_TEXT, required: true } as const;
 
 interface DigestFieldsProps {
   draft: DigestDraft;

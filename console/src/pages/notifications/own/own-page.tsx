@@ -1,5 +1,6 @@
 import '../../settings/settings.css';
 import '../notifications.css';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { PageHead } from '../../../parts/page-head.tsx';
@@ -25,6 +26,7 @@ export function OwnNotificationsPage() {
     <>
       <MeTabs />
       <PageHead
+        crumb={<Link to="/notifications/groups">{words.back}</Link>}
         title={words.title}
         note={words.note}
         actions={

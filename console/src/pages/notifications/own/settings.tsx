@@ -1,7 +1,9 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NotificationSettings } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { CheckField, SelectField, TextField } from '../../../parts/form.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -115,7 +117,7 @@ function Form({ settings }: { settings: NotificationSettings }) {
           name="time_zone"
           value={draft.zone}
           onChange={(zone) => change({ zone })}
-          hint={words.settings.zoneHint}
+          hint={<ZoneHint />}
           state={state}
         />
         <SelectField
@@ -161,5 +163,21 @@ function Form({ settings }: { settings: NotificationSettings }) {
         </p>
       </WriteForm>
     </div>
+  );
+}
+
+/** The pages have another zone: whoever looks for it here is led there. */
+function ZoneHint() {
+  return (
+    <>
+      {words.settings.zoneHint}{' '}
+      {fill(words.settings.zonePages, {
+        zone: (
+          <Link to="/me" className="under">
+            {words.settings.zoneOfPages}
+          </Link>
+        ),
+      })}
+    </>
   );
 }

@@ -1,6 +1,7 @@
 export const words = {
   title: 'Where and when you are told',
   note: 'It holds in all your teams. Nobody else can change it, not even an administrator.',
+  back: 'Notifications of the team',
   add: 'Add an address',
   contacts: {
     title: 'Addresses',
@@ -26,7 +27,12 @@ export const words = {
     act: 'Remove the address',
     about: 'Nothing is sent there any more. To use it again, you add and confirm it again.',
   },
-  new: { title: 'Add an address', act: 'Add and confirm it', kind: 'Kind', kindHint: 'One address of each kind.' },
+  new: {
+    title: 'Add an address',
+    act: 'Add it',
+    kind: 'Kind',
+    kindHint: 'One address of each kind. You confirm it in the next step; before that, nothing is sent there.',
+  },
   kind: {
     email: { name: 'email', label: 'Email address', hint: 'It goes before that of your account.' },
     sms: { name: 'text message', label: 'Telephone number', hint: 'With the country: +34 600 123 456' },
@@ -78,7 +84,9 @@ export const words = {
     act: 'Save',
     language: 'Language of messages',
     zone: 'Your time zone',
-    zoneHint: 'Messages give times of the site, and yours beside them where they differ.',
+    zoneHint: 'It is for messages, quiet hours and digests. Messages give times of the site, and yours beside them where they differ.',
+    zonePages: 'The pages of the console have {zone}.',
+    zoneOfPages: 'a zone of their own',
     channel: 'Groups tell you by',
     channelHint: 'Where a group does not name a way itself.',
     quiet: 'Quiet hours, in which messages wait',

@@ -1,3 +1,5 @@
+import { useState } from 'react';
+import { CLOCK_TEXT } from '../clock-text.ts';
 import { WEEK, clockOf, endOf, minuteOf } from '../week.ts';
 import type { Day, Hours } from '../week.ts';
 import { words } from './words.ts';
@@ -57,17 +59,22 @@ function Days({ days, onChange }: { days: readonly Day[]; onChange: (days: reado
 }
 
 function Clock({ label, minute, onChange }: { label: string; minute: number; onChange: (minute: number) => void }) {
+  const [text, setText] = useState(clockOf(minute));
+  // Another line may have taken this one's place.
+  const typed = minuteOf(text);
   return (
     <label>
       {label}{' '}
       <input
-        type="time"
+        type="text"
+        {...CLOCK_TEXT}
         className="control"
         required
-        value={clockOf(minute)}
+        value={typed === undefined || typed === minute ? text : clockOf(minute)}
         onChange={({ target }) => {
-          const typed = minuteOf(target.value);
-          if (typed !== undefined) onChange(typed);
+          setText(target.value);
+          const changed = minuteOf(target.value);
+          if (changed !== undefined) onChange(changed);
         }}
       />
     </label>

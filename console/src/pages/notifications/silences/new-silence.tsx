@@ -5,9 +5,10 @@ import type { WriteState } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
+import { shownZone } from '../../../parts/times.ts';
 import { WriteForm } from '../../../parts/write-form.tsx';
 import { useAll } from '../directory.ts';
-import { EMPTY_SILENCE, LENGTHS, SCOPES, silenceOf } from './silence-form.ts';
+import { EMPTY_SILENCE, LENGTHS, SCOPES, missingIn, silenceOf } from './silence-form.ts';
 import type { Scope, SilenceDraft } from './silence-form.ts';
 import type { SilencesSearch } from './search.ts';
 import { SILENCES } from './use-silences.ts';
@@ -19,15 +20,17 @@ export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose
   const [draft, setDraft] = useState<SilenceDraft>({ ...EMPTY_SILENCE, scope, routerId: router ?? '', siteId: site ?? '' });
   const write = useWrite('createSilence', [SILENCES]);
   const change = (changed: Partial<SilenceDraft>): void => setDraft((before) => ({ ...before, ...changed }));
-  const body = silenceOf(draft, Date.now());
+  const missing = missingIn(draft);
+  // Of a router or site that is chosen already, only the reason is asked.
+  const first = router === undefined && site === undefined ? {} : { 'data-autofocus': true };
   return (
     <Dialog title={words.dialog.title} onClose={onClose}>
       <WriteForm
         write={write}
-        input={() => ({ body: silenceOf(draft, Date.now())! })}
+        input={() => ({ body: silenceOf(draft, Date.now()) })}
         action={words.dialog.act}
         fields={['router_id', 'site_id', 'from', 'until', 'reason']}
-        isReady={body !== undefined && draft.reason.trim() !== ''}
+        isReady={missing.length === 0}
         onCancel={onClose}
         onDone={onClose}
       >
@@ -53,7 +56,7 @@ export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose
           name="from"
           value={draft.from}
           onChange={(from) => change({ from })}
-          hint={words.dialog.fromHint}
+          hint={words.dialog.fromHint(shownZone())}
           state={write.state}
           input={{ type: 'datetime-local' }}
         />
@@ -64,8 +67,11 @@ export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose
           onChange={(reason) => change({ reason })}
           hint={words.dialog.whyHint}
           state={write.state}
-          input={{ autoComplete: 'off', maxLength: 500, 'data-autofocus': true } as React.ComponentProps<'input'>}
+          input={{ autoComplete: 'off', maxLength: 500, ...first }}
         />
+        <p className="hint" role="status">
+          {missing.map((what) => words.dialog.missing[what]).join(' ')}
+        </p>
       </WriteForm>
     </Dialog>
   );

@@ -1,4 +1,5 @@
 import type { NewSilence } from '../../../../../client/browser.ts';
+import { momentOf } from '../shown-time.ts';
 
 export const SCOPES = [
   { value: 'router', name: 'a router' },
@@ -16,6 +17,7 @@ export const LENGTHS = [
   { value: '1440', name: 'a day' },
   { value: '4320', name: '3 days' },
   { value: '10080', name: 'a week' },
+  { value: '43200', name: '30 days' },
 ] as const;
 export type Length = (typeof LENGTHS)[number]['value'];
 
@@ -24,7 +26,7 @@ export interface SilenceDraft {
   routerId: string;
   siteId: string;
   length: Length;
-  /** Of a field for date and time; empty: at once. */
+  /** Of a field for date and time, in the zone of the shown times; empty: at once. */
   from: string;
   reason: string;
 }
@@ -33,11 +35,21 @@ export const EMPTY_SILENCE: SilenceDraft = { scope: 'router', routerId: '', site
 
 const MINUTE_MS = 60_000;
 
-/** @param now milliseconds since 1970 @returns undefined while a router or site is missing, or the beginning cannot be read */
-export function silenceOf({ scope, routerId, siteId, length, from, reason }: SilenceDraft, now: number): NewSilence | undefined {
-  if ((scope === 'router' && routerId === '') || (scope === 'site' && siteId === '')) return undefined;
-  const begins = from === '' ? now : new Date(from).getTime();
-  if (Number.isNaN(begins)) return undefined;
+export type Missing = 'router' | 'site' | 'from' | 'why';
+
+/** What somebody has to say yet. */
+export function missingIn({ scope, routerId, siteId, from, reason }: SilenceDraft): Missing[] {
+  return [
+    ...(scope === 'router' && routerId === '' ? ['router' as const] : []),
+    ...(scope === 'site' && siteId === '' ? ['site' as const] : []),
+    ...(from !== '' && Number.isNaN(momentOf(from)) ? ['from' as const] : []),
+    ...(reason.trim() === '' ? ['why' as const] : []),
+  ];
+}
+
+/** Of a draft in which nothing is missing. @param now milliseconds since 1970 */
+export function silenceOf({ scope, routerId, siteId, length, from, reason }: SilenceDraft, now: number): NewSilence {
+  const begins = from === '' ? now : momentOf(from);
   return {
     ...(scope === 'router' ? { router_id: routerId } : {}),
     ...(scope === 'site' ? { site_id: siteId } : {}),

@@ -28,9 +28,9 @@ export const words = {
     act: 'Silence it',
     what: 'What',
     for: 'For',
-    forHint: 'It ends by itself, also when nobody remembers it. At most 90 days.',
+    forHint: 'It ends by itself, also when nobody remembers it.',
     from: 'Beginning',
-    fromHint: 'Empty: at once. By the clock of this browser.',
+    fromHint: (zone: string) => `Empty: at once. In the time zone ${zone}.`,
     why: 'Why',
     whyHint: 'Your team reads it: Change of the core switch',
     router: 'Router',
@@ -39,5 +39,6 @@ export const words = {
     sites: 'Sites',
     chooseSite: 'Choose one',
     siteHint: 'With every router that stands there',
+    missing: { router: 'Choose a router.', site: 'Choose a site.', from: 'Choose a day and a time, or leave both empty.', why: 'Say why.' },
   },
 };

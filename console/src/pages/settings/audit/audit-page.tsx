@@ -11,6 +11,8 @@ import { words as settingsWords } from '../words.ts';
 import { useActors } from '../../../data/use-names.ts';
 import { queryOf, readAuditSearch } from './search.ts';
 import type { AuditSearch } from './search.ts';
+import { useRecordNames } from './record-names.ts';
+import { targetOf } from './target-words.ts';
 import { actorOf, deedOf, outcomeOf, words } from './words.ts';
 
 /** Beginnings of actions that people ask for. */
@@ -96,6 +98,7 @@ function Entries() {
   const [search] = useFilter();
   const list = useList('audit', 'listAuditEntries', { query: { limit: 100, ...queryOf(search) } });
   const isFiltered = Object.keys(search).length > 0;
+  const names = useRecordNames();
   return (
     <div className="log">
       <RecordTable<AuditEntry>
@@ -104,8 +107,13 @@ function Entries() {
         keyOf={({ id }) => id}
         columns={[
           { title: words.column.when, width: '84px', cell: ({ at }) => <Moment at={at} /> },
-          { title: words.column.who, width: 'minmax(220px, 1.2fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
-          { title: words.column.target, width: 'minmax(120px, 2fr)', className: 'el dim', cell: (entry) => <Target entry={entry} /> },
+          { title: words.column.who, width: 'minmax(240px, 1.6fr)', className: 'el', cell: (entry) => <Sentence entry={entry} /> },
+          {
+            title: words.column.target,
+            width: 'minmax(120px, 1.4fr)',
+            className: 'el dim',
+            cell: (entry) => <Target entry={entry} names={names} />,
+          },
           { title: words.column.from, width: '120px', className: 'id dim el', isWide: true, cell: ({ source }) => source },
           { title: words.column.outcome, width: 'minmax(110px, 1fr)', className: 'el', cell: (entry) => <Outcome entry={entry} /> },
         ]}
@@ -123,30 +131,29 @@ function Entries() {
 
 function Sentence({ entry }: { entry: AuditEntry }) {
   return (
-    <span title={entry.action}>
+    <span title={`${actorOf(entry)} ${deedOf(entry.action, entry.result)} (${entry.action})`}>
       <b>{actorOf(entry)}</b> {deedOf(entry.action, entry.result)}
     </span>
   );
 }
 
-/** As people write it: `device DC:A6:32:3D:B9:04`, not its address in the interface. That of a whole list says no more than the sentence. */
-function plainTarget(target: string | null): string | null {
-  if (/^\/(?:api|arp)\/[a-z-]+$/.test(target ?? '')) return null;
-  const mac = /^\/arp\/devices\/([0-9a-f:%]+)$/i.exec(target ?? '')?.[1];
-  return mac === undefined ? target : words.device(mac.replaceAll(/%3a/gi, ':'));
-}
-
 /** The router of the path as a link; otherwise what the entry says of its record. */
-function Target({ entry: { target, detail } }: { entry: AuditEntry }) {
+function Target({ entry: { action, target, detail }, names }: { entry: AuditEntry; names: ReadonlyMap<string, string> }) {
   const routerId = /^\/api\/(?:routers|asynchronous|synchronous)\/([0-9a-f-]{36})/.exec(target ?? '')?.[1];
   return (
     <span title={target ?? undefined}>
-      {routerId === undefined ? null : <RouterLink id={routerId} />} {detail ?? (routerId === undefined ? plainTarget(target) : null)}
+      {routerId === undefined ? null : <RouterLink id={routerId} />}{' '}
+      {detail ?? (routerId === undefined ? targetOf(action, target, names) : null)}
     </span>
   );
 }
 
 function Outcome({ entry: { action, result } }: { entry: AuditEntry }) {
   const outcome = outcomeOf(action, result);
-  return outcome === undefined ? <span className="dim">{words.done}</span> : <span className="c-not">{outcome}</span>;
+  if (outcome === undefined) return <span className="dim">{words.done}</span>;
+  return (
+    <span className="c-not" title={outcome}>
+      {outcome}
+    </span>
+  );
 }

@@ -134,6 +134,11 @@ const DEEDS: Record<string, string> = {
   'DELETE /api/schedules/:': 'removed a schedule',
 };
 
+/** Whether there are words for the action. */
+export function isKnownDeed(action: string): boolean {
+  return deedOf(action) !== action;
+}
+
 /** How the verbs of the deeds are without their past. */
 const VERBS = new Map(
   (

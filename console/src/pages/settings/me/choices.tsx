@@ -1,9 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import { useState, useSyncExternalStore } from 'react';
 import { useFleet } from '../../../data/use-fleet.ts';
 import type { Chosen } from '../../../data/preferences.ts';
 import { useViews } from '../../../data/use-views.ts';
 import { onThemeChange, themeChoice } from '../../../look/theme.ts';
 import type { ThemeChoice } from '../../../look/theme.ts';
+import { fill } from '../../../parts/fill.tsx';
 import { sentenceOf } from '../../../parts/reading.tsx';
 import { zonesWith } from '../../../parts/zone-field.tsx';
 import { words } from './words.ts';
@@ -50,6 +52,15 @@ export function Choices() {
           ))}
         </select>
       </label>
+      <p className="hint">
+        {fill(words.look.zoneAbout, {
+          zone: (
+            <Link to="/me/notifications" className="under">
+              {words.look.zoneOfMessages}
+            </Link>
+          ),
+        })}
+      </p>
       <label className="zone">
         <span>{words.look.view}</span>
         <select

@@ -2,9 +2,9 @@ import type { Role } from '../../../session/roles.ts';
 
 /** What each role may do, to the person who has it. */
 const MAY: Record<Role, string> = {
-  viewer: 'you see everything of the team and change nothing',
+  viewer: 'you see its routers, jobs and notifications, and change nothing',
   operator: 'you also run commands and jobs, open forwards and take backups',
-  admin: 'you also manage members, keys, agents and sites',
+  admin: 'you also manage members, keys, agents and sites, and see recordings and the audit log',
 };
 
 export const words = {
@@ -20,6 +20,8 @@ export const words = {
     light: 'Light',
     dark: 'Dark',
     zone: 'Times in the zone',
+    zoneAbout: 'For the pages of the console. Messages and quiet hours have {zone}.',
+    zoneOfMessages: 'a zone of their own',
     ofBrowser: (zone: string) => `of this browser (${zone})`,
     view: 'Routers opens with',
     all: 'all routers',

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Member, MemberChange } from '../../../../../client/browser.ts';
+import type { Member } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
@@ -13,6 +13,8 @@ import { words } from './words.ts';
 
 interface Props {
   member: Member;
+  /** The only active administrator: the control plane would refuse to take that away. */
+  isLast: boolean;
   onClose: () => void;
   onLink: (link: PersonalLink) => void;
   onEnded: (ended: Ended) => void;
@@ -37,56 +39,65 @@ export function ChangeMember(props: Props) {
 
 const STALE = ['members', 'invitations', 'revocations'];
 
-function Choices({ member, onClose, onEnded, onAsk }: Props & { onAsk: (asked: Asked) => void }) {
+function Choices(props: Props & { onAsk: (asked: Asked) => void }) {
   const { me } = useFleet();
-  const [role, setRole] = useState(member.role);
-  const change = useWrite('changeMember', STALE);
-  const switchOn = useWrite('changeMember', STALE);
-  const input = (body: MemberChange) => ({ path: { member_id: member.id }, body });
-  const isSelf = member.id === me.id;
+  const { member, isLast, onClose, onAsk } = props;
   return (
     <Dialog title={member.email} onClose={onClose}>
-      <WriteForm
-        write={change}
-        input={() => input({ role })}
-        action={words.change.act}
-        fields={['role']}
-        isReady={role !== member.role}
-        onDone={({ data }) => {
-          if (data.role === 'viewer') onEnded({ subjectId: member.id, title: words.change.isViewer(member.email) });
-          onClose();
-        }}
-      >
-        <SelectField
-          label={words.change.role}
-          name="role"
-          value={role}
-          onChange={setRole}
-          options={ROLE_OPTIONS}
-          state={change.state}
-          hint={words.change.roleHint}
-        />
-      </WriteForm>
+      {isLast ? <p className="prose">{words.change.last}</p> : <RoleForm {...props} />}
       <ul className="choices">
-        {member.active ? (
-          <Choice act={words.change.off} says={words.change.offHint} onAct={() => onAsk('off')} />
-        ) : (
-          <li>
-            <WriteForm write={switchOn} input={() => input({ active: true })} action={words.change.on} isMain={false} onDone={onClose}>
-              <p className="hint">{words.change.onHint}</p>
-            </WriteForm>
-          </li>
-        )}
-        {isSelf ? (
+        {member.active ? null : <SwitchOn member={member} onClose={onClose} />}
+        {member.active && !isLast ? <Choice act={words.change.off} says={words.change.offHint} onAct={() => onAsk('off')} /> : null}
+        {member.id === me.id ? (
           <li className="hint">{words.change.self}</li>
         ) : (
           <>
             <Choice act={words.change.password} says={words.change.passwordHint} onAct={() => onAsk('password')} />
-            <Choice act={words.change.remove} says={words.change.removeHint} onAct={() => onAsk('remove')} />
+            {isLast ? null : <Choice act={words.change.remove} says={words.change.removeHint} onAct={() => onAsk('remove')} />}
           </>
         )}
       </ul>
     </Dialog>
+  );
+}
+
+function RoleForm({ member, onClose, onEnded }: Props) {
+  const [role, setRole] = useState(member.role);
+  const change = useWrite('changeMember', STALE);
+  return (
+    <WriteForm
+      write={change}
+      input={() => ({ path: { member_id: member.id }, body: { role } })}
+      action={words.change.act}
+      fields={['role']}
+      isReady={role !== member.role}
+      onDone={({ data }) => {
+        if (data.role === 'viewer') onEnded({ subjectId: member.id, title: words.change.isViewer(member.email) });
+        onClose();
+      }}
+    >
+      <SelectField
+        label={words.change.role}
+        name="role"
+        value={role}
+        onChange={setRole}
+        options={ROLE_OPTIONS}
+        state={change.state}
+        hint={words.change.roleHint}
+      />
+    </WriteForm>
+  );
+}
+
+function SwitchOn({ member, onClose }: Pick<Props, 'member' | 'onClose'>) {
+  const write = useWrite('changeMember', STALE);
+  const input = () => ({ path: { member_id: member.id }, body: { active: true } });
+  return (
+    <li>
+      <WriteForm write={write} input={input} action={words.change.on} isMain={false} onDone={onClose}>
+        <p className="hint">{words.change.onHint}</p>
+      </WriteForm>
+    </li>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import type { Invitation } from '../../../../../client/browser.ts';
+import type { Invitation, Member } from '../../../../../client/browser.ts';
 import { useList } from '../../../data/use-list.ts';
+import type { RecordList } from '../../../data/use-list.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { fill } from '../../../parts/fill.tsx';
@@ -10,7 +11,7 @@ import { ShortTable } from '../../../parts/short-table.tsx';
 import { words } from './words.ts';
 
 /** Invitations of the team, the newest first, and what became of them. */
-export function Invitations() {
+export function Invitations({ members }: { members: Pick<RecordList<Member>, 'records' | 'hasMore' | 'isFirst'> }) {
   const list = useList('invitations', 'listInvitations', { query: { limit: 100 } });
   const [withdrawn, setWithdrawn] = useState<Invitation>();
   return (
@@ -25,11 +26,11 @@ export function Invitations() {
           {
             title: words.invitations.state,
             width: 'minmax(120px, 1fr)',
-            cell: ({ state, expires_at: end }) =>
+            cell: ({ email, state, expires_at: end }) =>
               state === 'open' ? (
                 fill(words.invitations.openUntil, { time: <Moment at={end} /> })
               ) : (
-                <span className="dim">{words.state[state]}</span>
+                <span className="dim">{state === 'accepted' && hasLeft(email, members) ? words.state.left : words.state[state]}</span>
               ),
           },
           {
@@ -75,4 +76,9 @@ export function Invitations() {
       )}
     </Section>
   );
+}
+
+/** False as long as not all members are known. */
+function hasLeft(email: string, { records, hasMore, isFirst }: Parameters<typeof Invitations>[0]['members']): boolean {
+  return !isFirst && !hasMore && records.length > 0 && !records.some((member) => member.email === email);
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Member } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
-import { useList } from '../../../data/use-list.ts';
+import type { RecordList } from '../../../data/use-list.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { fill } from '../../../parts/fill.tsx';
 import { isLoopback } from '../../../parts/loopback.ts';
@@ -16,6 +16,7 @@ import { ChangeMember } from './change-member.tsx';
 import { Invitations } from './invitations.tsx';
 import { Invite } from './invite.tsx';
 import type { Ended, PersonalLink } from './types.ts';
+import { isOnlyAdmin, useMembers } from './use-members.ts';
 import { words } from './words.ts';
 
 /** Who is in the team, who was invited, and what each may do. */
@@ -25,6 +26,7 @@ export function MembersPage() {
   const [changed, setChanged] = useState<Member>();
   const [link, setLink] = useState<PersonalLink>();
   const [ended, setEnded] = useState<Ended>();
+  const members = useMembers();
   return (
     <SettingsPage
       name={settingsWords.part.members}
@@ -39,11 +41,17 @@ export function MembersPage() {
     >
       {link === undefined ? null : <LinkShownOnce link={link} onDone={() => setLink(undefined)} />}
       {ended === undefined ? null : <WhatEnded {...ended} />}
-      <Members onChange={isAdmin ? setChanged : undefined} />
-      {isAdmin ? <Invitations /> : null}
+      <Members list={members} onChange={isAdmin ? setChanged : undefined} />
+      {isAdmin ? <Invitations members={members} /> : null}
       {isInviting ? <Invite onClose={() => setInviting(false)} onInvited={setLink} /> : null}
       {changed === undefined ? null : (
-        <ChangeMember member={changed} onClose={() => setChanged(undefined)} onLink={setLink} onEnded={setEnded} />
+        <ChangeMember
+          member={changed}
+          isLast={isOnlyAdmin(changed, members)}
+          onClose={() => setChanged(undefined)}
+          onLink={setLink}
+          onEnded={setEnded}
+        />
       )}
     </SettingsPage>
   );
@@ -66,9 +74,8 @@ function LinkShownOnce({ link: { kind, email, url, expiresAt }, onDone }: { link
 }
 
 /** @param onChange given to those who may change members */
-function Members({ onChange }: { onChange: ((member: Member) => void) | undefined }) {
+function Members({ list, onChange }: { list: RecordList<Member>; onChange: ((member: Member) => void) | undefined }) {
   const { me } = useFleet();
-  const list = useList('members', 'listMembers', { query: { limit: 200 } });
   return (
     <ShortTable<Member>
       label={words.table.label}

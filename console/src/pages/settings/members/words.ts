@@ -48,6 +48,7 @@ export const words = {
   state: {
     open: 'open',
     accepted: 'accepted',
+    left: 'accepted, no longer a member',
     declined: 'declined',
     withdrawn: 'withdrawn',
     expired: 'expired',
@@ -74,6 +75,7 @@ export const words = {
     offHint: 'Cannot sign in to this team until switched on again.',
     on: 'Switch on',
     onHint: 'May sign in again. What ended does not come back.',
+    last: 'The team has no other active administrator. Make somebody else an administrator before you change this one.',
     self: 'Your own password, and leaving the team, are on your own page.',
     password: 'Make a password link',
     passwordHint: 'For somebody who lost their password.',

@@ -33,7 +33,7 @@ function Revocations() {
           className: 'el',
           cell: ({ kind, subject_id: id }) => (
             <>
-              <span className="dim">{SUBJECTS[kind]}</span> <b>{names(id)}</b>
+              <span className="dim">{SUBJECTS[kind]}</span> <b>{nameOf(names(id))}</b>
             </>
           ),
         },
@@ -42,4 +42,9 @@ function Revocations() {
       empty={<Empty title={words.empty.title}>{words.empty.text}</Empty>}
     />
   );
+}
+
+/** Of a key: what stands before it has called it a key. */
+function nameOf(name: string): string {
+  return name.replace(/^key /, '');
 }

@@ -33,7 +33,12 @@ function listOf(some: Some): string {
 export function reportOf({ ended, goes_on: rest, settled }: Revocation): string {
   const ends = listOf(ended);
   const stays = listOf(rest);
-  const first = ends === '' ? (settled ? 'Nothing was open.' : 'Nothing was open so far.') : `Ended: ${ends}.`;
+  const first =
+    ends === ''
+      ? settled
+        ? 'Nothing was open.'
+        : 'Nothing was open. What was being opened at that moment is still looked for.'
+      : `Ended: ${ends}.`;
   return stays === '' ? first : `${first} Goes on: ${stays}.`;
 }
 

@@ -18,13 +18,15 @@ import { words } from './words.ts';
 export function WebhookPage() {
   const [isAsking, setAsking] = useState(false);
   const [made, setMade] = useState<NewlyMadeWebhookSecret>();
+  const { data: present } = useSecret();
+  const isFirst = present === null;
   return (
     <SettingsPage
       name={settingsWords.part.webhook}
       note={words.note}
       actions={
         <button type="button" className="btn main-act" onClick={() => setAsking(true)}>
-          {words.make}
+          {isFirst ? words.make.first : words.make.another}
         </button>
       }
     >
@@ -34,13 +36,17 @@ export function WebhookPage() {
         </ShownOnce>
       )}
       <Secret />
-      {isAsking ? <NewSecret onClose={() => setAsking(false)} onMade={setMade} /> : null}
+      {isAsking ? <NewSecret isFirst={isFirst} onClose={() => setAsking(false)} onMade={setMade} /> : null}
     </SettingsPage>
   );
 }
 
+function useSecret() {
+  return useRecord('webhook-secret', 'getWebhookSecret', {});
+}
+
 function Secret() {
-  const { data, error, isPending } = useRecord('webhook-secret', 'getWebhookSecret', {});
+  const { data, error, isPending } = useSecret();
   if (error && data === undefined) return <ReadingFailed error={error} what={words.secret} />;
   if (isPending) return <Reading />;
   return <p className="empty">{data === null ? words.none : <About secret={data} />}</p>;
@@ -55,15 +61,22 @@ function About({ secret: { created_at: at, shown, previous_valid_until: until } 
   );
 }
 
-function NewSecret({ onClose, onMade }: { onClose: () => void; onMade: (secret: NewlyMadeWebhookSecret) => void }) {
+interface NewSecretProps {
+  /** There is no old one that could go on. */
+  isFirst: boolean;
+  onClose: () => void;
+  onMade: (secret: NewlyMadeWebhookSecret) => void;
+}
+
+function NewSecret({ isFirst, onClose, onMade }: NewSecretProps) {
   const [overlap, setOverlap] = useState<Overlap>('1440');
   const write = useWrite('createWebhookSecret', ['webhook-secret']);
   return (
-    <Dialog title={words.dialog.title} onClose={onClose}>
+    <Dialog title={isFirst ? words.dialog.firstTitle : words.dialog.title} onClose={onClose}>
       <WriteForm
         write={write}
-        input={() => ({ body: { overlap_minutes: Number(overlap) } })}
-        action={words.dialog.act}
+        input={() => ({ body: isFirst ? {} : { overlap_minutes: Number(overlap) } })}
+        action={isFirst ? words.dialog.firstAct : words.dialog.act}
         fields={['overlap_minutes']}
         onCancel={onClose}
         onDone={({ data }) => {
@@ -71,15 +84,19 @@ function NewSecret({ onClose, onMade }: { onClose: () => void; onMade: (secret: 
           onClose();
         }}
       >
-        <SelectField
-          label={words.dialog.overlap}
-          name="overlap_minutes"
-          value={overlap}
-          onChange={setOverlap}
-          options={OVERLAPS}
-          hint={words.dialog.overlapHint}
-          state={write.state}
-        />
+        {isFirst ? (
+          <p className="prose">{words.dialog.first}</p>
+        ) : (
+          <SelectField
+            label={words.dialog.overlap}
+            name="overlap_minutes"
+            value={overlap}
+            onChange={setOverlap}
+            options={OVERLAPS}
+            hint={words.dialog.overlapHint}
+            state={write.state}
+          />
+        )}
       </WriteForm>
     </Dialog>
   );

@@ -40,7 +40,9 @@ export const messageSchema = z
     channel: z.string(),
     address: z.string().nullable().describe('Masked, except your own; null without one'),
     kind: z.string().describe('`open`, `update`, `resolve`, `reminder`, `still_open` … as it was decided'),
-    subject: z.string().describe('As it was said; before it is sent, and when it is not, as it would be said'),
+    subject: z
+      .string()
+      .describe('As it was said. What is not sent says what others were told, otherwise, and before it is sent, how it is now'),
     subject_time_zone: z
       .string()
       .nullable()

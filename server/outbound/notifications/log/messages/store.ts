@@ -6,7 +6,9 @@ import { inChunks } from '../../../../platform/storage/columns.ts';
 import type { Db, DbOrTx } from '../../../../platform/storage/db.ts';
 import { findPage, isAmong, ofTeam } from '../../../../platform/storage/list-query.ts';
 import { newestFirst } from '../../../../platform/storage/paging.ts';
+import { HELD_BACK } from '../../messages/types.ts';
 import type { AttemptRow, MessageRow } from '../../messages/types.ts';
+import { LOCALES } from '../../texts/types.ts';
 import type { MessageFilter } from '../types.ts';
 
 export async function findMessages(
@@ -43,6 +45,44 @@ export async function selectOfThread(db: DbOrTx, teamId: string, threadId: strin
     .where(sql<SqlBool>`(team_id || '') = ${teamId}`)
     .$call(newestFirst(page))
     .execute();
+}
+
+export interface SaidRow extends Pick<MessageRow, 'thread_id' | 'revision' | 'kind' | 'subject_time_zone'> {
+  subject: string;
+}
+
+const OTHER_LOCALES = LOCALES.filter((locale) => locale !== 'en');
+
+/**
+ * What was said in English of revisions of threads, once for each wording. `|| ''` as above. What a person is told of too many messages
+ * is not of the thread.
+ */
+export async function selectSaid(db: DbOrTx, teamId: string, messages: readonly MessageRow[]): Promise<SaidRow[]> {
+  const said: SaidRow[] = [];
+  const revisions = [...new Set(messages.map(({ revision }) => revision))];
+  for (const chunk of inChunks([...new Set(messages.map(({ thread_id: id }) => id))]))
+    said.push(
+      ...(await db
+        .selectFrom('messages')
+        .leftJoin('users', 'users.id', 'messages.recipient_id')
+        .select(['thread_id', 'revision', 'kind', 'subject_time_zone'])
+        .select(sql<string>`subject`.as('subject'))
+        .where('thread_id', 'in', chunk)
+        .where('revision', 'in', revisions)
+        .where(sql<SqlBool>`(messages.team_id || '') = ${teamId}`)
+        .where('state', '=', 'sent')
+        .where('kind', '<>', HELD_BACK)
+        .where('subject', 'is not', null)
+        .where((eb) =>
+          eb.or([
+            eb('recipient_type', '=', 'target'),
+            eb('users.id', 'is not', null).and(eb.or([eb('users.locale', 'is', null), eb('users.locale', 'not in', OTHER_LOCALES)])),
+          ]),
+        )
+        .groupBy(['thread_id', 'revision', 'kind', 'subject', 'subject_time_zone'])
+        .execute()),
+    );
+  return said;
 }
 
 /** Attempts by message, oldest first. */

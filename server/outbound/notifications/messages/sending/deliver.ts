@@ -217,7 +217,15 @@ async function write(
 /** Instead of the thread: all that the person did not get, in the console. */
 function howManyMore(view: ThreadView, messages: number, publicUrl: string): ThreadView {
   const nothing = { items: [], itemCount: 0, openCount: 0, endedAt: null, flapping: null, stillOpen: 0, acknowledgedBy: null };
-  return { ...view, ...nothing, kind: 'digest', severity: 'info', subject: { type: 'held_back', messages }, url: `${publicUrl}/` };
+  return {
+    ...view,
+    ...nothing,
+    group: null,
+    kind: 'digest',
+    severity: 'info',
+    subject: { type: 'held_back', messages },
+    url: `${publicUrl}/`,
+  };
 }
 
 function isOpen({ endedAt, openCount }: ThreadView): boolean {

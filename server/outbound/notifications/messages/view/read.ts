@@ -4,9 +4,10 @@ import type { FaultType, MessageKind, ThreadItem, ThreadView } from '../../texts
 import { DIGEST_KIND, listsThreads } from '../../threads/gather.ts';
 import { openingsOf } from '../../threads/apply.ts';
 import type { ItemRow, ThreadRow } from '../../threads/types.ts';
+import { DIGEST } from '../types.ts';
 import type { MessageRow } from '../types.ts';
 import { readFacts } from './facts.ts';
-import { selectThreads } from './store.ts';
+import { selectGroupName, selectThreads } from './store.ts';
 import { causesOf, dataOf, nameOfThread, routerOf, siteOf, subjectOf, text } from './subject.ts';
 import type { Facts } from './subject.ts';
 
@@ -25,7 +26,17 @@ export async function readView(
   const [thread] = await selectThreads(db, message.team_id, [message.thread_id]);
   if (!thread) return undefined;
   const [facts] = await readFacts(db, message.team_id, [thread]);
-  return { ...viewOf(facts!, wanted, await readLines(db, message.team_id, facts!, wanted)), revision: message.revision };
+  const view = viewOf(facts!, wanted, await readLines(db, message.team_id, facts!, wanted));
+  return { ...view, revision: message.revision };
+}
+
+type Told = Pick<MessageRow, 'team_id' | 'thread_id' | 'group_id' | 'revision' | 'kind'>;
+
+/** With the group that tells it: another than the thread's, where nobody has acknowledged. A digest is of all groups of its reader. */
+async function readTold(db: DbOrTx, message: Told, wanted: Wanted): Promise<ThreadView | undefined> {
+  const view = await readView(db, message, wanted);
+  if (!view || message.kind === DIGEST) return view;
+  return { ...view, group: await selectGroupName(db, message.team_id, message.group_id) };
 }
 
 /** What is read of a thread serves the messages to all its readers for so long. */
@@ -38,12 +49,12 @@ export class SharedViews {
   readonly #read = new Map<string, { until: number; view: Promise<ThreadView | undefined> }>();
 
   /** @param wanted `now`: of the message; a view is at most two seconds older */
-  async read(db: DbOrTx, message: Parameters<typeof readView>[1], wanted: Wanted): Promise<ThreadView | undefined> {
+  async read(db: DbOrTx, message: Told, wanted: Wanted): Promise<ThreadView | undefined> {
     const { kind, now } = wanted;
-    const name = [message.team_id, message.thread_id, message.revision, kind].join(' ');
+    const name = [message.team_id, message.thread_id, message.group_id, message.revision, kind].join(' ');
     const known = this.#read.get(name);
     if (known && now < known.until && now >= known.until - SHARED_MS) return known.view;
-    const view = readView(db, message, wanted);
+    const view = readTold(db, message, wanted);
     this.#read.delete(name);
     this.#read.set(name, { until: now + SHARED_MS, view });
     const [oldest] = this.#read.keys();
@@ -102,6 +113,7 @@ export function viewOf(facts: Facts, { kind, publicUrl, now }: Wanted, lines?: R
     acknowledgedBy: facts.taker,
     siteTimeZone: thread.site_id === null ? null : (facts.names.sites.get(thread.site_id)?.timeZone ?? null),
     team: facts.names.team,
+    group: null,
     url: `${publicUrl}${pageOf(thread)}`,
     at: now,
   };

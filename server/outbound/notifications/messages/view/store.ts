@@ -194,6 +194,12 @@ export async function countTargets(
   return counts;
 }
 
+/** Null for one that is gone. */
+export async function selectGroupName(db: DbOrTx, teamId: string, groupId: string): Promise<string | null> {
+  const groups = db.selectFrom('notification_groups').select('name').where('team_id', '=', teamId).where('id', '=', groupId);
+  return (await groups.executeTakeFirst())?.name ?? null;
+}
+
 /** Who has taken threads over: the email of a person, the name of a key or target, by id. Those that are gone are missing. */
 export async function selectTakers(db: DbOrTx, teamId: string, threads: readonly Taken[]): Promise<Map<string, string>> {
   const idsOf = (wanted: string): string[] => [
