@@ -158,10 +158,21 @@ function mailsAre(): string {
   return `mails are files in ${path.relative(root, mailFolder)}/.`;
 }
 
+/** Also behind a `--` of its own, which npm takes away and bootstrap.mjs does not. @returns undefined without it */
+function routersOption(): string | undefined {
+  const given = process.argv.slice(2);
+  const args = given[0] === '--' ? given.slice(1) : given;
+  try {
+    return parseArgs({ args, options: { routers: { type: 'string' } } }).values.routers;
+  } catch (error) {
+    process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\nUsage: npm run demo -- [--routers N]\n`);
+    process.exit(2);
+  }
+}
+
 /** Of the large fleet; 0 without it. */
 function sizeOrExit(): number {
-  const { values } = parseArgs({ options: { routers: { type: 'string' } } });
-  const number = Number(values.routers ?? 0);
+  const number = Number(routersOption() ?? 0);
   if (Number.isInteger(number) && number >= 0 && number <= LARGEST) return number;
   process.stderr.write(`demo: --routers must be a number up to ${LARGEST}\n`);
   process.exit(2);

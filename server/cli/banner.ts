@@ -19,7 +19,10 @@ export interface Started {
 export function banner({ publicUrl, sandboxUrl, setupLink, unbuilt }: Started): string {
   const addresses: (readonly [string, string])[] = [['Open in a browser', publicUrl]];
   if (sandboxUrl !== null)
-    addresses.push(['Demonstration', `${sandboxUrl} (invented machines, to try the interface; SIGNALBOX_SANDBOX_LISTEN= turns it off)`]);
+    addresses.push([
+      'For programs only',
+      `${sandboxUrl} (one operation to try a program with, no page; SIGNALBOX_SANDBOX_LISTEN= turns it off)`,
+    ]);
   addresses.push(['Stop it', 'Ctrl C']);
   return [
     '',

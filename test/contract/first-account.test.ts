@@ -35,7 +35,9 @@ describe.each(databaseKinds().map((kind) => [kind.name, kind] as const))('the fi
     const command = /<pre>([^<]*)<\/pre>/.exec(page.html)![1]!;
     expect(command.split('\n')).toEqual(FIRST_ACCOUNT);
     expect(command).toContain('--installation-admin');
-    expect(page.html).toContain('in the same folder');
+    expect(page.html).toMatch(/The terminal in which it was started shows a link[^]*in the same folder/);
+    expect(page.html).not.toContain('still no account');
+    expect((await flow.browser.open(await flow.url())).html).toContain('There is still no account.');
     expect(page.html).not.toContain('type="password"');
   });
 
@@ -43,21 +45,24 @@ describe.each(databaseKinds().map((kind) => [kind.name, kind] as const))('the fi
     ['another code', () => `${link}x`],
     ['no code that was printed', () => link.replace(/[^/]+$/, 'a'.repeat(40))],
   ])('%s opens nothing', async (_case, address) => {
-    expect((await newBrowser().open(address())).status).toBe(404);
+    const page = await newBrowser().open(address());
+    expect(page.status).toBe(404);
+    expect(page.html).toContain('prints a new link in its terminal whenever it starts');
   });
 
   test.each([
-    ['two different passwords', { ...FIRST, repeated: 'another one' }, 'not the same'],
-    ['a short password', { ...FIRST, new_password: 'short', repeated: 'short' }, '8 to 256 characters'],
-    ['a common password', { ...FIRST, new_password: 'password1234', repeated: 'password1234' }, 'most common'],
-    ['the own address', { ...FIRST, new_password: EMAIL, repeated: EMAIL }, 'your email address'],
-    ['no address', { ...FIRST, email: 'founder' }, 'email'],
-    ['a team without a name', { ...FIRST, team: ' ' }, '1 to 100 characters'],
-  ])('%s is refused with the reason, and nothing is made', async (_case, fields, reason) => {
+    ['two different passwords', { ...FIRST, repeated: 'another one' }, 'not the same', 'new_password'],
+    ['a short password', { ...FIRST, new_password: 'short', repeated: 'short' }, '8 to 256 characters', 'new_password'],
+    ['a common password', { ...FIRST, new_password: 'password1234', repeated: 'password1234' }, 'most common', 'new_password'],
+    ['the own address', { ...FIRST, new_password: EMAIL, repeated: EMAIL }, 'your email address', 'new_password'],
+    ['no address', { ...FIRST, email: 'founder' }, 'email', 'email'],
+    ['a team without a name', { ...FIRST, team: ' ' }, '1 to 100 characters', 'team'],
+  ])('%s is refused with the reason at its field, and nothing is made', async (_case, fields, reason, field) => {
     const browser = newBrowser();
     const page = await browser.submit(await browser.open(link), new URL(link).pathname, fields);
     expect(page.status).toBe(422);
-    expect(/<p role="alert">([^<]*)/.exec(page.html)?.[1]).toContain(reason);
+    expect(/<p role="alert"[^>]*>([^<]*)/.exec(page.html)?.[1]).toContain(reason);
+    expect([...page.html.matchAll(/<input name="(\w+)"[^>]* autofocus>/g)].map(([, name]) => name)).toEqual([field]);
     expect(await world.server.services.teams.hasAnyAccount()).toBe(false);
     expect((await world.server.services.teams.listTeams()).map(({ name }) => name)).toEqual(['Test']);
   });

@@ -197,7 +197,7 @@ describe('the sign-in page', () => {
       expect(right.status).toBe(429);
       expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(60);
       expect(Number(right.headers.get('retry-after'))).toBeLessThanOrEqual(90);
-      expect(right.html).toContain('too many attempts');
+      expect(right.html).toContain('too many attempts. Try again in 2 minutes.');
     }
     const { email: other } = await newUser();
     expect((await signIn(world, other)).access_token).toBeDefined();

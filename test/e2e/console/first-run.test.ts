@@ -87,6 +87,22 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText(`A router does not reach ${origin}`).waitFor();
   });
 
+  it('has the script once the control plane has an agent, with the token and the password of before', async () => {
+    await page.clock.install();
+    await page.route('**/agent/release', (route) => route.fulfill({ status: 404 }));
+    await visit.signInAs('new-admin@example.org', '/agents/new');
+    const token = await showLines();
+    await page.getByText('this page has the script by itself').waitFor();
+    const user = await page.getByLabel('Lines for the router').innerText();
+    await page.getByText('What the rights are for').click();
+    await page.getByText('test, policy, password, reboot: for the undo guard').waitFor();
+    await page.unroute('**/agent/release');
+    await page.clock.fastForward(10_000);
+    await lines().getByText(`install.sh --token ${token}`).waitFor();
+    expect(await page.getByLabel('Lines for the router').innerText()).toBe(user);
+    visit.forgiveFailedRequests();
+  });
+
   it('says the usual reasons when nothing is heard for 90 seconds, and not before', async () => {
     await page.clock.install();
     await visit.signInAs('new-admin@example.org', '/agents/new');

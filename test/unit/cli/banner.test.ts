@@ -7,9 +7,9 @@ describe('the banner of serve', () => {
   it('says which address is for people, and what the other one is', () => {
     const text = banner(started);
     expect(text).toMatch(/Open in a browser +http:\/\/127[.]0[.]0[.]1:8080\n/);
-    expect(text).toMatch(/Demonstration +http:\/\/127[.]0[.]0[.]1:8081 /);
+    expect(text).toMatch(/For programs only +http:\/\/127[.]0[.]0[.]1:8081 [^]*no page/);
     expect(text).not.toContain('signalbox user create');
-    expect(banner({ ...started, sandboxUrl: null })).not.toContain('Demonstration');
+    expect(banner({ ...started, sandboxUrl: null })).not.toContain('For programs');
   });
 
   it('names what a clone has not built, and the command for it', () => {

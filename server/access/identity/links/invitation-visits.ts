@@ -3,6 +3,7 @@ import { AppError } from '../../../platform/core/errors.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import { asPasswordCaller } from '../../teams/service.ts';
 import type { Invitation, InvitationsService, Proof, TeamsService } from '../../teams/service.ts';
+import { tryAgainIn } from '../sign-in/wait-words.ts';
 import { passwordCallerOf } from '../sign-in/attempts.ts';
 import type { SignInAttempts } from '../sign-in/attempts.ts';
 import type { Exchange, Outcome } from '../sign-in/interactions.ts';
@@ -26,7 +27,7 @@ export interface InvitationVisitsDeps {
   log: Log;
 }
 
-const TOO_MANY = 'There were too many wrong passwords. Try again later.';
+const TOO_MANY = 'There were too many wrong passwords.';
 const FOREIGN_FORM = 'This answer did not come from our page.';
 
 /** The pages behind an invitation link: show it, accept it with a proof of identity, or decline it. */
@@ -56,7 +57,8 @@ export class InvitationVisits {
       const passwordSince = await teams.passwordSince(email);
       const attempt = { account: email, passwordSince, source: exchange.source, knownBrowser: team, onBehalfOf: team };
       const retryAfter = await attempts.begin(attempt);
-      if (retryAfter !== undefined) return { ...this.#page(exchange, code, invitation, 429, TOO_MANY), retryAfter };
+      if (retryAfter !== undefined)
+        return { ...this.#page(exchange, code, invitation, 429, `${TOO_MANY} ${tryAgainIn(retryAfter)}`), retryAfter };
       try {
         // The code is no proof that the person is known here: an administrator can create many.
         const caller = { ...passwordCallerOf(attempt), isKnown: false };

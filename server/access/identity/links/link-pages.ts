@@ -6,9 +6,13 @@ import type { FormTarget } from '../provider/sign-in-pages.ts';
 
 /** The pages behind links sent to people: joining a team, and setting a new password. */
 
-const NEW_PASSWORD_FIELDS = `<label>New password<input name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>
-<p class="hint">8 to 256 characters. A few words that only you would put together are good; your address and common passwords are refused.</p>
+/** @param problem what is wrong with the password that was sent: said at the field, which gets the focus */
+function newPasswordFields(problem?: string): string {
+  const marked = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="problem" autofocus';
+  return `<label>New password<input name="new_password" type="password" autocomplete="new-password" minlength="8" maxlength="256" required${marked}></label>
+${problem === undefined ? '' : `<p role="alert" id="problem">${escapeHtml(problem)}</p>\n`}<p class="hint">8 to 256 characters. A few words that only you would put together are good; your address and common passwords are refused.</p>
 <label>New password again<input name="repeated" type="password" autocomplete="new-password" minlength="8" maxlength="256" required></label>`;
+}
 
 function alert(problem: string | undefined): string {
   return problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>\n`;
@@ -47,7 +51,7 @@ You will be able to ${ROLE_RIGHTS[role]}.</p>
 ${alert(problem)}<form method="post" action="${escapeHtml(action)}/accept">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 ${emailField(email)}
-${NEW_PASSWORD_FIELDS}
+${newPasswordFields()}
 <details${needsCurrent === true ? ' open' : ''}><summary>I have an account on this server already</summary>
 <label>Current password<input name="current_password" type="password" autocomplete="current-password" maxlength="256"></label>
 <p class="hint">It is replaced by the new one, and you are signed out everywhere.</p>
@@ -81,10 +85,10 @@ export function passwordPage({ action, csrf, email, teamName, problem }: Passwor
   return page(
     'Set a new password',
     `<p>An administrator of the team <strong>${escapeHtml(teamName)}</strong> has made this link for you. You are signed out everywhere once you have set it.</p>
-${alert(problem)}<form method="post" action="${escapeHtml(action)}">
+<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
 ${emailField(email)}
-${NEW_PASSWORD_FIELDS}
+${newPasswordFields(problem)}
 <button type="submit">Set the password</button>
 </form>`,
   );
@@ -99,21 +103,36 @@ function signInLink(email: string, home: string): string {
 export interface SetupView extends FormTarget {
   teamName?: string;
   email?: string;
+  /** Neither the password nor the address is wrong. */
   problem?: string | undefined;
+  emailProblem?: string | undefined;
+  passwordProblem?: string | undefined;
 }
 
-/** The first team and its administrator. */
-export function setupPage({ action, csrf, teamName = '', email = '', problem }: SetupView): string {
+/** The first team and its administrator. What is wrong is said at its field, which gets the focus. */
+export function setupPage(view: SetupView): string {
+  const { action, csrf, teamName = '', email = '', problem, emailProblem, passwordProblem } = view;
+  const isTeamFirst = emailProblem === undefined && passwordProblem === undefined;
+  const marked = emailProblem === undefined ? '' : ' aria-invalid="true" aria-describedby="email-problem" autofocus';
   return page(
     'The first account',
     `<p>You run this control plane. Make a team for your routers, and yourself its administrator.</p>
 ${alert(problem)}<form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="csrf" value="${escapeHtml(csrf)}">
-<label>Name of the team<input name="team" maxlength="100" required value="${escapeHtml(teamName)}" placeholder="My network" autofocus></label>
-<label>Your email address<input name="email" type="email" autocomplete="username" maxlength="254" required value="${escapeHtml(email)}"></label>
-${NEW_PASSWORD_FIELDS}
+<label>Name of the team<input name="team" maxlength="100" required value="${escapeHtml(teamName)}" placeholder="My network"${isTeamFirst ? ' autofocus' : ''}></label>
+<label>Your email address<input name="email" type="email" autocomplete="username" maxlength="254" required value="${escapeHtml(email)}"${marked}></label>
+${emailProblem === undefined ? '' : `<p role="alert" id="email-problem">${escapeHtml(emailProblem)}</p>\n`}${newPasswordFields(passwordProblem)}
 <button type="submit">Make the team and the account</button>
 </form>`,
+  );
+}
+
+/** The link that a control plane without accounts prints works no more, or is of an earlier start. */
+export function uselessSetupPage(home: string): string {
+  return page(
+    'This link does not work',
+    `<p>It was used before, or the control plane has been started again since. As long as nobody has an account, it prints a new link in its terminal whenever it starts.</p>
+<a class="act" href="${escapeHtml(home)}">Sign in</a>`,
   );
 }
 

@@ -38,13 +38,17 @@ ${buttonForm({ action: `${action}/abort`, csrf }, 'Cancel')}`,
   );
 }
 
-/** Instead of the sign-in, as long as nobody could pass it. @param home the address of the web application */
-export function noAccountPage(home: string): string {
+/**
+ * Instead of the sign-in, as long as nobody could pass it.
+ * @param home the address of the web application
+ * @param isSeen the browser was told so before
+ */
+export function noAccountPage(home: string, isSeen: boolean): string {
   return page(
     'No account yet',
-    `<p>Nobody has an account on this control plane. Whoever runs it makes the first one, on its machine, with the same settings and in the same folder:</p>
+    `${isSeen ? '<p role="alert">There is still no account.</p>\n' : ''}<p>Nobody has an account on this control plane. The terminal in which it was started shows a link: open it, and make the first account there.</p>
+<p>Where no terminal shows one, as under systemd or in a container, make the account on its machine, with the same settings and in the same folder:</p>
 <pre>${escapeHtml(FIRST_ACCOUNT.join('\n'))}</pre>
-<p>Or start it in a terminal: then it prints a link to a page that does the same, once.</p>
 <p><a href="${escapeHtml(home)}">I have an account now</a></p>`,
     'wide',
   );

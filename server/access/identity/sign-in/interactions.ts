@@ -19,6 +19,7 @@ import { passwordCallerOf } from './attempts.ts';
 import type { Attempt, SignInAttempts } from './attempts.ts';
 import type { DeviceCookies } from './device-cookies.ts';
 import { loginTime } from './login-time.ts';
+import { tryAgainIn } from './wait-words.ts';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -55,9 +56,12 @@ export interface InteractionsDeps {
 }
 
 const WRONG_CREDENTIALS = 'The email address or the password is wrong.';
-const TOO_MANY_ATTEMPTS = 'There were too many attempts. Try again later.';
+const TOO_MANY_ATTEMPTS = 'There were too many attempts.';
 const BUSY = 'Too many people are signing in. Try again in a few seconds.';
 const BUSY_S = 3;
+/** Cookie of a browser that was told that there is no account, and how long it lasts, seconds. */
+const SEEN_NO_ACCOUNT = 'signalbox-no-account=1';
+const SEEN_S = 3600;
 /** Characters. */
 const LONGEST_EMAIL = 254;
 
@@ -73,11 +77,19 @@ export class Interactions {
   async show(exchange: Exchange): Promise<Outcome> {
     return this.#within(exchange, false, async (interaction) => {
       if (interaction.prompt.name === 'login') {
-        if (!(await this.#deps.teams.hasAnyAccount())) return { status: 200, html: noAccountPage(`${this.#deps.baseUrl}/`) };
+        if (!(await this.#deps.teams.hasAnyAccount())) return this.#noAccountPage(exchange);
         return this.#signInPage(interaction, 200, { email: hintOf(interaction) });
       }
       return this.#nextPage(interaction);
     });
+  }
+
+  /** A browser that has seen the page before is told that nothing has changed: it would look as if its link did nothing. */
+  #noAccountPage({ request, response }: Exchange): Outcome {
+    const { baseUrl, mountPath } = this.#deps;
+    const isSeen = (request.headers.cookie ?? '').split(/; */).includes(SEEN_NO_ACCOUNT);
+    response.appendHeader('set-cookie', `${SEEN_NO_ACCOUNT}; Path=${mountPath}; HttpOnly; SameSite=Lax; Max-Age=${SEEN_S}`);
+    return { status: 200, html: noAccountPage(`${baseUrl}/`, isSeen) };
   }
 
   /** Undefined when too many passwords wait: then this one was not checked, and does not count as a wrong one. */
@@ -100,8 +112,10 @@ export class Interactions {
       const browser = devices.read(exchange.request.headers.cookie);
       const attempt = { ...person, source: exchange.source, knownBrowser: devices.proves(browser, person) };
       const retryAfter = await attempts.begin(attempt);
-      if (retryAfter !== undefined)
-        return { ...(await this.#signInPage(interaction, 429, { email, problem: TOO_MANY_ATTEMPTS })), retryAfter };
+      if (retryAfter !== undefined) {
+        const problem = `${TOO_MANY_ATTEMPTS} ${tryAgainIn(retryAfter)}`;
+        return { ...(await this.#signInPage(interaction, 429, { email, problem })), retryAfter };
+      }
       const checked = await this.#check(attempt, email, password);
       if (checked === undefined) return { ...(await this.#signInPage(interaction, 503, { email, problem: BUSY })), retryAfter: BUSY_S };
       const { matches, userId, memberships } = checked;

@@ -142,12 +142,16 @@ function Lines({ made: { token, name }, place, onPlace }: LinesProps) {
   );
 }
 
+const LOOK_AGAIN_MS = 10_000;
+
 /** Whether the control plane hands out the agent; true until it says otherwise. */
 function useHasRelease(): boolean {
   const { data } = useQuery({
     queryKey: ['agent-release'],
     queryFn: async ({ signal }) => (await fetch('/agent/release', { signal })).ok,
     staleTime: Infinity,
+    // Somebody may build it and start the control plane again: a reload would lose the token and the password.
+    refetchInterval: ({ state }) => (state.data === false ? LOOK_AGAIN_MS : false),
   });
   return data ?? true;
 }
@@ -164,6 +168,15 @@ function RouterUser({ place }: { place: Place }) {
       <p className="dim">{words.user[way]}</p>
       <CopyBlock text={text} label={words.user.label} copied={words.user.copied} />
       <p className="hint">{words.user.again}</p>
+      <details>
+        <summary className="hint">{words.user.rights.title}</summary>
+        <ul className="needs dim">
+          {words.user.rights.list.map((right) => (
+            <li key={right}>{right}</li>
+          ))}
+        </ul>
+        <p className="hint">{words.user.rights.less}</p>
+      </details>
     </>
   );
 }

@@ -29,7 +29,7 @@ export const words = {
     label: 'Lines to run',
     copied: 'the lines',
     onRouter: 'docs/agent-in-routeros.md in the clone has every step.',
-    ends: 'The token works once, until {time}. It is shown only now.',
+    ends: 'The token works once, until {time}. It is shown only now: after a reload you make another one, and another password in step 2.',
     used: 'The token has been used.',
     loopback: {
       linux:
@@ -40,7 +40,7 @@ export const words = {
         'A router does not reach {address}: that is the router itself. Set SIGNALBOX_LISTEN and SIGNALBOX_PUBLIC_URL to addresses that it reaches, and give the control plane a certificate.',
     },
     noRelease:
-      'This control plane has no built agent and cannot install it. npm run build:agent in its clone makes dist/signalbox-agent.cjs; once the control plane is started again, a script installs it.',
+      'This control plane has no built agent and cannot install it. npm run build:agent in its clone makes dist/signalbox-agent.cjs. Once the control plane is started again, this page has the script by itself: do not reload it.',
   },
   place: {
     linux: {
@@ -82,6 +82,16 @@ export const words = {
     hand: 'In a terminal of the router. The password was made in this browser and is sent nowhere: step 4 puts it into a file.',
     again:
       'The same lines may be used on every router: then all have one password, and one password file does. Each time this page is opened it makes another password; routers keep the one that they were given.',
+    rights: {
+      title: 'What the rights are for',
+      list: [
+        'read, write, api: to watch the router and to run commands and scripts on it.',
+        'ssh: for forwards by SSH.',
+        'ftp, sensitive: for backups. A backup holds the passwords of the router; it is encrypted before it is stored.',
+        'test, policy, password, reboot: for the undo guard of a script. It saves a backup on the router and, when a script cuts the router off, loads it again, which reboots the router.',
+      ],
+      less: 'Without a right, only what it is for does not work.',
+    },
     label: 'Lines for the router',
     copied: 'what makes the user',
   },
