@@ -13,6 +13,8 @@ interface Asked<Id extends OperationId> {
   children: React.ReactNode;
   /** What the button says: the deed, not "OK". */
   action: string;
+  /** What the button says that does nothing, where "Cancel" could be taken for the deed. */
+  keep?: string;
   /** It takes nothing away: the button is not red. */
   isHarmless?: boolean;
   /** For what cannot be taken back: the person types this first. */
@@ -40,7 +42,7 @@ export function Confirm<Id extends OperationId>({ operation, stale, leaves = fal
  * input is sent with the same Idempotency-Key.
  */
 export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write: Write<Id> }) {
-  const { title, children, action, isHarmless = false, typed, input, write, onClose, onDone } = props;
+  const { title, children, action, keep = words.cancel, isHarmless = false, typed, input, write, onClose, onDone } = props;
   const [said, setSaid] = useState('');
   async function answered(result: Promise<Answered<Id> | undefined>): Promise<void> {
     const done = await result;
@@ -61,7 +63,7 @@ export function ConfirmWrite<Id extends OperationId>(props: Asked<Id> & { write:
         <Outcome state={write.state} onLookAgain={() => void answered(write.lookAgain())} />
         <div className="form-acts">
           <button type="button" className="btn" onClick={onClose}>
-            {words.cancel}
+            {keep}
           </button>
           <button
             type="submit"

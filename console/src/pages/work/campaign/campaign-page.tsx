@@ -138,6 +138,7 @@ function Controls({ campaign }: { campaign: Campaign }) {
         <Confirm
           title={words.cancel.title}
           action={words.cancel.cancel}
+          keep={words.cancel.keep}
           operation="cancelCampaign"
           input={input}
           stale={['campaigns', 'jobs', 'overview']}

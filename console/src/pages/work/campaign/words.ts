@@ -18,6 +18,7 @@ export const words = {
   cancel: {
     title: 'Cancel this campaign?',
     cancel: 'Cancel the campaign',
+    keep: 'Let it go on',
     what: (routers: number) =>
       `${countOf(routers, 'router')} ${routers === 1 ? 'gets' : 'get'} no job. Jobs that wait are taken back. Scripts that have begun go on to their end.`,
   },

@@ -115,6 +115,7 @@ function Actions({ job, isOver }: { job: JobDetail; isOver: boolean }) {
         <Confirm
           title={words.cancel.title}
           action={words.cancel.cancel}
+          keep={words.cancel.keep}
           operation="cancelJob"
           input={{ path: { router_id: job.router_id, job_id: job.id } }}
           stale={['jobs', 'overview']}

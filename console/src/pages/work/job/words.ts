@@ -16,6 +16,7 @@ export const words = {
   cancel: {
     title: 'Cancel this job?',
     cancel: 'Cancel the job',
+    keep: 'Leave it',
     what: 'It has not begun, so its script will never run. If the agent begins it in this moment, the answer says so and the job goes on.',
   },
   wrong: 'Error',
