@@ -18,29 +18,29 @@ import { words } from './words.ts';
 export function WebhookPage() {
   const [isAsking, setAsking] = useState(false);
   const [made, setMade] = useState<NewlyMadeWebhookSecret>();
-  const { data: present } = useSecret();
-  const isFirst = present === null;
   return (
-    <SettingsPage
-      name={settingsWords.part.webhook}
-      note={words.note}
-      actions={
-        <button type="button" className="btn main-act" onClick={() => setAsking(true)}>
-          {isFirst ? words.make.first : words.make.another}
-        </button>
-      }
-    >
+    <SettingsPage name={settingsWords.part.webhook} note={words.note} actions={<Make onAsk={() => setAsking(true)} />}>
       {made === undefined ? null : (
         <ShownOnce title={words.once.title} text={made.secret} label={words.once.label} onDone={() => setMade(undefined)}>
           {words.once.text}
         </ShownOnce>
       )}
       <Secret />
-      {isAsking ? <NewSecret isFirst={isFirst} onClose={() => setAsking(false)} onMade={setMade} /> : null}
+      {isAsking ? <NewSecret onClose={() => setAsking(false)} onMade={setMade} /> : null}
     </SettingsPage>
   );
 }
 
+function Make({ onAsk }: { onAsk: () => void }) {
+  const isFirst = useSecret().data === null;
+  return (
+    <button type="button" className="btn main-act" onClick={onAsk}>
+      {isFirst ? words.make.first : words.make.another}
+    </button>
+  );
+}
+
+/** For administrators: the page of anybody else asks for nothing. */
 function useSecret() {
   return useRecord('webhook-secret', 'getWebhookSecret', {});
 }
@@ -62,13 +62,13 @@ function About({ secret: { created_at: at, shown, previous_valid_until: until } 
 }
 
 interface NewSecretProps {
-  /** There is no old one that could go on. */
-  isFirst: boolean;
   onClose: () => void;
   onMade: (secret: NewlyMadeWebhookSecret) => void;
 }
 
-function NewSecret({ isFirst, onClose, onMade }: NewSecretProps) {
+function NewSecret({ onClose, onMade }: NewSecretProps) {
+  // There is no old one that could go on.
+  const isFirst = useSecret().data === null;
   const [overlap, setOverlap] = useState<Overlap>('1440');
   const write = useWrite('createWebhookSecret', ['webhook-secret']);
   return (
