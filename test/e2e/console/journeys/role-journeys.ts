@@ -41,7 +41,7 @@ const OFFERS: readonly Offer[] = [
   offer('/settings/members', 'button', 'Invite a person', 'admin'),
   offer('/settings/keys', 'button', 'Create API key', 'admin'),
   offer('/settings/clients', 'button', 'Register application', 'admin'),
-  offer('/settings/webhook', 'button', 'Make a new secret', 'admin'),
+  offer('/settings/webhook', 'button', 'Make a secret', 'admin'),
 ];
 
 /** The token that the page itself sends. */
