@@ -83,9 +83,10 @@ export function errorHandlerFor(describe: DescribeError) {
   };
 }
 
-/** The fields that were refused, without the reasons, which may quote input. */
-function refusedFields(errors: FieldErrors): string {
-  return `refused: ${Object.keys(errors).join(', ').slice(0, MOST_REFUSED_CHARS)}`;
+/** The fields that were refused, without the reasons, which may quote input. Of a record, the caller has chosen their names. */
+export function refusedFields(errors: FieldErrors): string {
+  const names = Object.keys(errors).map((name) => name.replaceAll(/[^\w.[\]-]/g, '?'));
+  return `refused: ${names.join(', ').slice(0, MOST_REFUSED_CHARS)}`;
 }
 
 /**

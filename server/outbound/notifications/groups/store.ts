@@ -96,7 +96,7 @@ async function closeUntold(tx: Tx, teamId: string, groupId: string, now: number)
 }
 
 /** Messages of a deleted group that are sent all the same: ends, what several groups told, and what was told already. */
-export const SENT_WITHOUT_GROUP = ['resolve', 'acknowledged', DIGEST, HELD_BACK] as const;
+const SENT_WITHOUT_GROUP = ['resolve', 'acknowledged', DIGEST, HELD_BACK] as const;
 
 /** Those that are just being sent see it themselves. */
 async function withholdWaiting(tx: Tx, teamId: string, groupId: string, now: number): Promise<void> {

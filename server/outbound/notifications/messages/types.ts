@@ -86,7 +86,7 @@ export const UNDELIVERED = 'undelivered';
 /** Why a message is not sent: its group was deleted meanwhile. */
 export const GROUP_DELETED = 'group_deleted';
 
-/** Why a message still waits: the provider has asked for a pause, or refuses the account. */
+/** Why a message still waits: the provider has asked for a pause, refuses the account, or cannot be reached while the line of this server is cut. */
 export const PROVIDER_WAIT = 'provider_wait';
 
 /** Given up after the time in which an alert is of use. */

@@ -133,7 +133,7 @@ const REASONS: Record<string, string> = {
   budget: 'they have had as many messages in this hour as one person gets',
   fallback: 'another way, because the first one does not work',
   expired: 'it could not be sent in the time in which it is of use',
-  provider_wait: 'the provider has asked to wait, or refuses the account',
+  provider_wait: 'the provider has asked to wait, refuses the account, or cannot be reached',
   undelivered: 'the provider took it and could not deliver it',
   no_account: 'nothing arrives at this number',
   no_group: 'no group follows it',

@@ -147,7 +147,10 @@ export async function deliver({ message, probe }: Granted, deps: DeliverDeps, st
   }
 }
 
-/** Why a message is not sent now although it is due: the group has been muted or deleted since it was decided, or the person sleeps. Undefined when it is sent. */
+/**
+ * Why a message is not sent now although it is due: the group has been muted or deleted since it was decided, or the person sleeps. Undefined
+ * when it is sent.
+ */
 async function waitOf(
   message: ClaimedMessage,
   { quiet, digest = null }: Destination,

@@ -6,6 +6,7 @@ import type { Schema } from '../../../../platform/storage/schema.ts';
 import { LOOK_MS } from '../buckets/tokens.ts';
 import { FALLBACK, HELD_BACK, KEPT_ATTEMPTS, PROVIDER_WAIT } from '../types.ts';
 import type { MessageRow } from '../types.ts';
+import { selectGroupName } from '../view/store.ts';
 
 export { selectMute } from '../../groups/store.ts';
 export { insertMessages } from '../writing/store.ts';
@@ -285,12 +286,6 @@ export async function selectWays(db: DbOrTx, message: MessageRow): Promise<{ cha
 /** Names of whom a message is for, and of the group that sends it; empty for what is gone. */
 export async function selectAddressee(db: DbOrTx, message: MessageRow): Promise<{ to: string; group: string }> {
   const { team_id: teamId, group_id: groupId, recipient_id: id } = message;
-  const group = await db
-    .selectFrom('notification_groups')
-    .select('name')
-    .where('team_id', '=', teamId)
-    .where('id', '=', groupId)
-    .executeTakeFirst();
   const to =
     message.recipient_type === 'target'
       ? await db.selectFrom('notification_targets').select('name').where('team_id', '=', teamId).where('id', '=', id).executeTakeFirst()
@@ -301,7 +296,7 @@ export async function selectAddressee(db: DbOrTx, message: MessageRow): Promise<
           .where('members.team_id', '=', teamId)
           .where('members.user_id', '=', id)
           .executeTakeFirst();
-  return { to: to?.name ?? '', group: group?.name ?? '' };
+  return { to: to?.name ?? '', group: (await selectGroupName(db, teamId, groupId)) ?? '' };
 }
 
 /** Messages that a person did not get by this channel because there were too many, since the last one that said how many. */
