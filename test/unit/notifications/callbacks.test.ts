@@ -207,15 +207,15 @@ describe('without', () => {
 
   test('an account nothing is there', async () => {
     const none = made({});
-    for (const asked of [none.onSms(sms), none.onWhatsapp(whatsapp), none.verifyWhatsapp(verify)])
-      await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+    for (const ask of [() => none.onSms(sms), () => none.onWhatsapp(whatsapp), () => none.verifyWhatsapp(verify)])
+      await expect(ask()).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('a secret that can be read nothing is checked, and the provider may try again', async () => {
     const missing = path.join(folder, 'missing');
     const blind = made({ sms: missing, whatsapp: [missing, missing] });
-    for (const asked of [blind.onSms(sms), blind.onWhatsapp(whatsapp), blind.verifyWhatsapp(verify)])
-      await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+    for (const ask of [() => blind.onSms(sms), () => blind.onWhatsapp(whatsapp), () => blind.verifyWhatsapp(verify)])
+      await expect(ask()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('the right token Meta hears nothing', async () => {
