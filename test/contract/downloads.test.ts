@@ -54,7 +54,9 @@ describe('a control plane with a built agent', () => {
 test('a control plane without a built agent says how to make it', async () => {
   const world = await World.start({ routers: [], overrides: { agentRelease: null } });
   try {
-    for (const address of ['release', 'signalbox-agent.cjs', 'signalbox-agent.cjs.sha256', 'install.sh']) {
+    const release = await fetch(`${world.server.url}/agent/release`);
+    expect([release.status, await release.json()]).toEqual([200, null]);
+    for (const address of ['signalbox-agent.cjs', 'signalbox-agent.cjs.sha256', 'install.sh']) {
       const answer = await fetch(`${world.server.url}/agent/${address}`);
       expect([address, answer.status]).toEqual([address, 404]);
       expect(((await answer.json()) as { detail: string }).detail).toContain('npm run build:agent');

@@ -28,6 +28,9 @@ export function GoTo() {
           /
         </kbd>
       </button>
+      <button type="button" className="keys m-no" aria-label={words.keys.title} title={words.keys.title} onClick={() => setOpen('keys')}>
+        <kbd aria-hidden="true">?</kbd>
+      </button>
       <Suspense>{open === 'palette' ? <Palette onClose={() => setOpen(undefined)} /> : null}</Suspense>
       {open === 'keys' ? (
         <Dialog title={words.keys.title} isForAll onClose={() => setOpen(undefined)}>

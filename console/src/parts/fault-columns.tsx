@@ -34,11 +34,5 @@ export const FAULT_COLUMNS: readonly Column<Fault>[] = [
     isWide: true,
     cell: ({ duration }) => lengthOf(duration * 1000),
   },
-  {
-    title: words.faults.columns.times,
-    width: '50px',
-    className: 'num dim',
-    isWide: true,
-    cell: ({ occurrences }) => (occurrences === 1 ? '' : occurrences),
-  },
+  { title: words.faults.columns.times, width: '50px', className: 'num dim', isWide: true, cell: ({ occurrences }) => occurrences },
 ];

@@ -43,7 +43,7 @@ export function StateOf({ state, reason }: { state: RouterState | null; reason: 
   return (
     <span className="lamp">
       <Lamp state={state} />
-      <span>
+      <span title={reason === null ? undefined : `${wordOf(state)}, ${wordOf(reason)}`}>
         <span className={state === 'answering' ? 'dim' : `${className} b`}>{wordOf(state)}</span>
         {reason === null ? null : <span className="dim">, {wordOf(reason)}</span>}
       </span>

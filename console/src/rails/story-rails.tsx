@@ -69,7 +69,7 @@ function SideName({ name, share, folded, heard }: SideNameProps) {
     <>
       <span className="side-name">
         {name}
-        <small>{folded === 0 ? said : words.moreBreaks(folded)}</small>
+        <small title={share === null ? undefined : heard(said)}>{folded === 0 ? said : words.moreBreaks(folded)}</small>
       </span>
       <span className="rail-head">
         <b>{name}</b> <span>{share === null ? said : heard(said)}</span>

@@ -2,7 +2,7 @@ export const words = {
   story: (from: string) => `Agent and router, from ${from} until now`,
   sides: {
     agent: { name: 'Agent', heard: (share: string) => `connected ${share}` },
-    router: { name: 'Router', heard: (share: string) => `answering ${share}` },
+    router: { name: 'Router', heard: (share: string) => `answering ${share} when asked` },
   },
   nobodyKnew: 'nobody knew',
   share: (percent: number) => `${percent} %`,

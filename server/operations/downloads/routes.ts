@@ -16,8 +16,10 @@ export interface DownloadServices {
  */
 export function downloadRoutes(app: App, { agentRelease: release, publicUrl }: DownloadServices): void {
   const schema = { hide: true } as const;
-  app.get('/agent/release', { schema }, async () => {
-    const { version, sha256, bytes } = known(release);
+  app.get('/agent/release', { schema }, async (_request, reply) => {
+    // Asked before somebody is told to fetch the agent: that there is none is an answer and no failure.
+    if (release === null) return reply.type('application/json; charset=utf-8').send('null');
+    const { version, sha256, bytes } = release;
     return { version, sha256, bytes, url: `${publicUrl}/agent/${AGENT_FILE}` };
   });
   app.get(`/agent/${AGENT_FILE}`, { schema }, async (_request, reply) => {

@@ -89,7 +89,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
 
   it('has the script once the control plane has an agent, with the token and the password of before', async () => {
     await page.clock.install();
-    await page.route('**/agent/release', (route) => route.fulfill({ status: 404 }));
+    await page.route('**/agent/release', (route) => route.fulfill({ json: null }));
     await visit.signInAs('new-admin@example.org', '/agents/new');
     const token = await showLines();
     await page.getByText('this page has the script by itself').waitFor();

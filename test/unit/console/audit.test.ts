@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { queryOf, readAuditSearch } from '../../../console/src/pages/settings/audit/search.ts';
 import { deedOf, outcomeOf, whyNot } from '../../../console/src/pages/settings/audit/words.ts';
-import { targetOf } from '../../../console/src/pages/settings/audit/target-words.ts';
+import { targetOf, withoutIds } from '../../../console/src/pages/settings/audit/target-words.ts';
 import { showTimesIn } from '../../../console/src/parts/times.ts';
 import { PUBLIC_ROUTES } from '../../harness/route-table.ts';
 
@@ -25,6 +25,11 @@ describe('words of the audit log', () => {
     expect(outcomeOf(FORWARD, 403)).toBe('not allowed');
     expect(outcomeOf(FORWARD, 503)).toBe('agent, router or control plane not available');
     expect(outcomeOf(FORWARD, 504)).toBe('the outcome is unknown');
+  });
+
+  it('leave out which backup it was', () => {
+    expect(withoutIds('export (backup 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)')).toBe('export');
+    expect(withoutIds('export, binary (backup 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)')).toBe('export, binary');
   });
 
   it('say of what was refused that it could not be done, and why', () => {

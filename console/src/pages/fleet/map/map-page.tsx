@@ -9,6 +9,7 @@ import { useWidth } from '../../../rails/use-width.ts';
 import { Share } from '../sites/share.tsx';
 import { useSites } from '../sites/use-sites.ts';
 import type { SiteNow } from '../sites/use-sites.ts';
+import { namesBeside } from './names.ts';
 import { drawn } from './projection.ts';
 import type { Drawn } from './projection.ts';
 import { words } from './words.ts';
@@ -57,16 +58,23 @@ function World({ sites }: { sites: readonly SiteNow[] }) {
   const figure = useRef<HTMLElement>(null);
   const width = useWidth(figure);
   const map = width === 0 ? undefined : drawn(sites, { width, height: HEIGHT });
+  const marks = map ? troubleLast(map.marks) : [];
+  const names = namesBeside(marks.toReversed(), { nameOf: ({ site: { site } }) => site.name, width });
   return (
     <figure className="world" ref={figure} style={{ height: HEIGHT }}>
       {map ? (
         <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={words.world(sites.length)}>
           <path className="land" d={map.land} />
-          {troubleLast(map.marks).map(({ site: { site, routers, answering, worst }, x, y }) => (
+          {marks.map(({ site: { site, routers, answering, worst }, x, y }) => (
             <g key={site.id} transform={`translate(${x - 8} ${y - 8})`} className={`mark ${colourOf(worst)}`}>
               <title>{words.mark(site.name, answering, routers)}</title>
               {shapeOf(worst)}
             </g>
+          ))}
+          {names.map(({ mark: { site }, x, y, anchor }) => (
+            <text key={site.site.id} x={x} y={y} textAnchor={anchor}>
+              {site.site.name}
+            </text>
           ))}
         </svg>
       ) : null}

@@ -103,7 +103,7 @@ export function ThreadState({ thread }: { thread: NotificationThread }) {
   return (
     <span className="lamp">
       <WorkLamp work={work} />
-      <span className="el">
+      <span title={said === '' ? undefined : `${word}, ${said}`}>
         <span className={work === 'done' ? 'dim' : `${workClass(work)} b`}>{word}</span>
         {said === '' ? null : <span className="dim">, {said}</span>}
       </span>

@@ -12,7 +12,7 @@ import { useActors } from '../../../data/use-names.ts';
 import { queryOf, readAuditSearch } from './search.ts';
 import type { AuditSearch } from './search.ts';
 import { useRecordNames } from './record-names.ts';
-import { targetOf } from './target-words.ts';
+import { targetOf, withoutIds } from './target-words.ts';
 import { actorOf, deedOf, outcomeOf, words } from './words.ts';
 
 /** Beginnings of actions that people ask for. */
@@ -141,9 +141,9 @@ function Sentence({ entry }: { entry: AuditEntry }) {
 function Target({ entry: { action, target, detail }, names }: { entry: AuditEntry; names: ReadonlyMap<string, string> }) {
   const routerId = /^\/api\/(?:routers|asynchronous|synchronous)\/([0-9a-f-]{36})/.exec(target ?? '')?.[1];
   return (
-    <span title={target ?? undefined}>
+    <span title={[target, detail].filter((part) => part !== null).join('\n')}>
       {routerId === undefined ? null : <RouterLink id={routerId} />}{' '}
-      {detail ?? (routerId === undefined ? targetOf(action, target, names) : null)}
+      {detail === null ? (routerId === undefined ? targetOf(action, target, names) : null) : withoutIds(detail)}
     </span>
   );
 }

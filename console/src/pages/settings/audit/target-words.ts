@@ -1,6 +1,7 @@
 import { isKnownDeed, words } from './words.ts';
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+const BACKUP = / \(backup [0-9a-f-]{36}\)/gi;
 
 /**
  * Of what it was, as people write it: the name of the record, `device DC:A6:32:3D:B9:04`. Nothing where the sentence says it all, and no
@@ -12,4 +13,9 @@ export function targetOf(action: string, target: string | null, names: ReadonlyM
   const [name] = (target?.match(ID) ?? []).flatMap((id) => names.get(id.toLowerCase()) ?? []);
   // What is no path of the interface, such as the application of a sign-in, is a name already.
   return name ?? (isKnownDeed(action) && target?.startsWith('/') ? null : target);
+}
+
+/** `export (backup 01a2…)` is `export`: which one it was is in the title, for whoever has to find it again. */
+export function withoutIds(detail: string): string {
+  return detail.replaceAll(BACKUP, '');
 }

@@ -148,7 +148,7 @@ const LOOK_AGAIN_MS = 10_000;
 function useHasRelease(): boolean {
   const { data } = useQuery({
     queryKey: ['agent-release'],
-    queryFn: async ({ signal }) => (await fetch('/agent/release', { signal })).ok,
+    queryFn: async ({ signal }) => ((await (await fetch('/agent/release', { signal })).json()) as unknown) !== null,
     staleTime: Infinity,
     // Somebody may build it and start the control plane again: a reload would lose the token and the password.
     refetchInterval: ({ state }) => (state.data === false ? LOOK_AGAIN_MS : false),
