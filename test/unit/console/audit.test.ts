@@ -27,9 +27,14 @@ describe('words of the audit log', () => {
     expect(outcomeOf(FORWARD, 504)).toBe('the outcome is unknown');
   });
 
-  it('leave out which backup it was', () => {
-    expect(withoutIds('export (backup 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)')).toBe('export');
-    expect(withoutIds('export, binary (backup 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)')).toBe('export, binary');
+  it.each([
+    ['export, binary (backup 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)', 'export, binary'],
+    ['to 192.168.88.1:22 for 203.0.113.7/32 (forward 019aca8e-7c3f-7000-8000-1c7a1d1d2b11)', 'to 192.168.88.1:22 for 203.0.113.7/32'],
+    ['silence 019aca8e-7c3f-7000-8000-1c7a1d1d2b11: new mast', 'silence: new mast'],
+    ['invitation 019aca8e-7c3f-7000-8000-1c7a1d1d2b11 for ada@example.org as viewer', 'invitation for ada@example.org as viewer'],
+    ['level read: a port (ether5) is down', 'level read: a port (ether5) is down'],
+  ])('leave the id out of "%s"', (detail, said) => {
+    expect(withoutIds(detail)).toBe(said);
   });
 
   it('say of what was refused that it could not be done, and why', () => {

@@ -19,7 +19,7 @@ const CHOICES = [
 ] as const;
 
 const COLUMNS: readonly Column<NotificationThread>[] = [
-  { title: words.threads.state, width: 'minmax(150px, .8fr)', className: 'el', cell: (thread) => <ThreadState thread={thread} /> },
+  { title: words.threads.state, width: 'minmax(150px, 1.1fr)', className: 'el', cell: (thread) => <ThreadState thread={thread} /> },
   {
     title: words.threads.what,
     width: 'minmax(200px, 2fr)',

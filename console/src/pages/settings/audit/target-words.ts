@@ -1,7 +1,8 @@
 import { isKnownDeed, words } from './words.ts';
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
-const BACKUP = / \(backup [0-9a-f-]{36}\)/gi;
+/** ` (backup 01a2…)`, or the id alone as in `silence 01a2…: new mast`. */
+const WITH_ITS_ID = / \([a-z]+ [0-9a-f-]{36}\)| [0-9a-f-]{36}/gi;
 
 /**
  * Of what it was, as people write it: the name of the record, `device DC:A6:32:3D:B9:04`. Nothing where the sentence says it all, and no
@@ -15,7 +16,7 @@ export function targetOf(action: string, target: string | null, names: ReadonlyM
   return name ?? (isKnownDeed(action) && target?.startsWith('/') ? null : target);
 }
 
-/** `export (backup 01a2…)` is `export`: which one it was is in the title, for whoever has to find it again. */
+/** Which record it was is in the title, for whoever has to find it again. */
 export function withoutIds(detail: string): string {
-  return detail.replaceAll(BACKUP, '');
+  return detail.replaceAll(WITH_ITS_ID, '');
 }
