@@ -50,6 +50,13 @@ test('a creation records the forward and its target', async () => {
   expect(made).toMatchObject({ result: 200, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
 });
 
+test('an end records which forward it was', async () => {
+  const id = await makeForward();
+  await world.caller.call('DELETE', `/api/routers/${routerId}/transient-forwarding/${id}`);
+  const [ended] = await entries('DELETE /api/routers/:router_id/transient-forwarding/:id');
+  expect(ended).toMatchObject({ result: 204, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
+});
+
 test('the log records each WebSocket connection with user, source and forward, and each refusal', async () => {
   const { services } = world.server;
   const viewer = await services.credentials.createApiKey({ teamId: world.caller.teamId, name: 'viewer', role: 'viewer', createdBy: null });

@@ -204,11 +204,15 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
           maxConnections: request.body.max_connections,
         },
       );
-      const { record } = view;
-      request.auditDetail = `to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr} (forward ${record.id})`;
+      request.auditDetail = auditedDoor(view);
       return presentForward(view, now());
     },
   );
+}
+
+/** Which one it was, for the audit log. */
+function auditedDoor({ record }: ForwardView): string {
+  return `to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr} (forward ${record.id})`;
 }
 
 function addressAndPort(address: string, port: number): string {
@@ -295,8 +299,10 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
       },
     },
     async (request, reply) => {
+      const { teamId } = principalOf(request);
       const { router_id: routerId, id } = request.params;
-      await forwards.revoke(principalOf(request).teamId, routerId, id);
+      request.auditDetail = auditedDoor(await forwards.get(teamId, routerId, id));
+      await forwards.revoke(teamId, routerId, id);
       return reply.code(204).send(null);
     },
   );

@@ -113,6 +113,17 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('There is no status gone').waitFor();
   });
 
+  it('tells administrators who closed it, as soon as the audit log has it', async () => {
+    const wanted = { expire_after_minutes: 10, dst_address: '127.0.0.1', dst_port: 9, allow_from: '127.0.0.1' };
+    const path = `/api/routers/${ids[0]}/transient-forwarding`;
+    const { body } = await world.caller.call<{ id: string }>('POST', path, wanted);
+    await visit.signIn('admin', `/forwards/${ids[0]}/${body.id}`);
+    await button('Close it now').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Close it now' }).click();
+    const fact = page.getByRole('term').filter({ hasText: 'Closed by' }).locator('xpath=..');
+    expect(await fact.getByRole('definition').innerText()).toBe('admin@example.org');
+  });
+
   it('has no violation that axe finds, in light and dark', async () => {
     const wanted = { expire_after_minutes: 10, dst_address: '127.0.0.1', dst_port: 8291, allow_from: '127.0.0.1' };
     const { body } = await world.caller.call<{ id: string }>('POST', `/api/routers/${ids[1]}/transient-forwarding`, wanted);

@@ -16,6 +16,7 @@ import { Section } from '../../../parts/section.tsx';
 import { sizeOf } from '../../../parts/sizes.ts';
 import { countdown, lengthOf, shortTime } from '../../../parts/times.ts';
 import { useNow } from '../../../parts/use-now.ts';
+import { useMay } from '../../../session/use-may.ts';
 import { WorkLamp } from '../../../parts/work-lamp.tsx';
 import { sentenceCase } from '../../../parts/sentence-case.ts';
 import { Connections } from './connections.tsx';
@@ -154,9 +155,44 @@ function useOpenedBy({ id, router_id: routerId, created_at: at }: TransientForwa
   return data?.find((item) => item.id === id)?.by ?? undefined;
 }
 
+/** What was done is in the audit log once it has been answered, milliseconds after the forward has closed. */
+const ANSWERED_WITHIN_MS = 60_000;
+const LOOK_AGAIN_MS = 1000;
+
+/** Who closed it before its end. Only administrators may read what people did. */
+function ClosedBy({ forward: { id, router_id: routerId, closed_at: at } }: { forward: TransientForward }) {
+  const { api } = useFleet();
+  const closedAt = Date.parse(at ?? '');
+  const { data: by } = useQuery({
+    queryKey: ['history', 'closed-by', id, at],
+    queryFn: async ({ signal }) => {
+      const query = {
+        kind: ['action'],
+        from: new Date(closedAt - ANSWERED_WITHIN_MS).toISOString(),
+        to: new Date(closedAt + ANSWERED_WITHIN_MS).toISOString(),
+      } satisfies Input<'listRouterHistory'>['query'];
+      const { data } = await api.call('listRouterHistory', { path: { router_id: routerId }, query }, { signal });
+      // The oldest: whoever closed it again closed nothing.
+      return data.findLast(({ title }) => title.startsWith('DELETE ') && title.includes(`(forward ${id})`))?.by ?? null;
+    },
+    refetchInterval: ({ state }) => (state.data === null && Date.now() - closedAt < ANSWERED_WITHIN_MS ? LOOK_AGAIN_MS : false),
+  });
+  return by === null || by === undefined ? null : <Fact name={words.facts.closedBy} value={by} />;
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="line fact">
+      <dt className="faint">{name}</dt>
+      <dd className="id">{value}</dd>
+    </div>
+  );
+}
+
 function Facts({ forward, state }: { forward: TransientForward; state: ForwardState }) {
   const said = words.facts;
   const openedBy = useOpenedBy(forward);
+  const isAdmin = useMay('admin');
   const facts: readonly [string, string][] = [
     ...(openedBy === undefined ? [] : [[said.openedBy, openedBy] as [string, string]]),
     [said.way, wayWords(forward.way)],
@@ -174,11 +210,9 @@ function Facts({ forward, state }: { forward: TransientForward; state: ForwardSt
       <Section title={said.title}>
         <dl className="forward-facts">
           {facts.map(([name, value]) => (
-            <div className="line fact" key={name}>
-              <dt className="faint">{name}</dt>
-              <dd className="id">{value}</dd>
-            </div>
+            <Fact key={name} name={name} value={value} />
           ))}
+          {isAdmin && forward.revoked_early && forward.closed_at !== null ? <ClosedBy forward={forward} /> : null}
         </dl>
       </Section>
     </div>

@@ -74,6 +74,7 @@ export const words = {
     ends: 'Ends',
     ended: 'Ended',
     openedBy: 'Opened by',
+    closedBy: 'Closed by',
   },
   connections: {
     title: 'Connections',
