@@ -77,6 +77,7 @@ import { receipts } from './0076-receipts.ts';
 import { terminalLevels } from './0077-terminal-levels.ts';
 import { subjectZones } from './0078-subject-zones.ts';
 import { deletedGroups } from './0079-deleted-groups.ts';
+import { searchPositions } from './0080-search-positions.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -160,4 +161,5 @@ export const migrations: readonly Migration[] = [
   terminalLevels,
   subjectZones,
   deletedGroups,
+  searchPositions,
 ];
