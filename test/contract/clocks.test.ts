@@ -508,7 +508,7 @@ const SERVER: Record<string, Scenario> = {
       recorder: { close: async () => undefined } as unknown as Recorder,
       clock: run.clock,
       limits: { ...TERMINAL_LIMITS, idleMs: DAY, keepMs: DAY },
-      onResize: nothing,
+      onResize: async () => undefined,
       onAway: nothing,
       onFull: nothing,
     });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import type { Answer } from '../harness/world.ts';
 import { World } from '../harness/world.ts';
 
@@ -83,6 +84,8 @@ test('the audit log has the new end and source', async () => {
   const { id } = await made(1);
   const { body } = await change(1, id, { expire_after_minutes: 60, allow_from: '203.0.113.7' });
   const route = encodeURIComponent('PATCH /api/routers/:router_id/transient-forwarding/:id');
-  const { body: log } = await world.caller.call<{ data: { detail: string | null }[] }>('GET', `/api/audit?action=${route}`);
-  expect(log.data[0]?.detail).toBe(`until ${body.expires_at} for 203.0.113.7/32 (forward ${id})`);
+  await onceTold(async () => {
+    const { body: log } = await world.caller.call<{ data: { detail: string | null }[] }>('GET', `/api/audit?action=${route}`);
+    expect(log.data[0]?.detail).toBe(`until ${body.expires_at} for 203.0.113.7/32 (forward ${id})`);
+  });
 });

@@ -44,6 +44,20 @@ describe.skipIf(!postgres || !hasNats())('forwards of two control planes', () =>
     );
   });
 
+  test('show at each of them what goes through both', async () => {
+    const forward = await members.create(first);
+    const client = await talk(forward.port);
+    const other = members.connect(second, forward.id);
+    await once(other, 'open');
+    other.send(Buffer.from('over the other'));
+    await once(other, 'message');
+    for (const node of [first, second])
+      expect(await members.get(node, forward.id)).toMatchObject({ open_connections: 2, connection_count: 2, bytes_in: 19 });
+    other.close();
+    client.destroy();
+    await members.revoke(first, forward.id);
+  });
+
   test('are revoked by the other one: port and connections are closed, at the agent too', async () => {
     const forward = await members.create(first);
     const client = await talk(forward.port);

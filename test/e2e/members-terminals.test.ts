@@ -85,6 +85,18 @@ describe.skipIf(!postgres || !hasNats())('terminals of two control planes', () =
     expect(text).not.toContain('bytes of output were lost');
   });
 
+  test('tell the router a new size of the window before the keys that follow it', async () => {
+    const { opened, client } = await atSecond.atPrompt(routerId);
+    client.resize(40, 10);
+    client.type('/system \t');
+    await client.sees('identity');
+    // Narrow: the list of what may follow has many short lines.
+    const lines = client.plain.slice(client.plain.indexOf('/system')).split('\r\n');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    await atSecond.end(opened.id);
+    await atSecond.endsWith(opened.id, 'closed');
+  });
+
   test('a wrong or used ticket attaches nowhere', async () => {
     const { opened, client } = await atSecond.atPrompt(routerId);
     for (const node of [first, second]) {

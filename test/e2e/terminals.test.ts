@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { TerminalClient } from '../harness/terminal-client.ts';
 import { hasSession, Terminals } from '../harness/terminal-world.ts';
 import type { ShownTerminal } from '../harness/terminal-world.ts';
@@ -178,13 +179,15 @@ describe('a terminal on a simulated router', () => {
     const outputs = events.map((line) => JSON.parse(line) as [number, string, string]);
     expect(outputs.every(([at, kind]) => at >= 0 && (kind === 'o' || kind === 'r'))).toBe(true);
     expect(outputs.map(([, , text]) => text).join('')).toBe(client.screen);
-    const { body } = await world.caller.call<{ data: { action: string; target: string; detail: string | null }[] }>(
-      'GET',
-      '/api/audit?limit=50',
-    );
-    const actions = body.data.filter(({ target }) => target?.includes(opened.id)).map(({ action }) => action);
-    expect(actions).toEqual(expect.arrayContaining(['terminal attached', 'terminal ended', 'GET /api/terminals/:terminal_id/recording']));
-    expect(body.data.some(({ detail }) => detail?.includes(opened.id) && detail.includes('a test looks at it'))).toBe(true);
+    await onceTold(async () => {
+      const { body } = await world.caller.call<{ data: { action: string; target: string; detail: string | null }[] }>(
+        'GET',
+        '/api/audit?limit=50',
+      );
+      const actions = body.data.filter(({ target }) => target?.includes(opened.id)).map(({ action }) => action);
+      expect(actions).toEqual(expect.arrayContaining(['terminal attached', 'terminal ended', 'GET /api/terminals/:terminal_id/recording']));
+      expect(body.data.some(({ detail }) => detail?.includes(opened.id) && detail.includes('a test looks at it'))).toBe(true);
+    });
   });
 });
 

@@ -63,6 +63,10 @@ class DirectGateway implements AgentGateway {
     return true;
   }
 
+  async deliver(agentId: string, message: Notice): Promise<void> {
+    this.notify(agentId, message);
+  }
+
   epoch(): number | undefined {
     return this.agentForwards ? this.currentEpoch : undefined;
   }

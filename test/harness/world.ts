@@ -15,7 +15,7 @@ import { TeamsService } from '../../server/access/teams/service.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { startSimulator } from '../simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../simulator/index.ts';
-import { NODES, SharedEngines } from './cluster/shared-engines.ts';
+import { maySpread, NODES, SharedEngines } from './cluster/shared-engines.ts';
 import { silentLog } from './silent-log.ts';
 import { TERMINAL_USERS, terminalConfig } from './terminal-users.ts';
 import { TRUSTED } from './reverse-proxy.ts';
@@ -81,8 +81,7 @@ export class World {
   }
 
   static async start(options: WorldOptions = {}): Promise<World> {
-    const mayShare = options.databaseUrl === undefined && options.front === undefined;
-    const shared = mayShare && NODES > 1 ? await SharedEngines.start() : undefined;
+    const shared = options.front === undefined && maySpread(options) ? await SharedEngines.start(options.databaseUrl) : undefined;
     const world = new World(
       await mkdtemp(path.join(os.tmpdir(), 'signalbox-world-')),
       { ...options, ...(await shared?.settings(options)) },
@@ -205,12 +204,22 @@ export class World {
     while (this.#shared && this.#companions.length < NODES - 1)
       // Links lead to one address, whichever control plane makes them.
       this.#companions.push(await this.startMember({ SIGNALBOX_PUBLIC_URL: this.origin, ...(await this.#shared.nodeSettings()) }));
+    await this.#allKnown();
     await this.front?.open(this.server.url);
     this.caller = await this.addTeam('Test');
     if (this.simulators.length === 0) return;
     const { token } = await this.server.services.credentials.createEnrolToken({ teamId: this.caller.teamId, siteId: null });
     await enrol({ server: this.server.url, token, name: 'test', credentialsFile: path.join(this.folder, 'credentials.json') });
     await this.startAgent();
+  }
+
+  /** Until then two of them may do what one does for all, and both say so. */
+  async #allKnown(): Promise<void> {
+    const all = [this.server, ...this.#companions];
+    if (all.length === 1) return;
+    await waitUntil('all control planes know each other', () =>
+      all.every(({ services }) => services.cluster!.members.ids.length === all.length),
+    );
   }
 
   async #startServer(port: string): Promise<void> {

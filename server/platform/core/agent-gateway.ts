@@ -52,6 +52,9 @@ export interface AgentGateway {
   /** Sends without waiting; false when it was certainly not sent: the agent has no ready tunnel. The protocol handles loss, not the caller. */
   notify(agentId: string, message: Notice): boolean;
 
+  /** As `notify`, for what later bytes must not overtake: settles once it was sent to the agent, or is lost. Never rejects. */
+  deliver(agentId: string, message: Notice): Promise<void>;
+
   /** The epoch of the agent's ready tunnel on this node, undefined when it has none. */
   epoch(agentId: string): number | undefined;
 

@@ -190,12 +190,11 @@ export class RemoteAgents implements AgentGateway {
 
   /** To an agent of another control plane it is on its way when this returns true; whether it arrives is not known. */
   notify(agentId: string, message: Notice): boolean {
-    const { local, bus } = this.#deps;
-    if (local.notify(agentId, message)) return true;
-    if (!bus.isConnected || this.#notices >= MOST_NOTICES) return false;
-    this.#notices += 1;
-    void this.#pass(agentId, message).finally(() => (this.#notices -= 1));
-    return true;
+    return this.#tell(agentId, message) !== undefined;
+  }
+
+  async deliver(agentId: string, message: Notice): Promise<void> {
+    await this.#tell(agentId, message);
   }
 
   epoch(agentId: string): number | undefined {
@@ -210,6 +209,15 @@ export class RemoteAgents implements AgentGateway {
     const { local, bus } = this.#deps;
     local.disconnect(agentId, reason, endedBy);
     bus.publish(DISCONNECT, { agent_id: agentId, reason, ended_by: endedBy });
+  }
+
+  /** @returns undefined when it was certainly not sent */
+  #tell(agentId: string, message: Notice): Promise<void> | undefined {
+    const { local, bus } = this.#deps;
+    if (local.notify(agentId, message)) return Promise.resolve();
+    if (!bus.isConnected || this.#notices >= MOST_NOTICES) return undefined;
+    this.#notices += 1;
+    return this.#pass(agentId, message).finally(() => (this.#notices -= 1));
   }
 
   /** Never rejects: whoever sends a notice finds its loss by what follows. It is sent a second time only when it certainly did not arrive. */

@@ -129,6 +129,10 @@ export class TunnelRegistry implements AgentGateway {
     return this.#newest.get(agentId)?.notify(message) ?? false;
   }
 
+  async deliver(agentId: string, message: Notice): Promise<void> {
+    this.notify(agentId, message);
+  }
+
   epoch(agentId: string): number | undefined {
     return this.#newest.get(agentId)?.epoch;
   }

@@ -8,6 +8,7 @@ import { joinOthers } from './cluster/several.ts';
 import type { Several } from './cluster/several.ts';
 import { selectRecord, selectTunnelEpoch } from './cluster/store.ts';
 import type { OwnForwards } from './cluster/types.ts';
+import { sumCarried } from './connections/carried.ts';
 import { ConnectionLog } from './connections/log.ts';
 import type { LoggedConnection } from './connections/store.ts';
 import { ConnectionSweep } from './connections/sweep.ts';
@@ -25,7 +26,7 @@ import { selectForward, selectOpenForwards, updateTerms } from './store.ts';
 import type { ForwardKey } from './store.ts';
 import { termsOf } from './terms.ts';
 import { endForward, loseWay } from './transitions.ts';
-import type { ConnectionSummary, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from './types.ts';
+import type { Carried, ConnectionSummary, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from './types.ts';
 import { WayOpener, newChannelToken } from './way-opener.ts';
 
 /** How long a forward whose time has come may stay open while its record is read, milliseconds. */
@@ -243,6 +244,8 @@ export class ForwardHome implements OwnForwards {
   carriersOf(id: string): LiveForward[] {
     return [this.live.get(id), this.several?.doors.get(id)].filter((live) => live !== undefined);
   }
+
+  readonly carriedOf = (id: string): Carried => sumCarried(this.connectionLog.unwritten(id), this.carriersOf(id));
 
   makeLive(record: ForwardRecord): LiveForward {
     const { limits, gateway } = this.#deps;

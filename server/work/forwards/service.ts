@@ -16,6 +16,7 @@ import type { TeamTraffic } from './measures.ts';
 import { selectForward, selectForwards } from './store.ts';
 import { endAllForwards } from './transitions.ts';
 import type {
+  Carried,
   ChannelGrant,
   ConnectionAcceptor,
   ForwardChange,
@@ -103,7 +104,8 @@ export class ForwardsService {
   async get(teamId: string, routerId: string, id: string): Promise<ForwardView> {
     const record = await selectForward(this.#deps.storage.db, { teamId, id }, routerId);
     if (!record) throw notFound('forward');
-    return this.#view(record);
+    const [view] = await this.#views([record]);
+    return view!;
   }
 
   /**
@@ -126,18 +128,18 @@ export class ForwardsService {
   async list(teamId: string, routerId: string, page: Page): Promise<ForwardView[]> {
     await this.#deps.routers.getRouter(teamId, routerId, { orRemoved: true });
     const records = await selectForwards(this.#deps.storage.db, teamId, routerId, page);
-    return records.map((record) => this.#view(record));
+    return this.#views(records);
   }
 
   /** Those of these forwards of a team that are open, as they are now. */
   async open(teamId: string, ids: readonly string[]): Promise<ForwardView[]> {
-    return (await findOpenForwards(this.#deps.storage.db, teamId, ids)).map((record) => this.#view(record));
+    return this.#views(await findOpenForwards(this.#deps.storage.db, teamId, ids));
   }
 
   /** One page of the forwards of a team that match. */
   async listTeam(teamId: string, filter: ForwardFilter, page: ListPage, wantsTotal: boolean): Promise<Found<ForwardView>> {
     const { rows, total } = await findForwards(this.#deps.storage.db, teamId, filter, page, wantsTotal);
-    return { rows: rows.map((record) => this.#view(record)), total };
+    return { rows: await this.#views(rows), total };
   }
 
   /** Open and finished connections, newest first. @throws AppError `not_found` */
@@ -234,17 +236,25 @@ export class ForwardsService {
     void this.#home.track(told, 'a lost way could not be told to the home of a forward');
   }
 
-  #view(record: ForwardRecord): ForwardView {
-    const unwritten = this.#home.connectionLog.unwritten(record.id);
-    const carriers = this.#home.carriersOf(record.id);
-    const openBytes = sumOf(carriers.map((live) => live.openBytes));
-    const openConnections = carriers.reduce((sum, live) => sum + live.connectionCount + live.lentCount, 0);
+  /** Of several control planes, with what the others carry. */
+  async #views(records: readonly ForwardRecord[]): Promise<ForwardView[]> {
+    const open = records.filter(({ closed_at: at }) => at === null).map(({ id }) => id);
+    const elsewhere = await this.#several?.others.carried(open);
+    return records.map((record) => this.#view(record, elsewhere?.get(record.id) ?? []));
+  }
+
+  #view(record: ForwardRecord, elsewhere: readonly Carried[]): ForwardView {
+    const carried = [this.#home.carriedOf(record.id), ...elsewhere];
+    const sum = (figure: keyof Carried): number => carried.reduce((total, one) => total + one[figure], 0);
+    // A door that does not answer now has told its home how many it carries.
+    const lent = this.#home.live.get(record.id)?.lentCount ?? 0;
+    const openConnections = Math.max(sum('open'), carried[0]!.open + lent);
     return {
-      record: { ...record, refused_attempts: record.refused_attempts + unwritten.refused },
+      record: { ...record, refused_attempts: record.refused_attempts + sum('refused') },
       openConnections,
-      connectionCount: record.connection_count + unwritten.connections + openConnections,
-      bytesIn: record.bytes_in + unwritten.bytesIn + openBytes.in,
-      bytesOut: record.bytes_out + unwritten.bytesOut + openBytes.out,
+      connectionCount: record.connection_count + sum('connections') + openConnections,
+      bytesIn: record.bytes_in + sum('bytesIn'),
+      bytesOut: record.bytes_out + sum('bytesOut'),
       maxConnections: record.max_connections ?? this.#home.limits.connections,
       entryName: this.#home.entries.nameOf(record.id),
     };
@@ -253,8 +263,4 @@ export class ForwardsService {
 
 function hasEnded(): AppError {
   return new AppError('conflict', 'the forward has ended');
-}
-
-function sumOf(bytes: readonly { in: number; out: number }[]): { in: number; out: number } {
-  return bytes.reduce((sum, one) => ({ in: sum.in + one.in, out: sum.out + one.out }), { in: 0, out: 0 });
 }

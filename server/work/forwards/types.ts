@@ -36,7 +36,20 @@ export interface ForwardMaker {
   idempotencyKey?: string | undefined;
 }
 
-/** A forward as the API shows it: the record and the state of this process. */
+/** What a control plane carries of a forward, and what its record lacks of that. */
+export interface Carried {
+  /** Open connections. */
+  open: number;
+  /** Connections that have ended. */
+  connections: number;
+  /** Of open and ended ones, client to target. */
+  bytesIn: number;
+  /** Target to client. */
+  bytesOut: number;
+  refused: number;
+}
+
+/** A forward as the API shows it: the record and what is carried now. */
 export interface ForwardView {
   record: ForwardRecord;
   openConnections: number;

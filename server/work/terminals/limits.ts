@@ -62,6 +62,12 @@ export const MOST_RECORDED_CHARS = 20 * 1024 ** 3;
  */
 export const OPEN_TERMINALS: ShareLimits = { total: 500, perParty: 200, perMember: 5 };
 
+/**
+ * Longest wait of what is typed for the size of the window that was sent before it, milliseconds. The control plane that has the agent
+ * passes it on in a few, so one that needs longer is in trouble, and a wrong size harms less than keys without an echo.
+ */
+export const SIZE_WAIT_MS = 1000;
+
 /** Output that is kept for a page that comes back: several screens. */
 export const REPLAY_BYTES = 64 * 1024;
 

@@ -4,11 +4,16 @@ import { freePort } from '../installation.ts';
 import { NatsServer } from '../nats-server.ts';
 
 /**
- * `TEST_NODES=3` lets every world of a test run have three control planes on PostgreSQL instead of one on SQLite, where the test does not
- * bring a database of its own: requests go to each in turn, and the agent is connected to the last. Whatever reaches into `world.server` sees
- * the first of them only, so this is for the files that CONTRIBUTING.md names.
+ * `TEST_NODES=3` lets every world of a test run have three control planes on PostgreSQL instead of one on SQLite: requests go to each in
+ * turn, and the agent is connected to the last. A test that brings a SQLite database of its own keeps one. Whatever reaches into
+ * `world.server` sees the first of them only, so this is for the files that CONTRIBUTING.md names.
  */
 export const NODES = Number(process.env['TEST_NODES'] ?? 1);
+
+/** Whether a world with these options may have several control planes: its database can, and it does not set up some itself. */
+export function maySpread({ databaseUrl, server }: { databaseUrl?: string; server?: Record<string, string> }): boolean {
+  return NODES > 1 && databaseUrl?.startsWith('sqlite:') !== true && server?.['SIGNALBOX_BUS_URL'] === undefined;
+}
 
 /** A database and a bus for the control planes of one world. */
 export class SharedEngines {
@@ -22,12 +27,15 @@ export class SharedEngines {
     this.#nats = parts.nats;
   }
 
-  /** @throws Error when PostgreSQL is not installed */
-  static async start(): Promise<SharedEngines> {
+  /**
+   * @param databaseUrl of a database that the test has made and removes
+   * @throws Error when PostgreSQL is not installed
+   */
+  static async start(databaseUrl?: string): Promise<SharedEngines> {
     const postgres = databaseKinds().find(({ name }) => name === 'PostgreSQL');
     if (!postgres) throw new Error("TEST_NODES needs Debian's postgresql and nats-server");
-    const { url, remove } = await postgres.createMigrated();
-    return new SharedEngines({ databaseUrl: url, removeDatabase: remove, nats: await NatsServer.start() });
+    const own = databaseUrl === undefined ? await postgres.createMigrated() : { url: databaseUrl, remove: async () => undefined };
+    return new SharedEngines({ databaseUrl: own.url, removeDatabase: own.remove, nats: await NatsServer.start() });
   }
 
   /** What the options of a world say instead. */

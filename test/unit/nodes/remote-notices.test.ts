@@ -71,6 +71,21 @@ describe('a notice to an agent of another control plane', () => {
     expect(reads).toBe(1);
   });
 
+  test('that must not be overtaken is there, or lost, once it is delivered', async () => {
+    const [a, b] = [start('a'), start('b')];
+    b.held.add(AGENT);
+    holder = 'b';
+    await a.agents.deliver(AGENT, revoke('1'));
+    expect(b.told).toEqual(['1']);
+    b.held.delete(AGENT);
+    await a.agents.deliver(AGENT, revoke('2'));
+    a.held.add(AGENT);
+    await a.agents.deliver(AGENT, revoke('3'));
+    bus.isUp = false;
+    await b.agents.deliver(AGENT, revoke('4'));
+    expect([a.told, b.told]).toEqual([['3'], ['1']]);
+  });
+
   test('follows an agent that has moved, also to this one', async () => {
     const [a, b, c] = [start('a'), start('b'), start('c')];
     b.held.add(AGENT);

@@ -7,6 +7,7 @@ import { LiveTerminal } from '../../../server/work/terminals/live/live-terminal.
 import { Recorder } from '../../../server/work/terminals/recording/recorder.ts';
 import { fakeSocketPair } from '../../harness/fake-channel-socket.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 /** A client that keeps what it is sent. */
 class Client extends EventEmitter implements ChannelSocket {
@@ -24,7 +25,7 @@ class Client extends EventEmitter implements ChannelSocket {
   terminate(): void {}
 }
 
-function terminal({ storedBytes }: { storedBytes?: number } = {}) {
+function terminal({ storedBytes, onResize = async () => undefined }: { storedBytes?: number; onResize?: () => Promise<void> } = {}) {
   const clock = new ManualClock();
   const parts: string[] = [];
   const size = { cols: 80, rows: 24 };
@@ -52,7 +53,7 @@ function terminal({ storedBytes }: { storedBytes?: number } = {}) {
     recorder,
     clock,
     limits: TERMINAL_LIMITS,
-    onResize: () => undefined,
+    onResize,
     onAway: () => undefined,
     onFull: () => undefined,
   });
@@ -128,5 +129,25 @@ test('nothing is named where nothing is missing', async () => {
   print(live, 'three');
   expect(client.shown).toBe('onetwothree');
   expect(await recorded()).toBe('twothree');
+  live.leave();
+});
+
+test('what is typed after a new size of the window waits until the size is on its way to the agent', async () => {
+  const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const waits = told.map(({ promise }) => promise);
+  const { live } = terminal({ onResize: () => waits.shift()! });
+  const client = attach(live);
+  const type = (text: string): boolean => client.emit('message', Buffer.from(text), true);
+  const resize = (cols: number): boolean => client.emit('message', Buffer.from(JSON.stringify({ resize: { cols, rows: 24 } })), false);
+  type('a');
+  expect(live.takeInput()?.toString()).toBe('a');
+  resize(100);
+  type('b');
+  resize(120);
+  told[0]!.resolve();
+  await told[0]!.promise;
+  expect(live.takeInput()).toBeUndefined();
+  told[1]!.resolve();
+  expect(await waitUntil('both are on their way', () => live.takeInput())).toEqual(Buffer.from('b'));
   live.leave();
 });

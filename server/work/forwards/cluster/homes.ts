@@ -9,7 +9,7 @@ import { sourceMatcher } from '../policy.ts';
 import { termsOf } from '../terms.ts';
 import type { NamedForward } from '../entry/names/tls-name-entry.ts';
 import type { ForwardKey } from '../store.ts';
-import type { ConnectionAcceptor, EndedBy, ForwardMaker, ForwardRecord, ForwardRequest } from '../types.ts';
+import type { Carried, ConnectionAcceptor, EndedBy, ForwardMaker, ForwardRecord, ForwardRequest } from '../types.ts';
 import type { Doors } from './doors.ts';
 import type { Entered } from './messages.ts';
 import type { HomeEvents, OtherHomes } from './other-homes.ts';
@@ -159,6 +159,12 @@ export class Homes implements HomeEvents {
 
   onLost(agentId: string, id: string, reason: string): void {
     this.#deps.own.onLost(agentId, id, reason);
+  }
+
+  carriedOf(id: string): Carried | undefined {
+    const { own } = this.#deps;
+    const carried = own.carriedOf(id);
+    return Object.values(carried).some((count) => count > 0) ? carried : undefined;
   }
 
   onCounts(nodeId: string, open: readonly (readonly [id: string, count: number])[]): void {

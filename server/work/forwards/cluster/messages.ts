@@ -36,6 +36,8 @@ export const question = z.discriminatedUnion('ask', [
   z.object({ ask: z.literal('enter'), ...forward, node_id: z.string(), open: z.int().min(1) }),
   /** The agent has lost the way. */
   z.object({ ask: z.literal('lost'), ...forward, agent_id: z.string(), reason: z.string() }),
+  /** What whoever is asked carries of these. */
+  z.object({ ask: z.literal('carried'), ids: z.array(z.string()) }),
 ]);
 export type Question = z.infer<typeof question>;
 
@@ -43,6 +45,13 @@ export const created = z.object({ id: z.string() });
 /** `elsewhere`: whoever was asked is not the home. */
 export const entered = z.object({ answer: z.enum(['welcome', 'full', 'ended', 'elsewhere']) });
 export type Entered = z.infer<typeof entered>['answer'];
+
+/** Without those of which it carries nothing. */
+export const carriedAnswer = z.object({
+  carried: z.array(
+    z.object({ id: z.string(), open: z.int(), connections: z.int(), bytesIn: z.int(), bytesOut: z.int(), refused: z.int() }),
+  ),
+});
 
 export const changedHint = z.object(forward);
 export const readyHint = z.object({ team_id: z.string(), agent_id: z.string(), epoch: z.number() });

@@ -1,12 +1,14 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import type { Cluster } from '../../../feature.ts';
 import { BusAwayError, NobodyListensError } from '../../../platform/bus/errors.ts';
 import type { Bus } from '../../../platform/bus/types.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { ForwardKey } from '../store.ts';
-import type { ForwardMaker, ForwardRequest } from '../types.ts';
+import type { Carried, ForwardMaker, ForwardRequest } from '../types.ts';
 import {
   AGENT_DROPPED,
   AGENT_READY,
+  carriedAnswer,
   CHANGED,
   changedHint,
   countsHint,
@@ -26,6 +28,8 @@ const CREATE_MORE_MS = 5000;
 const CHANGED_MS = 1000;
 const ENTER_MS = 5000;
 const LOST_MS = 5000;
+/** One that does not answer does not hold up a list for long. */
+const CARRIED_MS = 1000;
 /** Of one hint: 50 bytes each. */
 const COUNTS_AT_ONCE = 500;
 
@@ -40,6 +44,8 @@ export interface HomeEvents {
   /** Another control plane has one more client for a forward of this home. */
   onEnter(id: string, nodeId: string, open: number): Entered;
   onLost(agentId: string, id: string, reason: string): void;
+  /** What this control plane carries of a forward; undefined for nothing. */
+  carriedOf(id: string): Carried | undefined;
   onCounts(nodeId: string, open: readonly (readonly [id: string, count: number])[]): void;
   onAgentReady(agent: { agentId: string; teamId: string; epoch: number }): void;
   onAgentDropped(teamId: string, agentId: string, why: string): void;
@@ -48,6 +54,7 @@ export interface HomeEvents {
 export interface OtherHomesDeps {
   nodeId: string;
   bus: Bus;
+  members: Pick<Cluster['members'], 'ids'>;
   log: Log;
   createWaitMs: number;
 }
@@ -127,6 +134,24 @@ export class OtherHomes {
     await this.#ask(home, { ask: 'lost', team_id: teamId, id, agent_id: agentId, reason }, LOST_MS);
   }
 
+  /** What the others carry of these forwards: a door may be at any of them. Without those that do not answer. Never rejects. */
+  async carried(ids: readonly string[]): Promise<Map<string, Carried[]>> {
+    const { members, nodeId } = this.#deps;
+    const sums = new Map<string, Carried[]>();
+    if (ids.length === 0) return sums;
+    const asked = { ask: 'carried' as const, ids: [...ids] };
+    const askOne = async (node: string): Promise<void> => {
+      try {
+        for (const { id, ...carried } of carriedAnswer.parse(await this.#ask(node, asked, CARRIED_MS)).carried)
+          sums.set(id, [...(sums.get(id) ?? []), carried]);
+      } catch {
+        // Its figures come with what it writes to the record.
+      }
+    };
+    await Promise.all(members.ids.filter((id) => id !== nodeId).map(askOne));
+    return sums;
+  }
+
   /** How many connections of forwards of that home this control plane carries. */
   counts(home: string, open: readonly [id: string, count: number][]): void {
     const { bus, nodeId } = this.#deps;
@@ -147,7 +172,7 @@ export class OtherHomes {
     return this.#deps.bus.ask(homeOf(home), asked, { timeoutMs });
   }
 
-  async #answer(events: HomeEvents, asked: Question): Promise<z.infer<typeof created> | z.infer<typeof entered> | object> {
+  async #answer(events: HomeEvents, asked: Question): Promise<object> {
     switch (asked.ask) {
       case 'create': {
         const { id } = await events.create(asked.team_id, asked.router_id, asked.maker, asked.request);
@@ -161,6 +186,15 @@ export class OtherHomes {
       case 'lost':
         events.onLost(asked.agent_id, asked.id, asked.reason);
         return {};
+      case 'carried':
+        return { carried: carriedBy(events, asked.ids) };
     }
   }
+}
+
+function carriedBy(events: HomeEvents, ids: readonly string[]): z.infer<typeof carriedAnswer>['carried'] {
+  return ids.flatMap((id) => {
+    const carried = events.carriedOf(id);
+    return carried ? [{ id, ...carried }] : [];
+  });
 }

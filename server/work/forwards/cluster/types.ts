@@ -3,7 +3,7 @@ import type { Listeners } from '../../../platform/core/listeners.ts';
 import type { LiveForward } from '../live-forward.ts';
 import type { LiveForwards } from '../live-forwards.ts';
 import type { ForwardKey, updateTerms } from '../store.ts';
-import type { ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from '../types.ts';
+import type { Carried, ForwardChange, ForwardMaker, ForwardRecord, ForwardRequest, ForwardTerms } from '../types.ts';
 import type { Doors } from './doors.ts';
 
 export interface ForwardCluster extends Pick<Cluster, 'nodeId' | 'bus' | 'looks' | 'members' | 'isCounted' | 'gone'> {
@@ -33,6 +33,8 @@ export interface OwnForwards {
   onLost(agentId: string, id: string, reason: string): void;
   /** Ends what dead control planes left open in the log of connections. */
   settleConnections(): Promise<void>;
+  /** What this process carries of a forward, as its home or as a door to it. */
+  carriedOf(id: string): Carried;
   /** Counts a refused client. */
   refused(key: ForwardKey, source: string): void;
   agentOf(record: ForwardRecord): Promise<string>;

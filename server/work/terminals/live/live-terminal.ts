@@ -27,7 +27,8 @@ export interface LiveTerminalOptions {
   recorder: Recorder;
   clock: Clock;
   limits: TerminalLimits;
-  onResize: (size: WindowSize) => void;
+  /** Settles once the size is on its way to the agent, or is given up. Never rejects. */
+  onResize: (size: WindowSize) => Promise<void>;
   /** The channel is gone while the terminal is open. */
   onAway: () => void;
   /** The recording is as long as it may be. */
@@ -75,6 +76,8 @@ export class LiveTerminal implements LegOwner {
   #wasConnected: boolean;
   #input: Buffer[] = [];
   #inputBytes = 0;
+  /** Sizes of the window that are not on their way to the agent yet. */
+  #waitingSizes = 0;
   #ticketHash = NO_SECRET;
   #ticketEnds = 0;
   #tokenHash = NO_SECRET;
@@ -222,6 +225,7 @@ export class LiveTerminal implements LegOwner {
   }
 
   takeInput(): Buffer | undefined {
+    if (this.#waitingSizes > 0) return undefined;
     const bytes = this.#input.shift();
     if (!bytes) return undefined;
     this.#inputBytes -= bytes.length;
@@ -355,7 +359,15 @@ export class LiveTerminal implements LegOwner {
     if (size.cols === this.size.cols && size.rows === this.size.rows) return;
     this.size = size;
     this.recorder.resize(size);
-    this.#options.onResize(size);
+    void this.#sendSize(size);
+  }
+
+  /** Keys wait for a size: it may go through another control plane, and the router must not draw what they ask for in the former window. */
+  async #sendSize(size: WindowSize): Promise<void> {
+    this.#waitingSizes += 1;
+    await this.#options.onResize(size);
+    this.#waitingSizes -= 1;
+    this.#leg?.pump();
   }
 
   #detached(attachment: Attachment): void {

@@ -12,7 +12,7 @@ import { ROLES } from '../../../platform/core/principal.ts';
 import { within } from '../../../platform/core/within.ts';
 import type { Storage } from '../../../platform/storage/db.ts';
 import type { TerminalCluster } from '../cluster/types.ts';
-import { OPEN_TERMINALS } from '../limits.ts';
+import { OPEN_TERMINALS, SIZE_WAIT_MS } from '../limits.ts';
 import type { TerminalLimits } from '../limits.ts';
 import { Recorder } from '../recording/recorder.ts';
 import type { Recordings } from '../recording/recordings.ts';
@@ -188,7 +188,8 @@ export class LiveTerminals {
       recorder: this.#recorderOf(record, () => live.stored()),
       clock,
       limits,
-      onResize: ({ cols, rows }) => void gateway.notify(record.agent_id, { type: 'terminal.resize', terminal_id: record.id, cols, rows }),
+      onResize: ({ cols, rows }) =>
+        within(gateway.deliver(record.agent_id, { type: 'terminal.resize', terminal_id: record.id, cols, rows }), SIZE_WAIT_MS),
       onAway: () => this.#resumeIn(live, limits.retryMs),
       onFull: () => void this.end(live, RECORDING_FULL),
     });
