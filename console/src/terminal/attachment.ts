@@ -6,6 +6,8 @@ const TICKET = 'signalbox.ticket.';
 /** docs/terminal.md. */
 const ENDED = 1000;
 const ELSEWHERE = 4409;
+/** Of what is pasted: the control plane takes messages of up to 64 KiB. */
+const PIECE_BYTES = 16 * 1024;
 
 interface ServerMessage {
   replay?: { bytes: number };
@@ -61,7 +63,8 @@ export class Attachment {
 
   #type(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#past > 0 || this.#drawing > 0) return;
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(bytes);
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) this.#socket.send(bytes.subarray(at, at + PIECE_BYTES));
   }
 
   /** @returns true at the end of the terminal */

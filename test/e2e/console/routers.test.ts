@@ -41,6 +41,18 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('state:answering');
   });
 
+  it('takes what an address has wrong as missing', async () => {
+    await visit.signIn('viewer', '/routers?sort=__proto__');
+    await page.getByText('3 of 3').waitFor();
+    await visit.goto('/agents?sort=constructor');
+    await page.getByRole('heading', { name: /^Agents/ }).waitFor();
+    const [id] = await world.routerIds();
+    await visit.goto(`/routers/${id}?span=constructor`);
+    await page.getByRole('figure', { name: /^Agent and router, from/ }).waitFor();
+    await visit.goto('/notifications/log?state=nonsense');
+    await page.getByText('Nothing has happened that a group is told of.').waitFor();
+  });
+
   it('keeps a view with its filter, order and columns as a tab, and removes it', async () => {
     await visit.signIn('operator', '/routers?q=router-2&sort=identity');
     await page.getByRole('button', { name: 'Columns' }).click();

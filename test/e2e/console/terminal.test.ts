@@ -36,6 +36,17 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
   const sees = (text: string): Promise<void> => frame().locator('.xterm-rows').getByText(text).first().waitFor();
   const type = (text: string): Promise<void> => visit.page.keyboard.type(text);
 
+  const paste = (text: string): Promise<void> =>
+    frame()
+      .locator('textarea.xterm-helper-textarea')
+      .evaluate((element, pasted) => {
+        const { DataTransfer, ClipboardEvent } = globalThis as unknown as BrowserGlobals;
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', pasted);
+        const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+        (element as unknown as { dispatchEvent(event: unknown): void }).dispatchEvent(event);
+      }, text);
+
   async function open(role: 'operator' | 'admin' = 'operator'): Promise<void> {
     await visit.signIn(role, `/routers/${routerId}/terminal`);
     await visit.page.getByLabel('Reason').fill('the uplink drops');
@@ -81,16 +92,6 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
 
   it('shows several lines before it pastes them', async () => {
     await open();
-    const paste = (text: string) =>
-      frame()
-        .locator('textarea.xterm-helper-textarea')
-        .evaluate((element, pasted) => {
-          const { DataTransfer, ClipboardEvent } = globalThis as unknown as BrowserGlobals;
-          const clipboardData = new DataTransfer();
-          clipboardData.setData('text/plain', pasted);
-          const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
-          (element as unknown as { dispatchEvent(event: unknown): void }).dispatchEvent(event);
-        }, text);
     await paste(':put "line one"\n:put "line two"\n');
     const dialog = visit.page.getByRole('dialog');
     await dialog.getByText(':put "line one"').waitFor();
@@ -100,6 +101,20 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await dialog.getByRole('button', { name: 'Paste 2 lines' }).click();
     await sees(':put "two"');
     expect(await frame().locator('.xterm-rows').getByText('line one').count()).toBe(0);
+    await endIt();
+  });
+
+  it('types a paste that is longer than one message of the connection', async () => {
+    await open();
+    const lines = Array.from({ length: 1400 }, (_, index) => `# ${index} ${'x'.repeat(50)}\n`);
+    await paste(lines.join(''));
+    await visit.page.getByRole('dialog').getByRole('button', { name: 'Paste 1400 lines' }).click();
+    const typed = async (): Promise<number> => {
+      const { body } = await world.caller.call<{ data: { input_bytes: number }[] }>('GET', '/api/terminals?status=open');
+      return body.data[0]!.input_bytes;
+    };
+    // The router takes its time with them; the connection stays.
+    await expect.poll(typed, { timeout: 30_000 }).toBeGreaterThan(65_536);
     await endIt();
   });
 

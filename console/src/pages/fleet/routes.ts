@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { root } from '../../root-route.ts';
+import { root, searchBy } from '../../root-route.ts';
 import { readAgentsSearch } from './agents/agents.ts';
 import { readFaultsSearch } from './faults/search.ts';
 import { NowPage } from './now/now-page.tsx';
@@ -12,12 +12,12 @@ import { readTextSearch } from './sites/site-search.ts';
 
 // Each route is a constant of its own: written inside `addChildren`, all types of the tree become `any` without a word.
 const now = createRoute({ getParentRoute: () => root, path: '/', component: NowPage });
-const routers = createRoute({ getParentRoute: () => root, path: '/routers', component: RoutersPage, validateSearch: readSearch });
+const routers = createRoute({ getParentRoute: () => root, path: '/routers', component: RoutersPage, validateSearch: searchBy(readSearch) });
 const router = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId',
   component: RouterPage,
-  validateSearch: readRouterSearch,
+  validateSearch: searchBy(readRouterSearch),
   // It holds nothing of one router, and whoever goes from one to the next keeps the focus on its button.
   remountDeps: () => '',
 });
@@ -57,7 +57,7 @@ const oneRouter = router.addChildren([story, tunnel, jobs, forwards, faults, dev
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
-  validateSearch: readAgentsSearch,
+  validateSearch: searchBy(readAgentsSearch),
   component: lazyRouteComponent(() => import('./agents/agents-page.tsx'), 'AgentsPage'),
 });
 const agent = createRoute({
@@ -68,7 +68,7 @@ const agent = createRoute({
 const sites = createRoute({
   getParentRoute: () => root,
   path: '/sites',
-  validateSearch: readTextSearch,
+  validateSearch: searchBy(readTextSearch),
   component: lazyRouteComponent(() => import('./sites/sites-page.tsx'), 'SitesPage'),
 });
 const site = createRoute({
@@ -84,13 +84,13 @@ const map = createRoute({
 const allFaults = createRoute({
   getParentRoute: () => root,
   path: '/faults',
-  validateSearch: readFaultsSearch,
+  validateSearch: searchBy(readFaultsSearch),
   component: lazyRouteComponent(() => import('./faults/faults-page.tsx'), 'FaultsPage'),
 });
 const allDevices = createRoute({
   getParentRoute: () => root,
   path: '/devices',
-  validateSearch: readTextSearch,
+  validateSearch: searchBy(readTextSearch),
   component: lazyRouteComponent(() => import('./devices/devices-page.tsx'), 'DevicesPage'),
 });
 

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { root } from '../../root-route.ts';
+import { root, searchBy } from '../../root-route.ts';
 import { readExplainSearch, readLogSearch, readThreadsSearch } from './log/search.ts';
 import { readSilencesSearch } from './silences/search.ts';
 
@@ -39,14 +39,14 @@ const silences = createRoute({
   getParentRoute: () => notifications,
   path: '/silences',
   component: lazyRouteComponent(() => import('./silences/silences-page.tsx'), 'SilencesPage'),
-  validateSearch: readSilencesSearch,
+  validateSearch: searchBy(readSilencesSearch),
 });
 
 const threads = createRoute({
   getParentRoute: () => notifications,
   path: '/threads',
   component: lazyRouteComponent(() => import('./log/threads-page.tsx'), 'ThreadsPage'),
-  validateSearch: readThreadsSearch,
+  validateSearch: searchBy(readThreadsSearch),
 });
 const thread = createRoute({
   getParentRoute: () => notifications,
@@ -57,13 +57,13 @@ const log = createRoute({
   getParentRoute: () => notifications,
   path: '/log',
   component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
-  validateSearch: readLogSearch,
+  validateSearch: searchBy(readLogSearch),
 });
 const explain = createRoute({
   getParentRoute: () => notifications,
   path: '/explain',
   component: lazyRouteComponent(() => import('./log/explain-page.tsx'), 'ExplainPage'),
-  validateSearch: readExplainSearch,
+  validateSearch: searchBy(readExplainSearch),
 });
 const own = createRoute({
   getParentRoute: () => root,

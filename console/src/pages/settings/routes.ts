@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { root } from '../../root-route.ts';
+import { root, searchBy } from '../../root-route.ts';
 import { readAuditSearch } from './audit/search.ts';
 
 // Each route is a constant of its own: written inside `addChildren`, all types of the tree become `any` without a word.
@@ -49,7 +49,7 @@ const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
-  validateSearch: readAuditSearch,
+  validateSearch: searchBy(readAuditSearch),
 });
 const nodes = createRoute({
   getParentRoute: () => settings,

@@ -1,11 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { root } from '../../root-route.ts';
+import { root, searchBy } from '../../root-route.ts';
 import { readTerminalsSearch } from './search.ts';
 
 const terminals = createRoute({
   getParentRoute: () => root,
   path: '/terminals',
-  validateSearch: readTerminalsSearch,
+  validateSearch: searchBy(readTerminalsSearch),
   component: lazyRouteComponent(() => import('./terminals-page.tsx'), 'TerminalsPage'),
 });
 const recording = createRoute({

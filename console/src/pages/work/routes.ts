@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { root } from '../../root-route.ts';
+import { root, searchBy } from '../../root-route.ts';
 import { readCompareSearch } from './backups/compare-search.ts';
 import { readCampaignSearch } from './campaign/search.ts';
 import { readForwardsSearch, readNewForwardSearch } from './forwards/search.ts';
@@ -9,13 +9,13 @@ import { readRunSearch } from './run/search.ts';
 const run = createRoute({
   getParentRoute: () => root,
   path: '/run',
-  validateSearch: readRunSearch,
+  validateSearch: searchBy(readRunSearch),
   component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
 });
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
-  validateSearch: readJobsSearch,
+  validateSearch: searchBy(readJobsSearch),
   component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
 });
 const job = createRoute({
@@ -31,25 +31,25 @@ const campaigns = createRoute({
 const newCampaign = createRoute({
   getParentRoute: () => root,
   path: '/campaigns/new',
-  validateSearch: readRunSearch,
+  validateSearch: searchBy(readRunSearch),
   component: lazyRouteComponent(() => import('./campaigns/new-campaign-page.tsx'), 'NewCampaignPage'),
 });
 const campaign = createRoute({
   getParentRoute: () => root,
   path: '/campaigns/$campaignId',
-  validateSearch: readCampaignSearch,
+  validateSearch: searchBy(readCampaignSearch),
   component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
 });
 const forwards = createRoute({
   getParentRoute: () => root,
   path: '/forwards',
-  validateSearch: readForwardsSearch,
+  validateSearch: searchBy(readForwardsSearch),
   component: lazyRouteComponent(() => import('./forwards/forwards-page.tsx'), 'ForwardsPage'),
 });
 const newForward = createRoute({
   getParentRoute: () => root,
   path: '/forwards/new',
-  validateSearch: readNewForwardSearch,
+  validateSearch: searchBy(readNewForwardSearch),
   component: lazyRouteComponent(() => import('./forwards/new-forward-page.tsx'), 'NewForwardPage'),
 });
 const forward = createRoute({
@@ -65,7 +65,7 @@ const backups = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId/backups/$pair',
-  validateSearch: readCompareSearch,
+  validateSearch: searchBy(readCompareSearch),
   component: lazyRouteComponent(() => import('./backups/compare-page.tsx'), 'ComparePage'),
 });
 

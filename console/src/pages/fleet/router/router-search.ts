@@ -10,5 +10,5 @@ export interface RouterSearch extends RoutersSearch {
 
 export function readRouterSearch(search: Record<string, unknown>): RouterSearch {
   const { span } = search;
-  return { ...readSearch(search), ...(typeof span === 'string' && span in SPANS ? { span: span as SpanName } : {}) };
+  return { ...readSearch(search), ...(typeof span === 'string' && Object.hasOwn(SPANS, span) ? { span: span as SpanName } : {}) };
 }

@@ -97,7 +97,7 @@ function Filter() {
 function Entries() {
   const [search] = useFilter();
   const list = useList('audit', 'listAuditEntries', { query: { limit: 100, ...queryOf(search) } });
-  const isFiltered = Object.keys(search).length > 0;
+  const isFiltered = Object.values(search).some((value) => value !== undefined);
   const names = useRecordNames();
   return (
     <div className="log">

@@ -18,10 +18,11 @@ export function readRunSearch(search: Record<string, unknown>): RunSearch {
     const value = search[name];
     return typeof value === 'string' && value !== '' ? { [name]: value } : {};
   };
+  const chosen = Number(search['chosen']);
   return {
     ...text('routers'),
     ...text('q'),
-    ...(Number(search['chosen']) > 0 ? { chosen: Number(search['chosen']) } : {}),
+    ...(Number.isSafeInteger(chosen) && chosen > 0 ? { chosen } : {}),
     ...text('command'),
     ...text('from'),
     ...(search['mode'] === 'script' ? { mode: 'script' } : {}),
