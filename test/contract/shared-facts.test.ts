@@ -87,11 +87,11 @@ describe.skipIf(!postgres)('facts of an agent at two control planes', () => {
         await states.history.stored();
       },
       /** The tunnel of this epoch ends here. */
-      end: async (endedBy: EndedBy, of = epoch) => {
+      end: async (endedBy: EndedBy, of = epoch, isRevoked = false) => {
         const past = { ...connection(), epoch: of };
         const now = clock.now();
         faults.onGone(past);
-        told.onGone(past, { endedBy, at: now, lastHeardAt: now });
+        told.onGone(past, { endedBy, at: now, lastHeardAt: now, ...(isRevoked ? { isRevoked } : {}) });
         routers.onGone(past);
         await epochs.end(place.agentId, of);
         holders.onStored(place.agentId);
@@ -167,6 +167,13 @@ describe.skipIf(!postgres)('facts of an agent at two control planes', () => {
     clock.advance(5000);
     await waitUntil('the other knows that it is away', () => b.state === 'agent_away');
     expect(b.states.of(place.routerId)).toEqual(a.states.of(place.routerId));
+  });
+
+  test('are away at once when another machine replaces the agent: there is no newer tunnel yet', async () => {
+    await a.connect();
+    await until('the other knows the state', () => b.state === 'answering');
+    await a.end('replaced', epoch, true);
+    await until('both know that it is away', () => a.state === 'agent_away' && b.state === 'agent_away');
   });
 
   test('stay as the newer tunnel says when the control plane with the older one notices its end', async () => {

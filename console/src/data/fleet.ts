@@ -5,6 +5,7 @@ import type { Session } from '../session/session.ts';
 import { holderOf } from '../session/tokens.ts';
 import { takeFigures } from './figures.ts';
 import { LastEvents } from './last-events.ts';
+import { fetchWithDate } from './server-clock.ts';
 import { Live } from './live.ts';
 import { readAgain } from './long-lists.ts';
 import { Preferences } from './preferences.ts';
@@ -95,7 +96,7 @@ export class Fleet {
 
   /** Reads who is signed in and all routers, then follows the events from before that reading. */
   static async open(session: Session): Promise<Fleet> {
-    const api = new ApiClient({ server: location.origin, key: () => session.token() });
+    const api = new ApiClient({ server: location.origin, key: () => session.token(), fetch: fetchWithDate });
     const [{ data: me }, preferences] = await Promise.all([api.call('whoAmI', {}), Preferences.read(api)]);
     session.hold(me);
     const fleet = new Fleet(api, { me, preferences }, session);

@@ -1,5 +1,6 @@
 import type { StreamEvent } from '../../../client/browser.ts';
 import { wordOf } from '../parts/state-words.ts';
+import { serverNow } from './server-clock.ts';
 
 /** One line of the last events. */
 export interface Happened {
@@ -71,7 +72,7 @@ function isTold(type: string): boolean {
 function happened({ type, data }: StreamEvent, key: string): Happened {
   const text = (name: string): string => (typeof data[name] === 'string' ? data[name] : '');
   const routerId = text('router_id') || undefined;
-  const at = text('at') || text('state_since') || new Date().toISOString();
+  const at = text('at') || text('state_since') || new Date(serverNow()).toISOString();
   if (type === 'router.changed') return { key, at, routerId, type: wordOf(text('state')), detail: text('state_reason') };
   const detail = text('description') || text('message') || text('name') || text('reason');
   return { key, at, routerId, type: wordsOfEvent(type), detail };

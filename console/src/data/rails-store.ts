@@ -2,6 +2,7 @@ import type { ApiClient, Router, RouterAvailability } from '../../../client/brow
 import { railsOfBuckets } from '../rails/from-buckets.ts';
 import type { Rails, Span } from '../rails/pieces.ts';
 import type { RouterStore } from './router-store.ts';
+import { serverNow } from './server-clock.ts';
 
 /** Routers of one request: the interface takes no more (docs/history.md). */
 const MOST = 200;
@@ -99,12 +100,12 @@ export class RailsStore {
   }
 
   #readSoon(): void {
-    this.#readIn(this.#unread.size > 0 ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - Date.now()));
+    this.#readIn(this.#unread.size > 0 ? GATHER_MS : Math.max(GATHER_MS, this.#lastRequest + PAUSE_MS - serverNow()));
   }
 
   /** The earliest time that was asked for counts. */
   #readIn(ms: number): void {
-    const now = Date.now();
+    const now = serverNow();
     const dueAt = Math.max(now + ms, this.#notBefore);
     if (this.#dueAt <= dueAt || this.#isReading) return;
     clearTimeout(this.#timer);
@@ -122,7 +123,7 @@ export class RailsStore {
       () => true,
     );
     this.#isReading = false;
-    if (hasFailed) this.#notBefore = Date.now() + AGAIN_MS;
+    if (hasFailed) this.#notBefore = serverNow() + AGAIN_MS;
     if (this.#listeners.size === 0) return;
     if (hasFailed) this.#readIn(AGAIN_MS);
     // More rows came into sight than one request has room for.
@@ -135,7 +136,7 @@ export class RailsStore {
     const wanted = this.#unread.size > 0 ? [...this.#unread] : [...this.#listeners.keys()].filter((id) => this.#isOld(id));
     const ids = wanted.slice(0, MOST);
     if (ids.length === 0) return;
-    this.#lastRequest = Date.now();
+    this.#lastRequest = serverNow();
     const query = { bucket: 'hour', router_ids: ids, limit: MOST } as const;
     const { data } = await this.#api.call('listAvailability', { query });
     this.#lastAnswer += 1;
@@ -145,7 +146,7 @@ export class RailsStore {
   }
 
   #keep(id: string, buckets: Buckets): void {
-    this.#entries.set(id, { buckets, readAt: Date.now() });
+    this.#entries.set(id, { buckets, readAt: serverNow() });
     this.#unread.delete(id);
     for (const listener of this.#listeners.get(id) ?? []) listener();
   }
@@ -154,6 +155,6 @@ export class RailsStore {
     const entry = this.#entries.get(id);
     if (!entry) return true;
     const changed = Date.parse(this.#routers.get(id)?.state_since ?? '');
-    return Date.now() - entry.readAt > OLD_MS || changed > entry.readAt;
+    return serverNow() - entry.readAt > OLD_MS || changed > entry.readAt;
   }
 }

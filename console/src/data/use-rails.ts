@@ -3,6 +3,7 @@ import type { Router } from '../../../client/browser.ts';
 import { railsOfMany } from '../rails/from-buckets.ts';
 import type { Rails, Span } from '../rails/pieces.ts';
 import { useFleet } from './use-fleet.ts';
+import { serverNow } from './server-clock.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -40,7 +41,7 @@ export function useManyRails(routers: readonly Router[], now: number): Rails | u
 }
 
 function dayUntil(now: number): Span {
-  const to = Math.max(now, Date.now() - 60_000);
+  const to = Math.max(now, serverNow() - 60_000);
   return { from: to - DAY_MS, to };
 }
 

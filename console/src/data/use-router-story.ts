@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ApiClient, HistoryItem } from '../../../client/browser.ts';
 import { keepPrevious, secondPart } from './keep-previous.ts';
 import { useFleet } from './use-fleet.ts';
+import { serverNow } from './server-clock.ts';
 
 /** Times that a router's page can show. */
 export const SPANS = { '6h': 6, '24h': 24, '7d': 24 * 7, '30d': 24 * 30 } as const;
@@ -24,7 +25,7 @@ export function useRouterStory(routerId: string, span: SpanName) {
   const queryKey = ['history', routerId, span];
   return useQuery({
     queryKey,
-    queryFn: ({ signal }) => readStory(api, routerId, Date.now() - SPANS[span] * HOUR_MS, signal),
+    queryFn: ({ signal }) => readStory(api, routerId, serverNow() - SPANS[span] * HOUR_MS, signal),
     placeholderData: keepPrevious(queryKey, secondPart),
   });
 }

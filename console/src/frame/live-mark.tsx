@@ -1,6 +1,6 @@
 import { useLive } from '../data/use-fleet.ts';
 import { lengthOf } from '../parts/times.ts';
-import { useNow } from '../parts/use-now.ts';
+import { useBrowserNow } from '../parts/use-now.ts';
 import { words } from './words.ts';
 
 /** The server sends something every 15 s. After this the stream counts as broken, milliseconds. */
@@ -9,7 +9,7 @@ const BROKEN_AFTER_MS = 20_000;
 /** Whether this page hears of changes. Blindness of ours is no outage of theirs: nothing else on the page changes because of it. */
 export function LiveMark() {
   const live = useLive();
-  const now = useNow(1000);
+  const now = useBrowserNow(1000);
   if (live.kind === 'refused') return <Says isLive={false}>{words.live.refused(live.message)}</Says>;
   if (live.kind === 'connecting') return <Says isLive={false}>{words.live.connecting}</Says>;
   const age = now - live.newsAt;

@@ -1,3 +1,5 @@
+import { serverNow } from '../data/server-clock.ts';
+
 /** Kept: making one of these for each row costs half a millisecond a frame. @throws RangeError for a zone that does not exist */
 function formatsIn(timeZone: string | undefined) {
   const short = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
@@ -92,7 +94,7 @@ export function zoneOfTexts(): { time_zone?: string } {
 }
 
 /** As short as it can be without a doubt, before or after now: `03:12`, `Tue 03:12`, `3 Nov`, `3 Nov 2025`. */
-export function shortTime(at: string | null, now = Date.now()): string {
+export function shortTime(at: string | null, now = serverNow()): string {
   if (at === null) return '';
   const time = Date.parse(at);
   const age = Math.abs(now - time);
@@ -102,13 +104,13 @@ export function shortTime(at: string | null, now = Date.now()): string {
 }
 
 /** The short times that more than one of these moments has: in a list, such moments are told apart to the second only. */
-export function sharedTimes(moments: readonly string[], now = Date.now()): ReadonlySet<string> {
+export function sharedTimes(moments: readonly string[], now = serverNow()): ReadonlySet<string> {
   const byTime = Map.groupBy(moments, (at) => shortTime(at, now));
   return new Set([...byTime].filter(([, sharing]) => sharing.length > 1).map(([time]) => time));
 }
 
 /** As short as it can be among others. @param shared of {@link sharedTimes} */
-export function timeAmong(shared: ReadonlySet<string>, at: string, now = Date.now()): string {
+export function timeAmong(shared: ReadonlySet<string>, at: string, now = serverNow()): string {
   const short = shortTime(at, now);
   return shared.has(short) ? secondsTime(Date.parse(at), now) : short;
 }
@@ -119,7 +121,7 @@ export function weekdayTime(at: string): string {
 }
 
 /** With its time of day, however far: `03:12`, `Tue 03:12`, `5 Dec, 03:12`. For a moment that is waited for. */
-export function dueTime(at: string, now = Date.now()): string {
+export function dueTime(at: string, now = serverNow()): string {
   const short = shortTime(at, now);
   return short.includes(':') ? short : formats.dayToTheMinute.format(Date.parse(at));
 }
@@ -150,7 +152,7 @@ export function lengthOf(ms: number): string {
 }
 
 /** `03:12:46`, with its day when that is not the last one. @param at milliseconds since 1970 */
-export function secondsTime(at: number, now = Date.now()): string {
+export function secondsTime(at: number, now = serverNow()): string {
   return (now - at < DAY_MS ? formats.toTheSecond : formats.dayToTheSecond).format(at);
 }
 

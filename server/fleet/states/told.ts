@@ -103,8 +103,10 @@ export class ToldStates {
 
   onGone(connection: AgentConnection, end: TunnelEnd): void {
     const { states } = this.#deps;
-    // Whoever has the newer tunnel knows better; and agents of a control plane that stops come back to another one.
-    if (end.endedBy !== 'replaced' && end.endedBy !== 'server_stopped') states.onGone(connection, end);
+    // Whoever has the newer tunnel knows better; and agents of a control plane that stops come back to another one. An agent that another
+    // machine replaces has none yet: the other one gets its credential when this one is gone.
+    const hasNewer = end.endedBy === 'replaced' && end.isRevoked !== true;
+    if (!hasNewer && end.endedBy !== 'server_stopped') states.onGone(connection, end);
     states.release(connection.agentId);
     void states.history.stored();
   }

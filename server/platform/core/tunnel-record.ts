@@ -22,6 +22,8 @@ export interface TunnelEnd {
   at: number;
   /** The last byte that came through the tunnel. */
   lastHeardAt: number;
+  /** The agent's credential is refused from then on: it has no newer tunnel, however this one is said to have ended. */
+  isRevoked?: true;
 }
 
 /**

@@ -116,11 +116,12 @@ export class Logbook implements TunnelRecord {
     return errorCode !== undefined && SILENT_ERRORS.has(errorCode) ? 'silence' : 'network';
   }
 
-  close(endedBy: EndedBy): void {
+  close(endedBy: EndedBy, isRevoked = false): void {
     if (this.end) return;
     if (this.#pingedAt !== undefined && endedBy === 'silence') this.#listener?.onPing(this, null);
     const at = this.#clock.now();
-    this.end = { endedBy, at, lastHeardAt: Math.round(at - (this.#clock.monotonic() - this.#heardAt)) };
+    const lastHeardAt = Math.round(at - (this.#clock.monotonic() - this.#heardAt));
+    this.end = { endedBy, at, lastHeardAt, ...(isRevoked ? { isRevoked } : {}) };
     this.#listener?.onEnded(this);
   }
 }

@@ -149,7 +149,7 @@ export class TunnelSession {
     const last = goaway(reason, reconnectAfterMs);
     if (last) this.#send(last);
     this.#socket.close(CLOSE[reason], reason);
-    this.#end(endedBy ?? Logbook.endedBy(reason));
+    this.#end(endedBy ?? Logbook.endedBy(reason), reason === 'revoked');
   }
 
   /** The socket is closed, for whatever reason. What came before is handled first. @param errorCode what the operating system said */
@@ -402,11 +402,11 @@ export class TunnelSession {
     this.#end('silence');
   }
 
-  #end(endedBy: EndedBy): void {
+  #end(endedBy: EndedBy, isRevoked = false): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#resolveOpened();
-    this.#logbook.close(endedBy);
+    this.#logbook.close(endedBy, isRevoked);
     this.#deadline?.cancel();
     this.#liveness.stop();
     this.#requests?.close();

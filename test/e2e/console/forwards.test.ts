@@ -113,6 +113,18 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     await page.getByText('There is no status gone').waitFor();
   });
 
+  it('is open as long as the control plane says, whatever the clock of the browser', async () => {
+    const wanted = { expire_after_minutes: 10, dst_address: '127.0.0.1', dst_port: 9, allow_from: '127.0.0.1' };
+    const { body } = await world.caller.call<{ id: string }>('POST', `/api/routers/${ids[0]}/transient-forwarding`, wanted);
+    await page.clock.setSystemTime(Date.now() + 2 * 3_600_000);
+    // Not until it is live: the worker that reads the events has the clock of the machine here, and not that of the page.
+    await page.goto(`${visit.origin}/forwards/${ids[0]}/${body.id}`);
+    await visit.fillSignIn('operator');
+    await page.getByRole('heading', { name: /Open.* It admits/ }).waitFor();
+    expect(await page.getByRole('timer').innerText()).toMatch(/^(?:9:\d\d|10:00)$/);
+    await button('Close it now').waitFor();
+  });
+
   it('tells administrators who closed it, as soon as the audit log has it', async () => {
     const wanted = { expire_after_minutes: 10, dst_address: '127.0.0.1', dst_port: 9, allow_from: '127.0.0.1' };
     const path = `/api/routers/${ids[0]}/transient-forwarding`;

@@ -5,6 +5,7 @@ import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
 import { LineChart } from '../router/tabs/line-chart.tsx';
 import type { ChartStep } from '../router/tabs/chart.ts';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -15,7 +16,7 @@ export function AgentLink({ agentId, hours }: { agentId: string; hours: number }
   const { data, error } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
-      const from = new Date(Date.now() - hours * HOUR_MS).toISOString();
+      const from = new Date(serverNow() - hours * HOUR_MS).toISOString();
       return (await api.call('getAgentLink', { path: { agent_id: agentId }, query: { from } }, { signal })).data;
     },
     placeholderData: keepPrevious(queryKey, secondPart),

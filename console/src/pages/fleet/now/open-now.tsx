@@ -8,6 +8,7 @@ import { Section } from '../../../parts/section.tsx';
 import { Sign } from '../../../parts/sign.tsx';
 import { lengthOf } from '../../../parts/times.ts';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 const MOST = 3;
 
@@ -33,7 +34,7 @@ export function OpenNow({ overview }: { overview: Overview }) {
             </AppLink>
             <span className="t2 dim id">{words.open.client(forward.allow_only_cidr)}</span>
           </span>
-          <span className="num dim t2">{words.open.left(lengthOf(Date.parse(forward.expires_at) - Date.now()))}</span>
+          <span className="num dim t2">{words.open.left(lengthOf(Date.parse(forward.expires_at) - serverNow()))}</span>
         </div>
       ))}
       {open > forwards.length ? <Count text={words.open.moreForwards} count={open - forwards.length} href="/forwards" /> : null}
@@ -84,7 +85,7 @@ function OpenTerminals({ count }: { count: number }) {
               {terminal.level}, {openerOf(terminal)}
             </span>
           </span>
-          <span className="num dim t2">{lengthOf(Date.now() - Date.parse(terminal.created_at))}</span>
+          <span className="num dim t2">{lengthOf(serverNow() - Date.parse(terminal.created_at))}</span>
         </div>
       ))}
       {count > terminals.length ? (

@@ -20,6 +20,7 @@ import { historyLines } from './history-lines.ts';
 import { hrefOf } from './lanes-of.ts';
 import { SpanChoice } from './span-choice.tsx';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** Lines that are read at once. */
 const LINES = 30;
@@ -30,7 +31,7 @@ export function History({ routerId, hours }: { routerId: string; hours: number }
   const list = useList('history', 'listRouterHistory', { path: { router_id: routerId }, query: { limit: LINES } });
   // Another time shown begins with that time alone.
   const [earlierOf, setEarlierOf] = useState<number>();
-  const { shown, older } = historyLines(list.records, Date.now() - hours * HOUR_MS, earlierOf === hours);
+  const { shown, older } = historyLines(list.records, serverNow() - hours * HOUR_MS, earlierOf === hours);
   function showEarlier(): void {
     setEarlierOf(hours);
     if (older === 0) list.readMore();

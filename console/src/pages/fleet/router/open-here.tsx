@@ -8,6 +8,7 @@ import { Sign } from '../../../parts/sign.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { Silenced } from './silenced.tsx';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** Of each kind, so many are shown; the tabs have all. */
 const MOST = 5;
@@ -46,7 +47,7 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           href={`/forwards/${routerId}/${forward.id}`}
           name={endpoint(forward.dst_address, forward.dst_port)}
           more={words.open.forward(forward.allow_only_cidr, forward.open_connections)}
-          aside={words.open.left(lengthOf(Date.parse(forward.expires_at) - Date.now()))}
+          aside={words.open.left(lengthOf(Date.parse(forward.expires_at) - serverNow()))}
         />
       ))}
       {terminals.map((terminal) => (
@@ -56,7 +57,7 @@ export function OpenHere({ routerId, siteId }: { routerId: string; siteId: strin
           href={`/terminals/${terminal.id}`}
           name={terminal.reason}
           more={words.open.terminal(terminal.level, openerOf(terminal))}
-          aside={words.open.openFor(lengthOf(Date.now() - Date.parse(terminal.created_at)))}
+          aside={words.open.openFor(lengthOf(serverNow() - Date.parse(terminal.created_at)))}
         />
       ))}
       {jobs.map(({ id, description, status, expires_at: until }) => (

@@ -13,6 +13,7 @@ import type { Scope, SilenceDraft } from './silence-form.ts';
 import type { SilencesSearch } from './search.ts';
 import { SILENCES } from './use-silences.ts';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** Silences a router, a site or the whole team. */
 export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose: () => void }) {
@@ -27,7 +28,7 @@ export function NewSilence({ router, site, onClose }: SilencesSearch & { onClose
     <Dialog title={words.dialog.title} onClose={onClose}>
       <WriteForm
         write={write}
-        input={() => ({ body: silenceOf(draft, Date.now()) })}
+        input={() => ({ body: silenceOf(draft, serverNow()) })}
         action={words.dialog.act}
         fields={['router_id', 'site_id', 'from', 'until', 'reason']}
         isReady={missing.length === 0}

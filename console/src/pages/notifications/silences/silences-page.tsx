@@ -16,6 +16,7 @@ import { words as areaWords } from '../words.ts';
 import { NewSilence } from './new-silence.tsx';
 import { SILENCES, useSiteName } from './use-silences.ts';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** Times in which nobody hears of a router, a site or the whole team. */
 export function SilencesPage() {
@@ -53,7 +54,7 @@ export function SilencesPage() {
           onClose={() => setEnding(undefined)}
         >
           <p>
-            {ending.reason}. {Date.parse(ending.from) > Date.now() ? words.end.never : words.end.again}
+            {ending.reason}. {Date.parse(ending.from) > serverNow() ? words.end.never : words.end.again}
           </p>
         </Confirm>
       )}
@@ -64,7 +65,7 @@ export function SilencesPage() {
 /** @param onEnd given to those who may end silences */
 function Silences({ onEnd }: { onEnd: ((silence: Silence) => void) | undefined }) {
   const list = listOf(useAll(SILENCES, 'listSilences'));
-  const ended = list.records.filter(({ until }) => Date.parse(until) <= Date.now());
+  const ended = list.records.filter(({ until }) => Date.parse(until) <= serverNow());
   const others = list.records.filter((one) => !ended.includes(one));
   return (
     <>
@@ -150,6 +151,6 @@ function State({ silence: { from, until, active_now: isActive } }: { silence: Si
         <b>{words.state.now}</b>
       </span>
     );
-  const now = Date.now();
+  const now = serverNow();
   return <span className="dim">{Date.parse(until) <= now ? words.state.ended : Date.parse(from) > now ? words.state.planned : ''}</span>;
 }

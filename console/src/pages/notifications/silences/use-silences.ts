@@ -1,6 +1,7 @@
 import type { Silence } from '../../../../../client/browser.ts';
 import { SILENCES } from '../../../data/fleet.ts';
 import { useAll } from '../directory.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** First part of the keys of queries. */
 export { SILENCES };
@@ -14,7 +15,7 @@ interface SilencesOf {
 /** Silences that hold now for a router of this site, or for the site itself. */
 export function useSilencesOf({ routerId, siteId }: { routerId?: string; siteId: string | null }): SilencesOf {
   const { data, error } = useAll(SILENCES, 'listSilences');
-  const now = Date.now();
+  const now = serverNow();
   const silences = data?.filter(({ router_id: router, site_id: site, from, until }) => {
     if (Date.parse(from) > now || Date.parse(until) <= now) return false;
     return router === null ? site === null || site === siteId : router === routerId;

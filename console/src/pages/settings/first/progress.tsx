@@ -8,7 +8,7 @@ import { Lamp } from '../../../parts/lamp.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { Section } from '../../../parts/section.tsx';
 import { wordOf } from '../../../parts/state-words.ts';
-import { useNow } from '../../../parts/use-now.ts';
+import { useBrowserNow } from '../../../parts/use-now.ts';
 import { REASONS } from './reasons.ts';
 import type { Stage } from './reasons.ts';
 import { useToken } from './use-token.ts';
@@ -36,7 +36,7 @@ interface Seen {
 export function Progress({ tokenId, madeAt }: Props) {
   const seen = useSeen(tokenId);
   const stage = stageOf(seen);
-  const now = useNow(1000);
+  const now = useBrowserNow(1000);
   const { token, agent, routers, answering } = seen;
   const unreached = routers.filter(({ reachable, reason }) => !reachable && reason !== null);
   return (

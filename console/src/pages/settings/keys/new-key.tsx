@@ -9,6 +9,7 @@ import { ROLE_OPTIONS } from '../roles.ts';
 import { LIFETIMES, expiryOf } from '../words.ts';
 import type { Lifetime } from '../words.ts';
 import { words } from './words.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: NewlyMadeApiKey) => void }) {
   const [name, setName] = useState('');
@@ -16,7 +17,7 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
   const [lifetime, setLifetime] = useState<Lifetime>('never');
   const write = useWrite('createApiKey', ['api-keys']);
   const input = () => {
-    const expiry = expiryOf(lifetime, Date.now());
+    const expiry = expiryOf(lifetime, serverNow());
     return { body: { name, role, ...(expiry === undefined ? {} : { expires_at: expiry }) } };
   };
   return (

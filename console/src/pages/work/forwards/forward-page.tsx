@@ -24,6 +24,7 @@ import { ForwardActions } from './forward-actions.tsx';
 import { allowLines, readyLines, stateOfForward, wayWords, whyWords, words } from './words.ts';
 import type { ForwardState } from './words.ts';
 import '../work.css';
+import { serverNow } from '../../../data/server-clock.ts';
 
 /** No event tells of clients that were turned away: read this often while the forward is open, milliseconds. */
 const READ_MS = 30_000;
@@ -36,7 +37,7 @@ export function ForwardPage() {
     useQuery({
       queryKey: ['forwards', 'getForward', forwardId],
       queryFn: ({ signal }) => api.call('getForward', { path: { router_id: routerId, id: forwardId } }, { signal }),
-      refetchInterval: ({ state }) => (state.data && stateOfForward(state.data, Date.now()).isOpen ? READ_MS : false),
+      refetchInterval: ({ state }) => (state.data && stateOfForward(state.data, serverNow()).isOpen ? READ_MS : false),
     }),
   );
   if (error && !data) return <MissingRecord error={error} what={words.forward} list={{ href: '/forwards', name: words.forwards }} />;
@@ -173,9 +174,9 @@ function ClosedBy({ forward: { id, router_id: routerId, closed_at: at } }: { for
       } satisfies Input<'listRouterHistory'>['query'];
       const { data } = await api.call('listRouterHistory', { path: { router_id: routerId }, query }, { signal });
       // The oldest: whoever closed it again closed nothing.
-      return data.findLast(({ title }) => title.startsWith('DELETE ') && title.includes(`(forward ${id})`))?.by ?? null;
+      return data.findLast(({ title }) => title.startsWith('DELETE ') && title.includes(id))?.by ?? null;
     },
-    refetchInterval: ({ state }) => (state.data === null && Date.now() - closedAt < ANSWERED_WITHIN_MS ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data === null && serverNow() - closedAt < ANSWERED_WITHIN_MS ? LOOK_AGAIN_MS : false),
   });
   return by === null || by === undefined ? null : <Fact name={words.facts.closedBy} value={by} />;
 }

@@ -4,6 +4,7 @@ import type { ApiClient } from '../../../../../client/browser.ts';
 import { isLost } from '../../../data/lost-answer.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import type { TypedCommand } from './command-line.ts';
+import { serverNow } from '../../../data/server-clock.ts';
 
 export type Row = Record<string, string>;
 
@@ -57,7 +58,7 @@ export function useCommands(): Commands {
     asked,
     isAsking: asked !== undefined && [...asked.answers.values()].some(({ kind }) => kind === 'asking'),
     ask: async (line, typed, routerIds) => {
-      setAsked({ line, typed, at: Date.now(), answers: new Map(routerIds.map((id) => [id, { kind: 'asking' }])) });
+      setAsked({ line, typed, at: serverNow(), answers: new Map(routerIds.map((id) => [id, { kind: 'asking' }])) });
       const waiting = [...routerIds];
       const one = async (): Promise<void> => {
         for (let id = waiting.shift(); id !== undefined && !isGone.current; id = waiting.shift())

@@ -9,6 +9,7 @@ import { SpanChoice, useSpan } from '../span-choice.tsx';
 import type { ChartStep } from './chart.ts';
 import { LineChart } from './line-chart.tsx';
 import { words } from './words.ts';
+import { serverNow } from '../../../../data/server-clock.ts';
 
 const HOUR_MS = 3_600_000;
 type Measure = Exclude<keyof HealthStep, 'from' | 'to'>;
@@ -30,7 +31,7 @@ export function HealthTab() {
   const { data, error } = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
-      const from = new Date(Date.now() - SPANS[span] * HOUR_MS).toISOString();
+      const from = new Date(serverNow() - SPANS[span] * HOUR_MS).toISOString();
       return (await api.call('getRouterHealth', { path: { router_id: routerId }, query: { from } }, { signal })).data;
     },
     placeholderData: keepPrevious(queryKey, secondPart),
