@@ -132,6 +132,9 @@ describe('a terminal on a simulated router', () => {
     });
     const second = await terminals.attach(back);
     await second.sees(/\r\nline 400\r\n/);
+    // What the agent sends once more is announced as such: a screen that shows it already begins anew.
+    const announced = second.messages.flatMap(({ replay }) => (replay === undefined ? [] : [(replay as { bytes: number }).bytes]));
+    expect(Math.max(...announced)).toBeGreaterThan(100);
     second.type(':put "and on"\r');
     await second.sees(/\r\nand on\r\n/);
     await terminals.end(opened.id);

@@ -73,6 +73,8 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
 
   it('comes back by itself when the control plane restarts', async () => {
     await open();
+    await type(':put ("once" . " only")\n');
+    await sees('once only');
     await world.restartServer();
     await visit.page.getByText('The connection is lost').waitFor();
     await visit.page.getByText('The connection is lost').waitFor({ state: 'detached' });
@@ -85,6 +87,8 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
         { timeout: 120_000 },
       )
       .toBeGreaterThan(0);
+    // The agent sends what it has once more; the screen shows it once.
+    expect(await frame().locator('.xterm-rows').getByText('once only', { exact: true }).count()).toBe(1);
     await endIt();
     // What the browser says of a server that is away.
     visit.complaints = visit.complaints.filter((complaint) => !/ERR_CONNECTION|503|401|WebSocket|Failed to load resource/.test(complaint));

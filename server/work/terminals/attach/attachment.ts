@@ -64,9 +64,12 @@ export class Attachment {
     if (this.#ws.bufferedAmount >= UNSENT_BYTES) this.#isFull = true;
   }
 
-  /** Announces the output before the attachment: a client must not answer what the router asked its terminal then. */
-  replay(pieces: readonly Buffer[]): void {
-    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  /**
+   * Announces the output before the attachment: a client must not answer what the router asked its terminal then.
+   * @param toCome bytes of it that the agent is still to send
+   */
+  replay(pieces: readonly Buffer[], toCome: number): void {
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, toCome);
     this.#text({ replay: { bytes } });
     for (const piece of pieces) this.send(piece);
   }

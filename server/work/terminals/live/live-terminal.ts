@@ -66,6 +66,8 @@ export class LiveTerminal implements LegOwner {
   #history = new ByteRing(REPLAY_BYTES);
   /** False until the first output after a restart: then the agent's history is taken as it is. */
   #hasHistory = false;
+  /** Offset up to which the output was printed, and recorded, before a restart: the agent sends it once more. */
+  #printedBefore = 0;
   /** What the terminal says in front of this offset. */
   #gap: { at: number; notice: Buffer } | undefined;
   #attachment: Attachment | undefined;
@@ -205,7 +207,7 @@ export class LiveTerminal implements LegOwner {
     });
     this.#attachment = attachment;
     this.#unseen = 0;
-    attachment.replay(this.#replay());
+    attachment.replay(this.#replay(), this.#pastToCome);
     if (this.isAway) attachment.tellAway(true);
     if (this.#inputBytes < WAITING_INPUT_BYTES) attachment.resume();
     this.#unblock();
@@ -318,6 +320,8 @@ export class LiveTerminal implements LegOwner {
     const known = this.#hasHistory ? this.#history.total : this.recorder.recorded;
     if (this.#hasHistory && from <= known) return;
     this.#history = new ByteRing(REPLAY_BYTES, from);
+    this.#printedBefore = known;
+    if (this.#pastToCome > 0) this.#attachment?.replay([], this.#pastToCome);
     if (from <= known) return;
     this.#gap = { at: from, notice: Buffer.from(gapText(from - known)) };
     this.#attachment?.send(this.#gap.notice);
@@ -375,6 +379,11 @@ export class LiveTerminal implements LegOwner {
     this.#attachment = undefined;
     this.#detachedSince = this.#clock.monotonic();
     this.#unblock();
+  }
+
+  /** Bytes. */
+  get #pastToCome(): number {
+    return Math.max(0, this.#printedBefore - this.#history.total);
   }
 
   /** The output so far, in order. */
