@@ -26,3 +26,8 @@ export interface Watching {
   tab: string;
   forwards: readonly string[];
 }
+
+/** A tab that has just been opened asks how things stand: the next news may be 15 s away. */
+export interface Hello {
+  kind: 'hello';
+}

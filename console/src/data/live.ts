@@ -1,5 +1,5 @@
 import type { StreamEvent } from '../../../client/browser.ts';
-import type { FromWorker, News, ToWorker, Watching } from './live-messages.ts';
+import type { FromWorker, Hello, News, ToWorker, Watching } from './live-messages.ts';
 import { noteUpdate } from './updated.ts';
 import { Watched } from './watched.ts';
 
@@ -58,11 +58,12 @@ export class Live {
     this.#deps = deps;
     this.#name = `signalbox-events ${deps.holder}`;
     this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.addEventListener('message', ({ data }: MessageEvent<News | Watching>) => {
+    this.#channel.addEventListener('message', ({ data }: MessageEvent<News | Watching | Hello>) => {
       if (data.kind === 'watching') {
         this.#watched.hear(data);
         this.#askForTraffic();
-      } else if (this.#early) this.#early.push(data);
+      } else if (data.kind === 'hello') this.#tellNewcomer();
+      else if (this.#early) this.#early.push(data);
       else this.#take(data);
     });
   }
@@ -73,6 +74,7 @@ export class Live {
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const news of early) this.#take(news);
+    this.#channel.postMessage({ kind: 'hello' } satisfies Hello);
     if (!('locks' in navigator)) return this.#read();
     this.#lead({ signal: this.#waiting.signal });
     setInterval(() => this.#look(), LOOK_MS);
@@ -95,6 +97,12 @@ export class Live {
       this.#watched.remove(forwardId);
       this.#tellWish();
     };
+  }
+
+  /** Where the stream stands. Whatever came since it was opened, the other tab has heard as well. */
+  #tellNewcomer(): void {
+    if (!this.#worker || this.#state.kind !== 'live') return;
+    this.#channel.postMessage({ kind: 'batch', events: [], position: this.#position, at: this.#state.newsAt } satisfies News);
   }
 
   #tellWish(): void {

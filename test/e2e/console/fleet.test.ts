@@ -158,6 +158,15 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     visit.forgiveFailedRequests();
   });
 
+  it('is live at once in a tab that is opened beside another', async () => {
+    await signIn('/routers');
+    const second = await visit.context.newPage();
+    await second.goto(`${world.server.url}/routers`);
+    await second.getByRole('heading', { name: 'Routers' }).waitFor();
+    // The next heartbeat of the stream may be 15 s away.
+    await second.getByText('live', { exact: true }).waitFor({ timeout: 5000 });
+  });
+
   it('misses no change that another tab hears of while this tab reads its list', async () => {
     await signIn('/routers');
     const second = await visit.context.newPage();
