@@ -117,6 +117,16 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await held.waitFor({ state: 'detached' });
   });
 
+  it('shows that nothing is selected when the filter finds no router that is', async () => {
+    await visit.signIn('operator', '/routers');
+    const isHalf = async () => (await page.locator('input:indeterminate').count()) === 1;
+    for (const index of [0, 1]) await page.getByRole('checkbox', { name: `Select router-${index}` }).check();
+    expect(await isHalf()).toBe(true);
+    await page.getByRole('searchbox').fill('router-2');
+    await page.getByText('1 of 3').waitFor();
+    expect(await isHalf()).toBe(false);
+  });
+
   it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {
     const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
     try {

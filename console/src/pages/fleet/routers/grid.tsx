@@ -7,7 +7,7 @@ import { useNow } from '../../../parts/use-now.ts';
 import type { ListColumn } from './columns.ts';
 import { Row } from './row.tsx';
 import type { SiteNames, SortKey } from './search.ts';
-import { isSelected } from './selection.ts';
+import { isSelected, selectedOf } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { words } from './words.ts';
 
@@ -107,7 +107,7 @@ function withActive(range: Range, active: number): number[] {
 function Head({ ids, columns, sort, onSort, canSelect, selection, onToggleAll, tracks }: Props & { tracks: string }) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (box.current) box.current.indeterminate = selection.kind === 'some';
+    if (box.current) box.current.indeterminate = selection.kind === 'some' && selectedOf(selection, ids).length > 0;
   });
   return (
     <div className="grow ghead" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
