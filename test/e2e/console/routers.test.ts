@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
-import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { PHONE, Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { addUser } from '../../harness/identity/sign-in.ts';
 import { seedManyRouters } from '../../harness/many-routers.ts';
 import { silentLog } from '../../harness/silent-log.ts';
@@ -125,6 +125,34 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     await page.getByRole('searchbox').fill('router-2');
     await page.getByText('1 of 3').waitFor();
     expect(await isHalf()).toBe(false);
+  });
+
+  it('keeps every view and what takes a word out of the filter in sight, however long their names are', async () => {
+    const long = 'a'.repeat(100);
+    const saved = await world.caller.call<{ data: { id: string } }>('POST', '/api/views', {
+      list: 'routers',
+      name: long,
+      query: { q: 'router-1' },
+      shared: true,
+    });
+    const site = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: long });
+    const end = async (locator: Locator): Promise<number> => {
+      const { x, width } = (await locator.boundingBox())!;
+      return x + width;
+    };
+    try {
+      await visit.signIn('admin', `/routers?q=${long}`);
+      const { width } = page.viewportSize()!;
+      expect(await end(page.getByRole('link', { name: long }))).toBeLessThan(700);
+      await page.setViewportSize(PHONE);
+      expect(await end(page.getByRole('button', { name: `Without text ${long}` }))).toBeLessThanOrEqual(PHONE.width);
+      await page.setViewportSize({ width, height: 900 });
+      await visit.goto(`/sites/${site.body.data.id}`);
+      expect(await end(page.getByRole('button', { name: 'Change' }))).toBeLessThanOrEqual(width);
+    } finally {
+      await world.caller.call('DELETE', `/api/views/${saved.body.data.id}`);
+      await world.caller.call('DELETE', `/api/sites/${site.body.data.id}`);
+    }
   });
 
   it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {
