@@ -155,6 +155,26 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     }
   });
 
+  it('prints all routers that it finds in light colours, and nothing that stands around them', async () => {
+    const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+    try {
+      const { teamId } = await seedManyRouters(storage, 120);
+      await addUser(world, 'paper@example.org', 'viewer', teamId);
+    } finally {
+      await storage.close();
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await visit.signInAs('paper@example.org', '/routers');
+    await page.getByText('120 of 120').waitFor();
+    const drawn = await page.getByRole('row').count();
+    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g) ?? [];
+    expect(pages.length).toBeGreaterThan(2);
+    await expect.poll(() => page.getByRole('row').count()).toBe(drawn);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('navigation', { name: 'Places' }).isVisible()).toBe(false);
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
+  });
+
   it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {
     const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
     try {
