@@ -4,6 +4,7 @@ import './look/tokens.css';
 import './look/base.css';
 import './look/frame.css';
 import './look/parts.css';
+import './look/print.css';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { Session, tellSignedOut } from './session/session.ts';

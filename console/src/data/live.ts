@@ -1,6 +1,6 @@
 import type { StreamEvent } from '../../../client/browser.ts';
 import type { FromWorker, Hello, News, ToWorker, Watching } from './live-messages.ts';
-import { noteUpdate } from './updated.ts';
+import { whyMissing } from './updated.ts';
 import { Watched } from './watched.ts';
 
 /** A refused stream is tried again after this time, milliseconds: another browser of this person may have closed its own. */
@@ -151,12 +151,18 @@ export class Live {
       else this.#share(data);
     });
     worker.addEventListener('error', (event) => {
-      // Its own errors have a message. Without one, its file could not be loaded: another build has taken the place of this page's.
-      if (!(event instanceof ErrorEvent)) this.#share({ kind: 'refused', message: noteUpdate() });
+      // Its own errors have a message. Without one, its file could not be loaded.
+      if (!(event instanceof ErrorEvent)) void this.#shareMissing(worker);
     });
     const watch = this.#watched.forwards;
     this.#asked = watch.join();
     worker.postMessage({ kind: 'start', position: this.#position, watch } satisfies ToWorker);
+  }
+
+  async #shareMissing(worker: Worker): Promise<void> {
+    const message = await whyMissing();
+    // Another tab may read by now.
+    if (this.#worker === worker) this.#share({ kind: 'refused', message });
   }
 
   async #giveToken(worker: Worker): Promise<void> {

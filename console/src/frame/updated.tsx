@@ -1,16 +1,17 @@
 import { useSyncExternalStore } from 'react';
-import { UPDATED, onUpdate, wasUpdated } from '../data/updated.ts';
+import { UPDATED, askAgain, noticeNow, onNotice, reload } from '../data/updated.ts';
 import { words } from './words.ts';
 
-/** Says above the page that a newer build is there. The person chooses when to reload: something may be typed. */
+/** Says above the page that a newer build is there, or that a part of it could not be loaded. The person chooses when: something may be typed. */
 export function Updated() {
-  const isUpdated = useSyncExternalStore(onUpdate, wasUpdated);
-  if (!isUpdated) return null;
+  const notice = useSyncExternalStore(onNotice, noticeNow);
+  if (notice === undefined) return null;
+  const isUpdated = notice === UPDATED;
   return (
     <p className="outcome" role="alert">
-      {UPDATED}{' '}
-      <button type="button" className="btn sm" onClick={() => location.reload()}>
-        {words.reload}
+      {notice}{' '}
+      <button type="button" className="btn sm" onClick={() => (isUpdated ? void reload() : askAgain())}>
+        {isUpdated ? words.reload : words.tryAgain}
       </button>
     </p>
   );

@@ -7,6 +7,7 @@ export const words = {
   signOut: 'Sign out',
   shelf: 'Routers by state',
   reload: 'Reload',
+  tryAgain: 'Try again',
   goTo: { long: 'Go to a router, agent, site, job', short: 'Go to' },
   keys: {
     title: 'Keys',
@@ -27,6 +28,10 @@ export const words = {
     broken: (age: string) => `last news ${age} ago, reconnecting`,
     live: 'live',
   },
-  failed: { title: 'This page cannot be shown', proxy: 'If that does not help, a proxy on the way does not let its files through.' },
+  failed: {
+    title: 'This page cannot be shown',
+    proxy: 'If that does not help, a proxy on the way does not let its files through.',
+    silent: 'The control plane does not answer yet.',
+  },
   role: { now: (role: string) => `Your role is now ${role}.`, lower: 'What it does not allow is gone from this page.', close: 'Close' },
 };

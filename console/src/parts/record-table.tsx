@@ -4,6 +4,7 @@ import type { RecordList } from '../data/use-list.ts';
 import { useStillRows } from './press.ts';
 import { Reading, ReadingFailed, sentenceOf } from './reading.tsx';
 import { useIsPhone } from './use-is-phone.ts';
+import { printedRows, usePrinted } from './use-printed.ts';
 import { words } from './words.ts';
 
 export interface Column<T> {
@@ -66,6 +67,7 @@ function Rows<T>({ label, columns, list, newest, keyOf, isMeasured }: RowsProps<
     ...(isMeasured ? { getItemKey: (index: number) => keyOf(records[index]!) } : {}),
   });
   const inSight = rows.getVirtualItems();
+  const drawn = usePrinted() ? printedRows(records.length) : inSight;
   const last = inSight.at(-1)?.index ?? 0;
   useEffect(() => {
     // After an error only the reader asks again: every failure renders, and would ask at once. A shorter list is another one, not shown yet.
@@ -97,7 +99,7 @@ function Rows<T>({ label, columns, list, newest, keyOf, isMeasured }: RowsProps<
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable region must be reachable by keyboard */}
         <div className="gbody" ref={scroller} tabIndex={0} role="rowgroup" aria-label={words.rows.label(label)}>
           <div style={{ height: rows.getTotalSize() }}>
-            {inSight.map(({ index, start }) => {
+            {drawn.map(({ index, start }) => {
               const record = records[index]!;
               return (
                 <div

@@ -253,9 +253,16 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
 
   describe('after an upgrade of the control plane', () => {
     const gone = (route: Route) => route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{}' });
+    /** The document that the control plane serves by now. */
+    const upgrade = () =>
+      page.route(
+        (url) => url.pathname === '/',
+        (route) => route.fulfill({ contentType: 'text/html', body: '<script src="/assets/index-OfAnotherBuild.js"></script>' }),
+      );
 
     it('reloads once for a page whose code is gone, and then says what to do', async () => {
       await signIn('/routers');
+      await upgrade();
       await page.route('**/assets/jobs-page-*.js', gone, { times: 1 });
       await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
       await page.getByRole('heading', { name: 'Jobs' }).waitFor();
@@ -274,6 +281,7 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await signIn('/routers');
       await page.getByRole('searchbox').fill('router-1');
       await page.getByText('1 of 2').waitFor();
+      await upgrade();
       await page.route('**/assets/modal-*.js', gone);
       await page.getByRole('button', { name: 'Save view' }).click();
       await page.getByRole('alert').getByText('Signalbox was updated').waitFor();
@@ -283,6 +291,38 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByText('1 of 2').waitFor();
       await page.getByRole('button', { name: 'Save view' }).click();
       await page.getByRole('dialog').waitFor();
+      visit.forgiveFailedRequests();
+    });
+  });
+
+  describe('while the network is down', () => {
+    it('keeps its tab when a page is opened whose code was not loaded yet, and shows it once the network is back', async () => {
+      await signIn('/routers');
+      await visit.context.setOffline(true);
+      await page.getByRole('navigation').getByRole('link', { name: 'Devices' }).click();
+      await page.getByText('A file of Signalbox could not be loaded.').waitFor();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('The control plane does not answer yet.').waitFor();
+      expect(await page.getByText('was updated').count()).toBe(0);
+      await visit.context.setOffline(false);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'Devices' }).waitFor();
+      visit.forgiveFailedRequests();
+      // React tells of the error that the page has shown.
+      visit.complaints = visit.complaints.filter((text) => !text.includes('A file of Signalbox could not be loaded'));
+    });
+
+    it('keeps what was typed when a part of the page is asked for, and shows the part once the network is back', async () => {
+      await signIn('/routers');
+      await page.getByRole('searchbox').fill('router-1');
+      await page.getByText('1 of 2').waitFor();
+      await visit.context.setOffline(true);
+      await page.getByRole('button', { name: 'Save view' }).click();
+      await page.getByRole('alert').getByText('A file of Signalbox could not be loaded.').waitFor();
+      await visit.context.setOffline(false);
+      await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('dialog').waitFor();
+      expect(await page.getByRole('searchbox', { includeHidden: true }).inputValue()).toBe('router-1');
       visit.forgiveFailedRequests();
     });
   });

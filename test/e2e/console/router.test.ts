@@ -66,6 +66,17 @@ describe.skipIf(isChromiumMissing)('the page of a router', () => {
     await page.getByRole('heading', { name: 'router-0' }).waitFor();
   });
 
+  it.each(['viewer', 'operator'] as const)('says on every part of it that there is no such router, to a %s', async (role) => {
+    await visit.signIn(role);
+    for (const id of ['xyz', '00000000-0000-4000-8000-000000000000'])
+      for (const tab of ['jobs', 'backups', 'terminal']) {
+        await visit.goto(`/routers/${id}/${tab}`);
+        await visit.page.getByRole('heading', { name: 'Your team has no such router' }).waitFor();
+        expect(await visit.page.getByText('removed router').count()).toBe(0);
+      }
+    visit.forgiveFailedRequests();
+  });
+
   it('lists the sessions of its agent, and its devices only', async () => {
     const { page } = visit;
     await visit.signIn('viewer', `/routers/${ids[0]}/tunnel`);

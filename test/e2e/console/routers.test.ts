@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
-import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { PHONE, Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
 import { addUser } from '../../harness/identity/sign-in.ts';
 import { seedManyRouters } from '../../harness/many-routers.ts';
 import { silentLog } from '../../harness/silent-log.ts';
@@ -115,6 +115,64 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
     expect(await held.getByRole('link', { name: 'Run command' }).getAttribute('href')).toContain('/run?routers=');
     await held.getByRole('button', { name: 'Clear' }).click();
     await held.waitFor({ state: 'detached' });
+  });
+
+  it('shows that nothing is selected when the filter finds no router that is', async () => {
+    await visit.signIn('operator', '/routers');
+    const isHalf = async () => (await page.locator('input:indeterminate').count()) === 1;
+    for (const index of [0, 1]) await page.getByRole('checkbox', { name: `Select router-${index}` }).check();
+    expect(await isHalf()).toBe(true);
+    await page.getByRole('searchbox').fill('router-2');
+    await page.getByText('1 of 3').waitFor();
+    expect(await isHalf()).toBe(false);
+  });
+
+  it('keeps every view and what takes a word out of the filter in sight, however long their names are', async () => {
+    const long = 'a'.repeat(100);
+    const saved = await world.caller.call<{ data: { id: string } }>('POST', '/api/views', {
+      list: 'routers',
+      name: long,
+      query: { q: 'router-1' },
+      shared: true,
+    });
+    const site = await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', { name: long });
+    const end = async (locator: Locator): Promise<number> => {
+      const { x, width } = (await locator.boundingBox())!;
+      return x + width;
+    };
+    try {
+      await visit.signIn('admin', `/routers?q=${long}`);
+      const { width } = page.viewportSize()!;
+      expect(await end(page.getByRole('link', { name: long }))).toBeLessThan(700);
+      await page.setViewportSize(PHONE);
+      expect(await end(page.getByRole('button', { name: `Without text ${long}` }))).toBeLessThanOrEqual(PHONE.width);
+      await page.setViewportSize({ width, height: 900 });
+      await visit.goto(`/sites/${site.body.data.id}`);
+      expect(await end(page.getByRole('button', { name: 'Change' }))).toBeLessThanOrEqual(width);
+    } finally {
+      await world.caller.call('DELETE', `/api/views/${saved.body.data.id}`);
+      await world.caller.call('DELETE', `/api/sites/${site.body.data.id}`);
+    }
+  });
+
+  it('prints all routers that it finds in light colours, and nothing that stands around them', async () => {
+    const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+    try {
+      const { teamId } = await seedManyRouters(storage, 120);
+      await addUser(world, 'paper@example.org', 'viewer', teamId);
+    } finally {
+      await storage.close();
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await visit.signInAs('paper@example.org', '/routers');
+    await page.getByText('120 of 120').waitFor();
+    const drawn = await page.getByRole('row').count();
+    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g) ?? [];
+    expect(pages.length).toBeGreaterThan(2);
+    await expect.poll(() => page.getByRole('row').count()).toBe(drawn);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('navigation', { name: 'Places' }).isVisible()).toBe(false);
+    expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('light');
   });
 
   it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {

@@ -2,7 +2,7 @@ import { compareVersions } from '../../../console/src/pages/fleet/routers/versio
 import { describe, expect, it } from 'vitest';
 import type { Router } from '../../../client/index.ts';
 import { withoutWord } from '../../../console/src/parts/filter-words.ts';
-import { filterOf, inOrder, readSearch, sayWord, wordFor, wordsOf } from '../../../console/src/pages/fleet/routers/search.ts';
+import { filterOf, inOrder, readSearch, sayWord, wordFor, wordForSite, wordsOf } from '../../../console/src/pages/fleet/routers/search.ts';
 
 function router(identity: string, change: Partial<Router> = {}): Router {
   return {
@@ -76,7 +76,7 @@ describe('the filter of routers', () => {
 
 describe('the words of a filter', () => {
   it('are told to people', () => {
-    const said = wordsOf('version:<7.19 -site:hq core -lab state:away').map(sayWord);
+    const said = wordsOf('version:<7.19 -site:hq core -lab state:away').map((word) => sayWord(word, SITES));
     expect(said.map(({ subject, said }) => `${subject} ${said}`)).toEqual([
       'RouterOS older than 7.19',
       'site is not hq',
@@ -84,6 +84,13 @@ describe('the words of a filter', () => {
       'text not lab',
       'state away',
     ]);
+  });
+
+  it.each(['none', 'NONE', 'The "old" depot', 'hq', 'Main street'])('find the routers of the site %s, and call it by its name', (name) => {
+    const sites = new Map([['site-1', name]]);
+    const q = wordForSite({ id: 'site-1', name });
+    expect(FLEET.filter(filterOf(q, sites)).map(({ identity }) => identity)).toEqual(['core-1']);
+    expect(wordsOf(q).map((word) => sayWord(word, sites))).toEqual([{ subject: 'site', said: name }]);
   });
 
   it('can be taken out one by one', () => {

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../parts/lazy-part.ts';
 import { root, searchBy } from '../../root-route.ts';
 import { readAgentsSearch } from './agents/agents.ts';
 import { readFaultsSearch } from './faults/search.ts';
@@ -25,32 +26,32 @@ const story = createRoute({ getParentRoute: () => router, path: '/', component: 
 const tunnel = createRoute({
   getParentRoute: () => router,
   path: '/tunnel',
-  component: lazyRouteComponent(() => import('./router/tabs/tunnel-tab.tsx'), 'TunnelTab'),
+  component: lazyPage(() => import('./router/tabs/tunnel-tab.tsx'), 'TunnelTab'),
 });
 const jobs = createRoute({
   getParentRoute: () => router,
   path: '/jobs',
-  component: lazyRouteComponent(() => import('./router/tabs/jobs-tab.tsx'), 'JobsTab'),
+  component: lazyPage(() => import('./router/tabs/jobs-tab.tsx'), 'JobsTab'),
 });
 const forwards = createRoute({
   getParentRoute: () => router,
   path: '/forwards',
-  component: lazyRouteComponent(() => import('./router/tabs/forwards-tab.tsx'), 'ForwardsTab'),
+  component: lazyPage(() => import('./router/tabs/forwards-tab.tsx'), 'ForwardsTab'),
 });
 const faults = createRoute({
   getParentRoute: () => router,
   path: '/faults',
-  component: lazyRouteComponent(() => import('./router/tabs/faults-tab.tsx'), 'FaultsTab'),
+  component: lazyPage(() => import('./router/tabs/faults-tab.tsx'), 'FaultsTab'),
 });
 const devices = createRoute({
   getParentRoute: () => router,
   path: '/devices',
-  component: lazyRouteComponent(() => import('./router/tabs/devices-tab.tsx'), 'DevicesTab'),
+  component: lazyPage(() => import('./router/tabs/devices-tab.tsx'), 'DevicesTab'),
 });
 const health = createRoute({
   getParentRoute: () => router,
   path: '/health',
-  component: lazyRouteComponent(() => import('./router/tabs/health-tab.tsx'), 'HealthTab'),
+  component: lazyPage(() => import('./router/tabs/health-tab.tsx'), 'HealthTab'),
 });
 const oneRouter = router.addChildren([story, tunnel, jobs, forwards, faults, devices, health]);
 
@@ -58,40 +59,36 @@ const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
   validateSearch: searchBy(readAgentsSearch),
-  component: lazyRouteComponent(() => import('./agents/agents-page.tsx'), 'AgentsPage'),
+  component: lazyPage(() => import('./agents/agents-page.tsx'), 'AgentsPage'),
 });
 const agent = createRoute({
   getParentRoute: () => root,
   path: '/agents/$agentId',
-  component: lazyRouteComponent(() => import('./agent/agent-page.tsx'), 'AgentPage'),
+  component: lazyPage(() => import('./agent/agent-page.tsx'), 'AgentPage'),
 });
 const sites = createRoute({
   getParentRoute: () => root,
   path: '/sites',
   validateSearch: searchBy(readTextSearch),
-  component: lazyRouteComponent(() => import('./sites/sites-page.tsx'), 'SitesPage'),
+  component: lazyPage(() => import('./sites/sites-page.tsx'), 'SitesPage'),
 });
 const site = createRoute({
   getParentRoute: () => root,
   path: '/sites/$siteId',
-  component: lazyRouteComponent(() => import('./sites/site-page.tsx'), 'SitePage'),
+  component: lazyPage(() => import('./sites/site-page.tsx'), 'SitePage'),
 });
-const map = createRoute({
-  getParentRoute: () => root,
-  path: '/map',
-  component: lazyRouteComponent(() => import('./map/map-page.tsx'), 'MapPage'),
-});
+const map = createRoute({ getParentRoute: () => root, path: '/map', component: lazyPage(() => import('./map/map-page.tsx'), 'MapPage') });
 const allFaults = createRoute({
   getParentRoute: () => root,
   path: '/faults',
   validateSearch: searchBy(readFaultsSearch),
-  component: lazyRouteComponent(() => import('./faults/faults-page.tsx'), 'FaultsPage'),
+  component: lazyPage(() => import('./faults/faults-page.tsx'), 'FaultsPage'),
 });
 const allDevices = createRoute({
   getParentRoute: () => root,
   path: '/devices',
   validateSearch: searchBy(readTextSearch),
-  component: lazyRouteComponent(() => import('./devices/devices-page.tsx'), 'DevicesPage'),
+  component: lazyPage(() => import('./devices/devices-page.tsx'), 'DevicesPage'),
 });
 
 /** What the team has, and how it is. */

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from '../../parts/lazy-part.ts';
 import { root, searchBy } from '../../root-route.ts';
 import { readExplainSearch, readLogSearch, readThreadsSearch } from './log/search.ts';
 import { readSilencesSearch } from './silences/search.ts';
@@ -13,62 +14,62 @@ const notifications = createRoute({
 const groups = createRoute({
   getParentRoute: () => notifications,
   path: '/groups',
-  component: lazyRouteComponent(() => import('./groups/groups-page.tsx'), 'GroupsPage'),
+  component: lazyPage(() => import('./groups/groups-page.tsx'), 'GroupsPage'),
 });
 const group = createRoute({
   getParentRoute: () => notifications,
   path: '/groups/$groupId',
-  component: lazyRouteComponent(() => import('./groups/group-page.tsx'), 'GroupPage'),
+  component: lazyPage(() => import('./groups/group-page.tsx'), 'GroupPage'),
 });
 const channels = createRoute({
   getParentRoute: () => notifications,
   path: '/channels',
-  component: lazyRouteComponent(() => import('./channels/channels-page.tsx'), 'ChannelsPage'),
+  component: lazyPage(() => import('./channels/channels-page.tsx'), 'ChannelsPage'),
 });
 const topics = createRoute({
   getParentRoute: () => notifications,
   path: '/topics',
-  component: lazyRouteComponent(() => import('./topics/topics-page.tsx'), 'TopicsPage'),
+  component: lazyPage(() => import('./topics/topics-page.tsx'), 'TopicsPage'),
 });
 const schedules = createRoute({
   getParentRoute: () => notifications,
   path: '/schedules',
-  component: lazyRouteComponent(() => import('./schedules/schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(() => import('./schedules/schedules-page.tsx'), 'SchedulesPage'),
 });
 const silences = createRoute({
   getParentRoute: () => notifications,
   path: '/silences',
-  component: lazyRouteComponent(() => import('./silences/silences-page.tsx'), 'SilencesPage'),
+  component: lazyPage(() => import('./silences/silences-page.tsx'), 'SilencesPage'),
   validateSearch: searchBy(readSilencesSearch),
 });
 
 const threads = createRoute({
   getParentRoute: () => notifications,
   path: '/threads',
-  component: lazyRouteComponent(() => import('./log/threads-page.tsx'), 'ThreadsPage'),
+  component: lazyPage(() => import('./log/threads-page.tsx'), 'ThreadsPage'),
   validateSearch: searchBy(readThreadsSearch),
 });
 const thread = createRoute({
   getParentRoute: () => notifications,
   path: '/threads/$threadId',
-  component: lazyRouteComponent(() => import('./log/thread-page.tsx'), 'ThreadPage'),
+  component: lazyPage(() => import('./log/thread-page.tsx'), 'ThreadPage'),
 });
 const log = createRoute({
   getParentRoute: () => notifications,
   path: '/log',
-  component: lazyRouteComponent(() => import('./log/log-page.tsx'), 'LogPage'),
+  component: lazyPage(() => import('./log/log-page.tsx'), 'LogPage'),
   validateSearch: searchBy(readLogSearch),
 });
 const explain = createRoute({
   getParentRoute: () => notifications,
   path: '/explain',
-  component: lazyRouteComponent(() => import('./log/explain-page.tsx'), 'ExplainPage'),
+  component: lazyPage(() => import('./log/explain-page.tsx'), 'ExplainPage'),
   validateSearch: searchBy(readExplainSearch),
 });
 const own = createRoute({
   getParentRoute: () => root,
   path: '/me/notifications',
-  component: lazyRouteComponent(() => import('./own/own-page.tsx'), 'OwnNotificationsPage'),
+  component: lazyPage(() => import('./own/own-page.tsx'), 'OwnNotificationsPage'),
 });
 
 /** Who is told of what, where, when, and by which way. */

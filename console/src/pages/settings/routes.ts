@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from '../../parts/lazy-part.ts';
 import { root, searchBy } from '../../root-route.ts';
 import { readAuditSearch } from './audit/search.ts';
 
@@ -13,58 +14,54 @@ const settings = createRoute({
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
-  component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys/keys-page.tsx'), 'KeysPage'),
 });
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
-  component: lazyRouteComponent(() => import('./team/team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('./team/team-page.tsx'), 'TeamPage'),
 });
 const members = createRoute({
   getParentRoute: () => settings,
   path: '/members',
-  component: lazyRouteComponent(() => import('./members/members-page.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('./members/members-page.tsx'), 'MembersPage'),
 });
 const revocations = createRoute({
   getParentRoute: () => settings,
   path: '/revocations',
-  component: lazyRouteComponent(() => import('./revocations/revocations-page.tsx'), 'RevocationsPage'),
+  component: lazyPage(() => import('./revocations/revocations-page.tsx'), 'RevocationsPage'),
 });
 const clients = createRoute({
   getParentRoute: () => settings,
   path: '/clients',
-  component: lazyRouteComponent(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
+  component: lazyPage(() => import('./clients/clients-page.tsx'), 'ClientsPage'),
 });
 const webhook = createRoute({
   getParentRoute: () => settings,
   path: '/webhook',
-  component: lazyRouteComponent(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhook/webhook-page.tsx'), 'WebhookPage'),
 });
 const enrolment = createRoute({
   getParentRoute: () => settings,
   path: '/enrolment',
-  component: lazyRouteComponent(() => import('./enrolment/enrolment-page.tsx'), 'EnrolmentPage'),
+  component: lazyPage(() => import('./enrolment/enrolment-page.tsx'), 'EnrolmentPage'),
 });
 const audit = createRoute({
   getParentRoute: () => settings,
   path: '/audit',
-  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   validateSearch: searchBy(readAuditSearch),
 });
 const nodes = createRoute({
   getParentRoute: () => settings,
   path: '/nodes',
-  component: lazyRouteComponent(() => import('./nodes/nodes-page.tsx'), 'NodesPage'),
+  component: lazyPage(() => import('./nodes/nodes-page.tsx'), 'NodesPage'),
 });
-const me = createRoute({
-  getParentRoute: () => root,
-  path: '/me',
-  component: lazyRouteComponent(() => import('./me/me-page.tsx'), 'MePage'),
-});
+const me = createRoute({ getParentRoute: () => root, path: '/me', component: lazyPage(() => import('./me/me-page.tsx'), 'MePage') });
 const newAgent = createRoute({
   getParentRoute: () => root,
   path: '/agents/new',
-  component: lazyRouteComponent(() => import('./first/first-run.tsx'), 'FirstRun'),
+  component: lazyPage(() => import('./first/first-run.tsx'), 'FirstRun'),
 });
 
 /** What is set up: the team, its people and programs, and what was done. */

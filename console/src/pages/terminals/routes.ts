@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../parts/lazy-part.ts';
 import { root, searchBy } from '../../root-route.ts';
 import { readTerminalsSearch } from './search.ts';
 
@@ -6,17 +7,17 @@ const terminals = createRoute({
   getParentRoute: () => root,
   path: '/terminals',
   validateSearch: searchBy(readTerminalsSearch),
-  component: lazyRouteComponent(() => import('./terminals-page.tsx'), 'TerminalsPage'),
+  component: lazyPage(() => import('./terminals-page.tsx'), 'TerminalsPage'),
 });
 const recording = createRoute({
   getParentRoute: () => root,
   path: '/terminals/$terminalId',
-  component: lazyRouteComponent(() => import('./recording-page.tsx'), 'RecordingPage'),
+  component: lazyPage(() => import('./recording-page.tsx'), 'RecordingPage'),
 });
 const terminal = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId/terminal',
-  component: lazyRouteComponent(() => import('./terminal-page.tsx'), 'TerminalPage'),
+  component: lazyPage(() => import('./terminal-page.tsx'), 'TerminalPage'),
 });
 
 /** Shells of routers, and their recordings. */

@@ -38,6 +38,12 @@ export function TerminalPage() {
   });
   // The list of routers has what was true when it was read; this page says what its agent opens now.
   const { data: router, error: routerError } = useRecord('router', 'getRouter', { path: { router_id: routerId } });
+  if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
+  // Before the list of its terminals, which only says that it cannot be read for such a router.
+  if (!router) {
+    if (!routerError) return <Reading />;
+    return <MissingRecord error={routerError} what={words.router} list={{ href: '/routers', name: words.page.routers }} />;
+  }
   if (!mayOpen)
     return (
       <>
@@ -46,11 +52,8 @@ export function TerminalPage() {
         <Earlier routerId={routerId} />
       </>
     );
-  if (opened) return <OpenTerminal key={opened.id} identity={identity} opened={opened} onAgain={() => setOpened(undefined)} />;
   if (error && !own) return <MissingRecord error={error} what={words.terminal} list={{ href: '/terminals', name: words.terminals }} />;
-  if (routerError && !router)
-    return <MissingRecord error={routerError} what={words.router} list={{ href: '/routers', name: words.page.routers }} />;
-  if (!own || !router) return <Reading />;
+  if (!own) return <Reading />;
   return (
     <>
       <TerminalHead routerId={routerId} note={words.page.note} />

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../parts/lazy-part.ts';
 import { root, searchBy } from '../../root-route.ts';
 import { readCompareSearch } from './backups/compare-search.ts';
 import { readCampaignSearch } from './campaign/search.ts';
@@ -10,63 +11,63 @@ const run = createRoute({
   getParentRoute: () => root,
   path: '/run',
   validateSearch: searchBy(readRunSearch),
-  component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./run/run-page.tsx'), 'RunPage'),
 });
 const jobs = createRoute({
   getParentRoute: () => root,
   path: '/jobs',
   validateSearch: searchBy(readJobsSearch),
-  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+  component: lazyPage(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
 });
 const job = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$routerId/$jobId',
-  component: lazyRouteComponent(() => import('./job/job-page.tsx'), 'JobPage'),
+  component: lazyPage(() => import('./job/job-page.tsx'), 'JobPage'),
 });
 const campaigns = createRoute({
   getParentRoute: () => root,
   path: '/campaigns',
-  component: lazyRouteComponent(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
+  component: lazyPage(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
 });
 const newCampaign = createRoute({
   getParentRoute: () => root,
   path: '/campaigns/new',
   validateSearch: searchBy(readRunSearch),
-  component: lazyRouteComponent(() => import('./campaigns/new-campaign-page.tsx'), 'NewCampaignPage'),
+  component: lazyPage(() => import('./campaigns/new-campaign-page.tsx'), 'NewCampaignPage'),
 });
 const campaign = createRoute({
   getParentRoute: () => root,
   path: '/campaigns/$campaignId',
   validateSearch: searchBy(readCampaignSearch),
-  component: lazyRouteComponent(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
+  component: lazyPage(() => import('./campaign/campaign-page.tsx'), 'CampaignPage'),
 });
 const forwards = createRoute({
   getParentRoute: () => root,
   path: '/forwards',
   validateSearch: searchBy(readForwardsSearch),
-  component: lazyRouteComponent(() => import('./forwards/forwards-page.tsx'), 'ForwardsPage'),
+  component: lazyPage(() => import('./forwards/forwards-page.tsx'), 'ForwardsPage'),
 });
 const newForward = createRoute({
   getParentRoute: () => root,
   path: '/forwards/new',
   validateSearch: searchBy(readNewForwardSearch),
-  component: lazyRouteComponent(() => import('./forwards/new-forward-page.tsx'), 'NewForwardPage'),
+  component: lazyPage(() => import('./forwards/new-forward-page.tsx'), 'NewForwardPage'),
 });
 const forward = createRoute({
   getParentRoute: () => root,
   path: '/forwards/$routerId/$forwardId',
-  component: lazyRouteComponent(() => import('./forwards/forward-page.tsx'), 'ForwardPage'),
+  component: lazyPage(() => import('./forwards/forward-page.tsx'), 'ForwardPage'),
 });
 const backups = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId/backups',
-  component: lazyRouteComponent(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
+  component: lazyPage(() => import('./backups/backups-page.tsx'), 'BackupsPage'),
 });
 const compare = createRoute({
   getParentRoute: () => root,
   path: '/routers/$routerId/backups/$pair',
   validateSearch: searchBy(readCompareSearch),
-  component: lazyRouteComponent(() => import('./backups/compare-page.tsx'), 'ComparePage'),
+  component: lazyPage(() => import('./backups/compare-page.tsx'), 'ComparePage'),
 });
 
 /** What is done with routers. */

@@ -1,11 +1,12 @@
 import './now.css';
 import { Link, Navigate } from '@tanstack/react-router';
-import { Suspense, lazy, useState } from 'react';
+import { Suspense, useState } from 'react';
 import type { Overview } from '../../../../../client/browser.ts';
 import { useFleet } from '../../../data/use-fleet.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { useStateCounts } from '../../../frame/shelf.tsx';
 import { AppLink } from '../../../parts/app-link.tsx';
+import { lazyPart } from '../../../parts/lazy-part.ts';
 import { Lamp } from '../../../parts/lamp.tsx';
 import type { RouterState } from '../../../parts/lamp.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
@@ -21,7 +22,7 @@ import { words } from './words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
-const FirstRun = lazy(async () => ({ default: (await import('../../settings/first/first-run.tsx')).FirstRun }));
+const FirstRun = lazyPart(async () => ({ default: (await import('../../settings/first/first-run.tsx')).FirstRun }));
 
 /** The fleet at this moment; for a team without an agent, the way to the first one; for a team with one router, its story. */
 export function NowPage() {

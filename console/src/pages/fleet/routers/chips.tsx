@@ -5,18 +5,26 @@ import type { RouterState } from '../../../parts/lamp.tsx';
 import { withoutWord } from '../../../parts/filter-words.ts';
 import { wordOf } from '../../../parts/state-words.ts';
 import { sayWord, wordsOf } from './search.ts';
+import type { SiteNames } from './search.ts';
 import { words } from './words.ts';
 
 const ORDER: readonly RouterState[] = ['answering', 'not_answering', 'agent_away', 'never_seen'];
 
+interface Props {
+  q: string;
+  ids: readonly string[];
+  sites: SiteNames;
+  onChange: (q: string) => void;
+}
+
 /** The words of the filter, each with a way to take it out, and the states of what it finds. */
-export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[]; onChange: (q: string) => void }) {
+export function Chips({ q, ids, sites, onChange }: Props) {
   const asked = wordsOf(q);
   if (asked.length === 0) return null;
   return (
     <div className="chips">
       {asked.map((word) => {
-        const { subject, said } = sayWord(word);
+        const { subject, said } = sayWord(word, sites);
         return (
           <button
             key={`${word.at} ${word.text}`}
@@ -25,7 +33,11 @@ export function Chips({ q, ids, onChange }: { q: string; ids: readonly string[];
             aria-label={words.chips.without(subject, said)}
             onClick={() => onChange(withoutWord(q, word))}
           >
-            {subject} <b>{said}</b> <span aria-hidden="true">×</span>
+            {subject}{' '}
+            <b className="el" title={said}>
+              {said}
+            </b>{' '}
+            <span aria-hidden="true">×</span>
           </button>
         );
       })}

@@ -4,10 +4,11 @@ import type { Range } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useIsPhone } from '../../../parts/use-is-phone.ts';
 import { useNow } from '../../../parts/use-now.ts';
+import { printedRows, usePrinted } from '../../../parts/use-printed.ts';
 import type { ListColumn } from './columns.ts';
 import { Row } from './row.tsx';
 import type { SiteNames, SortKey } from './search.ts';
-import { isSelected } from './selection.ts';
+import { isSelected, selectedOf } from './selection.ts';
 import type { Selection } from './selection.ts';
 import { words } from './words.ts';
 
@@ -36,6 +37,7 @@ interface Props {
 export function Grid(props: Props) {
   const { ids, columns, isTall, canSelect, sites, selection, kept, onToggle, onSight } = props;
   const isPhone = useIsPhone();
+  const isPrinted = usePrinted();
   const now = useNow(60_000);
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<string>();
@@ -64,6 +66,7 @@ export function Grid(props: Props) {
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-id="${id}"]`)?.focus({ preventScroll: true }));
   };
   const keys = useRowKeys({ goTo, activeIndex, page: endIndex - startIndex, ids, onToggle: canSelect ? onToggle : undefined });
+  const drawn = isPrinted ? printedRows(ids.length) : rows.getVirtualItems();
   const tracks = `${canSelect ? '24px ' : ''}${columns.map(({ width }) => width).join(' ')}`;
   return (
     // oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its rows take the focus, one at a time
@@ -79,7 +82,7 @@ export function Grid(props: Props) {
       <Head {...props} tracks={tracks} />
       <div className="gbody" ref={scroller} role="rowgroup" data-scroll-restoration-id={SCROLLER}>
         <div style={{ height: rows.getTotalSize() }} role="presentation">
-          {rows.getVirtualItems().map(({ index, start }) => {
+          {drawn.map(({ index, start }) => {
             const id = ids[index];
             if (id === undefined) return null;
             return (
@@ -107,7 +110,7 @@ function withActive(range: Range, active: number): number[] {
 function Head({ ids, columns, sort, onSort, canSelect, selection, onToggleAll, tracks }: Props & { tracks: string }) {
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    if (box.current) box.current.indeterminate = selection.kind === 'some';
+    if (box.current) box.current.indeterminate = selection.kind === 'some' && selectedOf(selection, ids).length > 0;
   });
   return (
     <div className="grow ghead" role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>

@@ -62,7 +62,7 @@ export function RoutersPage() {
       <Views search={search} sites={sites} />
       <Filter q={q} count={ids.length} onChange={setQ} />
       <SiteNamesFailed />
-      <Chips q={q} ids={ids} onChange={setQ} />
+      <Chips q={q} ids={ids} sites={sites} onChange={setQ} />
       {ids.length === 0 ? (
         <NoRouters q={q} />
       ) : (

@@ -88,13 +88,21 @@ export function wordFor(field: Field, value: string): string {
   return `${field}:${quoted(value)}`;
 }
 
+/** The word for the routers of a site. By its id when its name would mean routers without a site, or cannot be quoted. */
+export function wordForSite(site: { id: string; name: string }): string {
+  return wordFor('site', /^none$|"/i.test(site.name) ? site.id : site.name);
+}
+
 const COMPARED: Record<string, string> = { '<': 'older than', '<=': 'at most', '>': 'newer than', '>=': 'at least', '=': 'exactly' };
 
 /** A word of the filter for people: `RouterOS older than 7.19`, `site is not hq`. */
-export function sayWord({ field, value, isNot }: Word): { subject: string; said: string } {
+export function sayWord({ field, value, isNot }: Word, sites: SiteNames): { subject: string; said: string } {
   const not = isNot ? 'not ' : '';
   if (field === undefined) return { subject: 'text', said: `${not}${value}` };
-  if (field !== 'version') return { subject: field, said: isNot ? `is not ${value}` : value };
+  if (field !== 'version') {
+    const said = (field === 'site' && sites.get(value)) || value;
+    return { subject: field, said: isNot ? `is not ${said}` : said };
+  }
   const [, sign, version] = /^([<>]=?|=)?(.*)$/.exec(value)!;
   return { subject: 'RouterOS', said: `${not}${sign === undefined ? version : `${COMPARED[sign]} ${version}`}` };
 }

@@ -28,7 +28,10 @@ export function Views({ search, sites }: { search: RoutersSearch; sites: SiteNam
       {views.map((view) => (
         <span key={view.id} className="view">
           <Link to="/routers" search={readSearch(view.query)} {...current(isSame(view, search))}>
-            {view.name} <Count q={readSearch(view.query).q ?? ''} sites={sites} />
+            <span className="el view-name" title={view.name}>
+              {view.name}
+            </span>{' '}
+            <Count q={readSearch(view.query).q ?? ''} sites={sites} />
           </Link>
           {isSame(view, search) && (mayChangeShared || !view.shared) ? (
             <button

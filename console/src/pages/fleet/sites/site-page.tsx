@@ -19,7 +19,7 @@ import { RailPicture } from '../../../rails/rail-picture.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { Silenced } from '../router/silenced.tsx';
 import { DayRails } from '../routers/row.tsx';
-import { inOrder, wordFor } from '../routers/search.ts';
+import { inOrder, wordForSite } from '../routers/search.ts';
 import { Share } from './share.tsx';
 import { worstOf } from './use-sites.ts';
 import { SiteDialog } from './site-dialog.tsx';
@@ -73,7 +73,7 @@ export function SitePage() {
         title={words.site.routers}
         small={<Listed count={routers.length} />}
         aside={
-          <Link to="/routers" search={{ q: wordFor('site', site.name) }} className="hand">
+          <Link to="/routers" search={{ q: wordForSite(site) }} className="hand">
             {words.site.inList}
           </Link>
         }

@@ -1,11 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Backup } from '../../../../../client/browser.ts';
-import { useRouterRecord } from '../../../data/use-fleet.ts';
 import { useList } from '../../../data/use-list.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, Outcome } from '../../../parts/form.tsx';
+import { MissingRecord } from '../../../parts/missing.tsx';
 import { Moment } from '../../../parts/moment.tsx';
 import { PageHead } from '../../../parts/page-head.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
@@ -14,7 +14,7 @@ import { exactTime, sharedTimes } from '../../../parts/times.ts';
 import { WorkState } from '../../../parts/work-lamp.tsx';
 import { useMay } from '../../../session/use-may.ts';
 import { RouterCrumb } from '../../fleet/router/router-crumb.tsx';
-import { RouterSentence, RouterTabs } from '../../fleet/router/router-page.tsx';
+import { RouterSentence, RouterTabs, useRouter } from '../../fleet/router/router-page.tsx';
 import { DownloadButton } from './download.tsx';
 import { isComparable, originWords, pairOf, pickedPair } from './pair.ts';
 import { Restore } from './restore.tsx';
@@ -27,15 +27,17 @@ const WORKS = { pending: 'waiting', stored: 'done', lost: 'failed' } as const;
 /** The backups of one router: take one, compare any two, fetch the files, bring one back. */
 export function BackupsPage() {
   const { routerId } = useParams({ from: '/routers/$routerId/backups' });
-  const router = useRouterRecord(routerId);
+  const { router, error } = useRouter(routerId);
   const [isTaking, setTaking] = useState(false);
   const mayTake = useMay('operator');
+  if (!router)
+    return error ? <MissingRecord error={error} what={words.router} list={{ href: '/routers', name: words.routers }} /> : <Reading />;
   return (
     <>
       <PageHead
         crumb={<RouterCrumb id={routerId} />}
         title={words.backups}
-        sentence={router && <RouterSentence router={router} />}
+        sentence={<RouterSentence router={router} />}
         actions={
           mayTake ? (
             <button type="button" className="btn main-act" onClick={() => setTaking(true)}>
@@ -47,10 +49,10 @@ export function BackupsPage() {
       <RouterTabs routerId={routerId} />
       <div className="cols work-cols">
         <div>
-          <Backups routerId={routerId} identity={router?.identity ?? 'router'} />
+          <Backups routerId={routerId} identity={router.identity} />
         </div>
         <div>
-          <Schedules siteId={router?.site_id ?? null} />
+          <Schedules siteId={router.site_id} />
           <Restore />
         </div>
       </div>

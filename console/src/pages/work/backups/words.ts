@@ -3,6 +3,8 @@ import type { Backup } from '../../../../../client/browser.ts';
 export const words = {
   /** The page, and the way back to it. */
   backups: 'Backups',
+  router: 'router',
+  routers: 'Routers',
   take: 'Take one now',
   list: {
     title: 'Taken',
