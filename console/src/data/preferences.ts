@@ -19,6 +19,8 @@ export class Preferences {
   #chosen: Chosen;
   readonly #api: ApiClient;
   readonly #listeners = new Set<() => void>();
+  /** Ends with the last choice that is being kept. */
+  #kept: Promise<unknown> = Promise.resolve();
 
   private constructor(api: ApiClient, chosen: Chosen) {
     this.#api = api;
@@ -51,9 +53,16 @@ export class Preferences {
     this.#chosen = { ...this.#chosen, ...change };
     apply(this.#chosen);
     for (const listener of this.#listeners) listener();
-    // What other applications and browsers have written meanwhile stays.
+    // One after the other: each is a change of what the one before has left.
+    const kept = this.#kept.then(() => this.#keep(change));
+    this.#kept = kept.catch(() => undefined);
+    await kept;
+  }
+
+  /** What other applications, browsers and tabs have written meanwhile stays. */
+  async #keep(change: Chosen): Promise<void> {
     const { data } = await this.#api.call('getPreferences', {});
-    await this.#api.call('putPreferences', { body: { ...data, [OURS]: written(this.#chosen) } });
+    await this.#api.call('putPreferences', { body: { ...data, [OURS]: written({ ...readChosen(data[OURS]), ...change }) } });
   }
 }
 

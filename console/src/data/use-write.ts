@@ -21,8 +21,11 @@ export type Answered<Id extends OperationId> = Result<Id> extends undefined ? tr
 
 export interface Write<Id extends OperationId> {
   state: WriteState;
-  /** @returns the answer, or undefined when it was refused or lost: `state` says which */
-  send: (input: Input<Id>) => Promise<Answered<Id> | undefined>;
+  /**
+   * @param input a function when something is read for it first; without that nothing is sent
+   * @returns the answer, or undefined when it was refused or lost: `state` says which
+   */
+  send: (input: Input<Id> | (() => Promise<Input<Id>>)) => Promise<Answered<Id> | undefined>;
   /** Sends the last input again with its key, for `maybe_done`. */
   lookAgain: () => Promise<Answered<Id> | undefined>;
   reset: () => void;
@@ -63,11 +66,27 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
     }
   }
 
+  function begin(input: Input<Id>): Promise<Answered<Id> | undefined> {
+    attempt.current = attemptOf(attempt.current, input);
+    return run(attempt.current);
+  }
+
+  async function prepare(read: () => Promise<Input<Id>>): Promise<Input<Id> | undefined> {
+    setState({ kind: 'sending' });
+    try {
+      return await read();
+    } catch (error) {
+      // An earlier attempt may have been done all the same.
+      setState(attempt.current ? { kind: 'maybe_done' } : refusedOf(error));
+      return undefined;
+    }
+  }
+
   return {
     state,
-    send: (input) => {
-      attempt.current = attemptOf(attempt.current, input);
-      return run(attempt.current);
+    send: async (input) => {
+      const ready = typeof input === 'function' ? await prepare(input) : input;
+      return ready === undefined ? undefined : begin(ready);
     },
     lookAgain: async () => (attempt.current ? run(attempt.current) : undefined),
     reset: () => setState({ kind: 'idle' }),
@@ -75,7 +94,10 @@ export function useWrite<Id extends OperationId>(id: Id, stale: readonly string[
 }
 
 function stateOf(error: unknown): WriteState {
-  if (isLost(error)) return { kind: 'maybe_done' };
+  return isLost(error) ? { kind: 'maybe_done' } : refusedOf(error);
+}
+
+function refusedOf(error: unknown): WriteState {
   if (error instanceof ProblemError) return { kind: 'refused', code: error.code, message: error.message, errors: error.errors };
   return { kind: 'refused', code: 'no_answer', message: 'The control plane does not answer. Nothing was done.', errors: {} };
 }

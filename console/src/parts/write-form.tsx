@@ -6,7 +6,7 @@ import { words } from './words.ts';
 interface Props<Id extends OperationId> {
   write: Write<Id>;
   /** What is sent, read when the form is sent. */
-  input: () => Input<Id>;
+  input: () => Input<Id> | Promise<Input<Id>>;
   /** What the button says: the deed. */
   action: string;
   /** Fields that show their own reasons. */
@@ -31,7 +31,7 @@ export function WriteForm<Id extends OperationId>(props: Props<Id>) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        void answered(write.send(input()));
+        void answered(write.send(async () => input()));
       }}
     >
       {children}

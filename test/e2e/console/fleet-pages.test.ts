@@ -205,6 +205,27 @@ describe.skipIf(isChromiumMissing)('pages of the fleet', () => {
     await page.getByRole('img', { name: /A map with 1 site;/ }).waitFor();
   });
 
+  it('keeps the new name of a site when another tab, opened before, changes its latitude only', async () => {
+    const given = { name: 'Kuressaare', latitude: 58.25, longitude: 22.48, time_zone: 'Europe/Tallinn' };
+    const { id } = (await world.caller.call<{ data: { id: string } }>('POST', '/api/sites', given)).body.data;
+    const open = (tab: Page) => tab.getByRole('button', { name: 'Change', exact: true }).click();
+    const save = async (tab: Page) => {
+      await tab.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await tab.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await visit.signIn('admin', `/sites/${id}`);
+    const other = await visit.newTab(`/sites/${id}`);
+    await open(other);
+    await open(page);
+    await page.getByRole('textbox', { name: 'Name' }).fill('Kuressaare harbour');
+    await save(page);
+    await other.getByRole('textbox', { name: 'Latitude' }).fill('58.5');
+    await save(other);
+    const { body } = await world.caller.call<{ data: object }>('GET', `/api/sites/${id}`);
+    expect(body.data).toMatchObject({ ...given, name: 'Kuressaare harbour', latitude: 58.5 });
+    await world.caller.call('DELETE', `/api/sites/${id}`);
+  });
+
   it('goes to a record by a few letters, and by keyboard alone', async () => {
     await visit.signIn('viewer');
     await page.keyboard.press('/');

@@ -66,6 +66,10 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
   const press = (name: string | RegExp) => dialog().getByRole('button', { name }).click();
   const row = (text: string) => page.getByRole('row').filter({ hasText: text });
   const closed = () => dialog().waitFor({ state: 'detached' });
+  const saveIn = async (tab: Page) => {
+    await tab.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await tab.getByRole('dialog').waitFor({ state: 'detached' });
+  };
   const make = async (at: string, content: object): Promise<{ id: string }> => {
     const { status, body } = await world.caller.call<{ data?: { id: string }; id?: string }>('POST', at, content);
     expect(status, JSON.stringify(body)).toBe(200);
@@ -125,6 +129,26 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await button('Remove').click();
       await press('Remove the group');
       await page.getByText('Nobody is told of anything.').waitFor();
+    });
+
+    it('keeps whom one tab has added when another one, whose form was open before, adds somebody else', async () => {
+      const people = await world.caller.call<{ data: { id: string; email: string }[] }>('GET', '/api/members');
+      const idOf = (email: string) => people.body.data.find((person) => person.email === email)!.id;
+      const { id } = await make('/api/groups', { name: 'Two tabs', recipients: [idOf('admin@example.org')] });
+      await visit.signIn('admin', `/notifications/groups/${id}`);
+      const other = await visit.newTab(`/notifications/groups/${id}`);
+      const add = async (tab: Page, email: string) => {
+        await tab.getByRole('dialog').getByLabel('Person').selectOption(email);
+        await tab.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+        await saveIn(tab);
+      };
+      for (const tab of [other, page]) await tab.getByRole('button', { name: 'Change people' }).click();
+      await add(page, 'viewer@example.org');
+      await add(other, 'operator@example.org');
+      const { body } = await world.caller.call<{ recipients: string[] }>('GET', `/api/groups/${id}`);
+      const all = ['admin@example.org', 'viewer@example.org', 'operator@example.org'].map(idOf);
+      expect(body.recipients.toSorted()).toEqual(all.toSorted());
+      await world.caller.call('DELETE', `/api/groups/${id}`);
     });
 
     it('lets another group follow when nobody acknowledges, and refuses a loop beside the field', async () => {
@@ -321,6 +345,21 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     expect(made.windows[5]).toEqual({ day: 'saturday', from: 1320, to: 360 });
   });
 
+  it('keeps the name and the kinds that one tab gave a topic when another one adds a kind', async () => {
+    const { id } = await make('/api/topics', { name: 'Backups', events: ['job.failed'] });
+    await visit.signIn('admin', '/notifications/topics');
+    const other = await visit.newTab('/notifications/topics');
+    for (const tab of [other, page]) await tab.getByRole('button', { name: 'Change Backups' }).click();
+    await dialog().getByLabel('Name').fill('Jobs');
+    await dialog().getByLabel('nobody knows what became of a job').check();
+    await saveIn(page);
+    await other.getByRole('dialog').getByLabel('a job has expired').check();
+    await saveIn(other);
+    const { body } = await world.caller.call<{ data: object }>('GET', `/api/topics/${id}`);
+    expect(body.data).toMatchObject({ name: 'Jobs', events: ['job.failed', 'job.unknown', 'job.expired'] });
+    await world.caller.call('DELETE', `/api/topics/${id}`);
+  });
+
   it('silences a router from its page, shows it there, and ends the silence early', async () => {
     await visit.signIn('operator', '/routers');
     await page.getByRole('link', { name: 'edge-1' }).first().click();
@@ -463,6 +502,23 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await row('4711').getByRole('button', { name: 'Remove' }).click();
       await press('Remove the address');
       await row('4711').waitFor({ state: 'detached' });
+    });
+
+    it('keeps the language that one tab has chosen when another one, open before, sets quiet hours, and shows it there', async () => {
+      await addUser(world, 'edith@example.org', 'viewer');
+      await visit.signInAs('edith@example.org', '/me/notifications');
+      const other = await visit.newTab('/me/notifications');
+      await other.getByLabel(/^Quiet hours/).check();
+      await page.getByLabel('Language of messages').selectOption('Deutsch');
+      await button('Save').click();
+      await page.getByText('Saved.').waitFor();
+      await other.getByLabel('From').fill('21:30');
+      await other.getByRole('button', { name: 'Save' }).click();
+      await other.getByText('Saved.').waitFor();
+      expect(await other.getByLabel('Language of messages').inputValue()).toBe('de');
+      await page.reload();
+      await expect.poll(() => page.getByLabel('From').inputValue()).toBe('21:30');
+      expect(await page.getByLabel('Language of messages').inputValue()).toBe('de');
     });
 
     it('says so when the control plane has no account for a channel', async () => {

@@ -360,6 +360,21 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       }
     });
 
+    it('keeps the time zone that one tab has chosen when another one, open before, chooses a theme', async () => {
+      await addUser(world, 'edith@example.org', 'viewer');
+      await visit.signInAs('edith@example.org', '/me');
+      const other = await visit.newTab('/me');
+      const kept = (what: string) =>
+        waitUntil(`${what} is kept`, async () => {
+          const rows = await world.server.services.storage.db.selectFrom('preferences').selectAll().execute();
+          return rows.find(({ content }) => content.includes(what));
+        });
+      await page.getByLabel('Times in the zone').selectOption('Asia/Tokyo');
+      await kept('Asia/Tokyo');
+      await other.getByLabel('Light').check();
+      expect(JSON.parse((await kept('light')).content)).toEqual({ console: { theme: 'light', time_zone: 'Asia/Tokyo' } });
+    });
+
     it('changes the password, which ends the session', async () => {
       await addUser(world, 'linus@example.org', 'viewer');
       await visit.signInAs('linus@example.org', '/me');

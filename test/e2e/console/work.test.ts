@@ -209,6 +209,36 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       await page.getByText('address is there').last().waitFor();
     });
 
+    it('is there again after another page and after Back, until it is begun anew or sent', async () => {
+      await visit.signIn('operator', '/run?routers=router-1&mode=script');
+      const script = page.getByRole('textbox', { name: 'Script' });
+      const leave = async () => {
+        await page.getByRole('link', { name: 'Jobs', exact: true }).first().click();
+        await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor();
+      };
+      await page.getByLabel('What it does').fill('Half of it');
+      await script.fill(':put half');
+      await leave();
+      await page.goBack();
+      await page.getByText('This was written here before').waitFor();
+      expect(await script.inputValue()).toBe(':put half');
+      expect(await page.getByLabel('What it does').inputValue()).toBe('Half of it');
+      await button('Begin anew').click();
+      expect(await script.inputValue()).toBe('');
+      await leave();
+      await page.goBack();
+      await script.waitFor();
+      expect(await script.inputValue()).toBe('');
+
+      await page.getByLabel('What it does').fill('All of it');
+      await script.fill(':put all');
+      await button('Run the script').click();
+      await page.getByRole('heading', { level: 1, name: /All of it/ }).waitFor();
+      await page.goBack();
+      await script.waitFor();
+      expect(await script.inputValue()).toBe('');
+    });
+
     it('shows the reasons of the server beside the fields', async () => {
       await visit.signIn('operator', '/run?routers=router-1&mode=script');
       await page.getByLabel('What it does').fill('Impossible');

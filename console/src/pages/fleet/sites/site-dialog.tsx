@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Site } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedFields } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Outcome, TextField } from '../../../parts/form.tsx';
 import { degreesOf } from '../../../parts/number-of.ts';
@@ -12,6 +13,8 @@ export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void
   const [zone, setZone] = useState(site?.time_zone ?? '');
   const [latitude, setLatitude] = useState(String(site?.latitude ?? ''));
   const [longitude, setLongitude] = useState(String(site?.longitude ?? ''));
+  const values = { name, time_zone: zone === '' ? null : zone, latitude: degreesOf(latitude), longitude: degreesOf(longitude) };
+  const [first] = useState(values);
   const stale = ['sites', 'router', 'availability'];
   const create = useWrite('createSite', stale);
   const change = useWrite('changeSite', stale);
@@ -20,8 +23,7 @@ export function SiteDialog({ site, onClose }: { site?: Site; onClose: () => void
     if ((await result) !== undefined) onClose();
   }
   function submit(): void {
-    const body = { name, time_zone: zone === '' ? null : zone, latitude: degreesOf(latitude), longitude: degreesOf(longitude) };
-    void answered(site ? change.send({ path: { site_id: site.id }, body }) : create.send({ body }));
+    void answered(site ? change.send({ path: { site_id: site.id }, body: changedFields(first, values) }) : create.send({ body: values }));
   }
   const { state } = write;
   return (

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { NotificationTarget } from '../../../../../client/browser.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedFields } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -19,6 +20,7 @@ interface Props {
 
 export function ChangeTarget({ target, onClose, onMoved }: Props) {
   const [name, setName] = useState(target.name);
+  const [first] = useState({ name });
   const [isMoved, setMoved] = useState(false);
   const [typed, setTyped] = useState<TypedAddress>({});
   const write = useWrite('changeNotificationTarget', [CHANNELS, GROUPS]);
@@ -28,7 +30,7 @@ export function ChangeTarget({ target, onClose, onMoved }: Props) {
         write={write}
         input={() => ({
           path: { target_id: target.id },
-          body: { name: name.trim(), ...(isMoved ? { address: addressOf(target.channel, typed) } : {}) },
+          body: { ...changedFields(first, { name: name.trim() }), ...(isMoved ? { address: addressOf(target.channel, typed) } : {}) },
         })}
         action={words.change.act}
         fields={['name', ...addressFieldNames(target.channel)]}

@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import type { NotificationGroup, NotificationGroupChange } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedOfNewest } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -35,15 +37,20 @@ interface Props {
 }
 
 /** Changes one part of a group. */
-export function ChangeGroup({ what, group, names, onClose }: Props) {
+export function ChangeGroup({ what, group: shown, names, onClose }: Props) {
+  const { api } = useFleet();
+  // The page goes on with what others change; what this form changes is measured by what it began with.
+  const [group] = useState(shown);
   const [draft, setDraft] = useState<NotificationGroupChange>({});
   const write = useWrite('updateNotificationGroup', [GROUPS]);
+  const path = { group: group.id };
+  const readNewest = (): Promise<NotificationGroupChange> => api.call('getGroup', { path: { group_id: group.id } });
   const part = { group, names, draft, onChange: setDraft, state: write.state };
   return (
     <Dialog title={words.change.title[what](group.name)} onClose={onClose}>
       <WriteForm
         write={write}
-        input={() => ({ path: { group: group.id }, body: draft })}
+        input={async () => ({ path, body: await changedOfNewest<NotificationGroupChange>(group, draft, readNewest) })}
         action={words.change.act}
         fields={FIELDS[what]}
         onCancel={onClose}

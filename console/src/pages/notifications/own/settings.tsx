@@ -1,8 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { NotificationSettings } from '../../../../../client/browser.ts';
+import type { NotificationSettings, NotificationSettingsChange } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import type { WriteState } from '../../../data/use-write.ts';
+import { changedFields, changedOfNewest } from '../../../parts/changed.ts';
 import { fill } from '../../../parts/fill.tsx';
 import { CheckField, SelectField, TextField } from '../../../parts/form.tsx';
 import { Reading, ReadingFailed } from '../../../parts/reading.tsx';
@@ -87,22 +90,43 @@ function bodyOf({ language, zone, channel, isQuiet, from, to, breaksThrough, dig
   };
 }
 
+/** What differs; the quiet hours as a whole, because the control plane takes their begin and end together only. */
+async function changeOf(
+  first: Draft,
+  now: Draft,
+  readNewest: () => Promise<NotificationSettingsChange>,
+): Promise<NotificationSettingsChange> {
+  const body = bodyOf(now);
+  const change = await changedOfNewest<NotificationSettingsChange>(bodyOf(first), body, readNewest);
+  if (!('quiet_from' in change || 'quiet_to' in change)) return change;
+  const { quiet_from, quiet_to, critical_breaks_through } = body;
+  return { ...change, quiet_from, quiet_to, critical_breaks_through };
+}
+
 function Form({ settings }: { settings: NotificationSettings }) {
-  const [draft, setDraft] = useState(() => draftOf(settings));
+  const { api } = useFleet();
+  const [first, setFirst] = useState(() => draftOf(settings));
+  const [draft, setDraft] = useState(first);
   const write = useWrite('changeNotificationSettings', [SETTINGS, GROUPS]);
   const { data: contacts = [] } = useRecord(CONTACTS, 'listContacts', {});
   const change = (changed: Partial<Draft>): void => setDraft((before) => ({ ...before, ...changed }));
   const channels = [...new Set<OwnChannel>(['email', draft.channel, ...contacts.map(({ channel }) => channel)])];
   const { state } = write;
+  const readNewest = async (): Promise<NotificationSettingsChange> => (await api.call('getNotificationSettings', {})).data;
+  /** Shows what others have changed meanwhile, too. */
+  function goOnWith(saved: Draft): void {
+    setFirst(saved);
+    setDraft((now) => ({ ...saved, ...changedFields(first, now) }));
+  }
   return (
     <div className="settings-form own-settings">
       <WriteForm
         write={write}
-        input={() => ({ body: bodyOf(draft) })}
+        input={async () => ({ body: await changeOf(first, draft, readNewest) })}
         action={words.settings.act}
         isMain={false}
         fields={['locale', 'time_zone', 'default_channel', 'quiet_from', 'quiet_to', 'digest', 'digest_at']}
-        onDone={() => undefined}
+        onDone={({ data }) => goOnWith(draftOf(data))}
       >
         <SelectField
           label={words.settings.language}
@@ -129,40 +153,55 @@ function Form({ settings }: { settings: NotificationSettings }) {
           hint={words.settings.channelHint}
           state={state}
         />
-        <CheckField label={words.settings.quiet} isChecked={draft.isQuiet} onChange={(isQuiet) => change({ isQuiet })} />
-        {draft.isQuiet ? (
-          <>
-            <div className="from-to">
-              <TextField
-                label={words.settings.from}
-                name="quiet_from"
-                value={draft.from}
-                onChange={(from) => change({ from })}
-                state={state}
-                input={CLOCK}
-              />
-              <TextField
-                label={words.settings.to}
-                name="quiet_to"
-                value={draft.to}
-                onChange={(to) => change({ to })}
-                state={state}
-                input={CLOCK}
-              />
-            </div>
-            <CheckField
-              label={words.settings.critical}
-              isChecked={draft.breaksThrough}
-              onChange={(breaksThrough) => change({ breaksThrough })}
-            />
-          </>
-        ) : null}
+        <QuietFields draft={draft} onChange={change} state={state} />
         <DigestFields draft={draft} onChange={change} state={state} />
         <p className="hint" role="status">
           {state.kind === 'done' ? words.settings.saved : ''}
         </p>
       </WriteForm>
     </div>
+  );
+}
+
+interface QuietFieldsProps {
+  draft: Draft;
+  onChange: (changed: Partial<Draft>) => void;
+  state: WriteState;
+}
+
+/** When the person is left alone, and what comes all the same. */
+function QuietFields({ draft, onChange, state }: QuietFieldsProps) {
+  return (
+    <>
+      <CheckField label={words.settings.quiet} isChecked={draft.isQuiet} onChange={(isQuiet) => onChange({ isQuiet })} />
+      {draft.isQuiet ? (
+        <>
+          <div className="from-to">
+            <TextField
+              label={words.settings.from}
+              name="quiet_from"
+              value={draft.from}
+              onChange={(from) => onChange({ from })}
+              state={state}
+              input={CLOCK}
+            />
+            <TextField
+              label={words.settings.to}
+              name="quiet_to"
+              value={draft.to}
+              onChange={(to) => onChange({ to })}
+              state={state}
+              input={CLOCK}
+            />
+          </div>
+          <CheckField
+            label={words.settings.critical}
+            isChecked={draft.breaksThrough}
+            onChange={(breaksThrough) => onChange({ breaksThrough })}
+          />
+        </>
+      ) : null}
+    </>
   );
 }
 

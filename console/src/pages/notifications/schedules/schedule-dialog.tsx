@@ -1,6 +1,8 @@
 import { useState } from 'react';
-import type { Schedule } from '../../../../../client/browser.ts';
+import type { Schedule, ScheduleChange } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedOfNewest } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -16,6 +18,7 @@ const OFFICE: Hours = { days: ['monday', 'tuesday', 'wednesday', 'thursday', 'fr
 
 /** Makes a schedule, or changes one. */
 export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onClose: () => void }) {
+  const { api } = useFleet();
   const [name, setName] = useState(schedule?.name ?? '');
   const [zone, setZone] = useState(schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [hours, setHours] = useState<readonly Hours[]>(schedule ? hoursOf(schedule.windows) : [OFFICE]);
@@ -24,7 +27,12 @@ export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onC
   const change = useWrite('changeSchedule', stale);
   const { state } = schedule ? change : create;
   const windows = windowsOf(hours);
-  const body = () => ({ name: name.trim(), time_zone: zone, windows });
+  const values = { name: name.trim(), time_zone: zone, windows };
+  const [first] = useState(values);
+  const changeOf = async (path: { schedule_id: string }) => ({
+    path,
+    body: await changedOfNewest<ScheduleChange>(first, values, async () => (await api.call('getSchedule', { path })).data),
+  });
   const shared = {
     action: schedule ? words.dialog.save : words.dialog.make,
     fields: ['name', 'time_zone'],
@@ -54,11 +62,11 @@ export function ScheduleDialog({ schedule, onClose }: { schedule?: Schedule; onC
   return (
     <Dialog title={schedule ? words.dialog.change(schedule.name) : words.dialog.title} onClose={onClose}>
       {schedule ? (
-        <WriteForm write={change} input={() => ({ path: { schedule_id: schedule.id }, body: body() })} {...shared}>
+        <WriteForm write={change} input={() => changeOf({ schedule_id: schedule.id })} {...shared}>
           {inputs}
         </WriteForm>
       ) : (
-        <WriteForm write={create} input={() => ({ body: body() })} {...shared}>
+        <WriteForm write={create} input={() => ({ body: values })} {...shared}>
           {inputs}
         </WriteForm>
       )}

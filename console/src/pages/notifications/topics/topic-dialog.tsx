@@ -1,6 +1,8 @@
 import { useState } from 'react';
-import type { Topic } from '../../../../../client/browser.ts';
+import type { Topic, TopicChange } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedOfNewest } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -11,13 +13,19 @@ import { words } from './words.ts';
 
 /** Makes a topic, or changes one. */
 export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => void }) {
+  const { api } = useFleet();
   const [name, setName] = useState(topic?.name ?? '');
   const [events, setEvents] = useState<readonly string[]>(topic?.events ?? []);
   const [others, setOthers] = useState((topic?.events ?? []).filter((event) => !isKnown(event)).join(' '));
   const stale = ['topics', GROUPS];
   const create = useWrite('createTopic', stale);
   const change = useWrite('changeTopic', stale);
-  const body = () => ({ name: name.trim(), events: [...events.filter(isKnown), ...others.split(/[\s,]+/).filter((one) => one !== '')] });
+  const values = { name: name.trim(), events: [...events.filter(isKnown), ...others.split(/[\s,]+/).filter((one) => one !== '')] };
+  const [first] = useState(values);
+  const changeOf = async (path: { topic_id: string }) => ({
+    path,
+    body: await changedOfNewest<TopicChange>(first, values, async () => (await api.call('getTopic', { path })).data),
+  });
   const { state } = topic ? change : create;
   const shared = {
     action: topic ? words.dialog.save : words.dialog.make,
@@ -49,11 +57,11 @@ export function TopicDialog({ topic, onClose }: { topic?: Topic; onClose: () => 
   return (
     <Dialog title={topic ? words.dialog.change(topic.name) : words.dialog.title} onClose={onClose}>
       {topic ? (
-        <WriteForm write={change} input={() => ({ path: { topic_id: topic.id }, body: body() })} {...shared}>
+        <WriteForm write={change} input={() => changeOf({ topic_id: topic.id })} {...shared}>
           {inputs}
         </WriteForm>
       ) : (
-        <WriteForm write={create} input={() => ({ body: body() })} {...shared}>
+        <WriteForm write={create} input={() => ({ body: values })} {...shared}>
           {inputs}
         </WriteForm>
       )}

@@ -1,6 +1,8 @@
 import { useState } from 'react';
-import type { Client, ClientWithSecret, NewClient } from '../../../../../client/browser.ts';
+import type { Client, ClientChange, ClientWithSecret, NewClient } from '../../../../../client/browser.ts';
+import { useFleet } from '../../../data/use-fleet.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedOfNewest } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../../parts/form.tsx';
 import { WriteForm } from '../../../parts/write-form.tsx';
@@ -23,6 +25,7 @@ interface Props {
 }
 
 export function ClientForm({ client, onClose, onMade }: Props) {
+  const { api } = useFleet();
   const [name, setName] = useState(client?.name ?? '');
   const [kind, setKind] = useState<NewClient['kind']>(client?.kind ?? 'web');
   const [role, setRole] = useState<Role>(client?.role ?? 'viewer');
@@ -30,7 +33,12 @@ export function ClientForm({ client, onClose, onMade }: Props) {
   const create = useWrite('createClient', ['clients']);
   const change = useWrite('changeClient', ['clients', 'revocations']);
   const { state } = client ? change : create;
-  const values = () => ({ name, role, redirect_uris: uris.split(/\s+/).filter((uri) => uri !== '') });
+  const values = { name, role, redirect_uris: uris.split(/\s+/).filter((uri) => uri !== '') };
+  const [first] = useState(values);
+  const changeOf = async (path: { client_id: string }) => ({
+    path,
+    body: await changedOfNewest<ClientChange>(first, values, async () => (await api.call('getClient', { path })).data),
+  });
   const shared = {
     action: client ? words.form.save : words.form.register,
     fields: ['name', 'kind', 'role', 'redirect_uris'],
@@ -56,13 +64,13 @@ export function ClientForm({ client, onClose, onMade }: Props) {
   return (
     <Dialog title={client ? words.form.change(client.name) : words.form.title} onClose={onClose}>
       {client ? (
-        <WriteForm write={change} input={() => ({ path: { client_id: client.id }, body: values() })} onDone={onClose} {...shared}>
+        <WriteForm write={change} input={() => changeOf({ client_id: client.id })} onDone={onClose} {...shared}>
           {inputs}
         </WriteForm>
       ) : (
         <WriteForm
           write={create}
-          input={() => ({ body: { ...values(), kind } })}
+          input={() => ({ body: { ...values, kind } })}
           onDone={({ data }) => {
             onMade(data);
             onClose();

@@ -30,7 +30,7 @@ export function NewCampaignPage() {
           void navigate({ search: { ...(q ? { q } : {}), ...(routers ? { routers } : {}) }, replace: q !== undefined })
         }
       />
-      <ScriptPanel routers={targets.routers} from={search.from} isCampaign />
+      <ScriptPanel routers={targets.routers} from={search.from} isCampaign page="campaign" />
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { TransientForward } from '../../../../../client/browser.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
+import { changedFields } from '../../../parts/changed.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { endpoint } from '../../../parts/endpoint.ts';
@@ -47,6 +48,7 @@ export function ForwardActions({ forward, isOpen }: { forward: TransientForward;
 function ChangeDialog({ forward, onClose }: { forward: TransientForward; onClose: () => void }) {
   const [minutes, setMinutes] = useState<Minutes>('60');
   const [from, setFrom] = useState(forward.allow_only_cidr);
+  const [first] = useState({ allow_from: from });
   const { data: mine } = useRecord('address', 'whereAmI', {});
   const write = useWrite('changeForward', ['forwards', 'overview']);
   async function answered(result: Promise<object | undefined>): Promise<void> {
@@ -57,10 +59,9 @@ function ChangeDialog({ forward, onClose }: { forward: TransientForward; onClose
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const source = from.trim() === forward.allow_only_cidr ? {} : { allow_from: from.trim() };
           const input = {
             path: { router_id: forward.router_id, id: forward.id },
-            body: { expire_after_minutes: Number(minutes), ...source },
+            body: { expire_after_minutes: Number(minutes), ...changedFields(first, { allow_from: from.trim() }) },
           };
           void answered(write.send(input));
         }}

@@ -58,7 +58,7 @@ export function RunPage() {
         </Link>
       </nav>
       {isScript ? (
-        <ScriptPanel routers={targets.routers} from={search.from} isCampaign={targets.routers.length > 1} />
+        <ScriptPanel routers={targets.routers} from={search.from} isCampaign={targets.routers.length > 1} page="run" />
       ) : (
         <CommandPanel key={search.command} routers={targets.routers} first={search.command ?? ''} />
       )}

@@ -11,10 +11,12 @@ import { cautionOf } from './caution.ts';
 import type { Caution } from './caution.ts';
 import { CONDITION_FIELDS, CampaignRules, Conditions } from './conditions.tsx';
 import { deedName } from './deed-words.ts';
+import type { Desk } from './kept-draft.ts';
 import { Preflight } from './preflight.tsx';
 import { DESCRIPTION_CHARS, EMPTY_DRAFT, SCRIPT_CHARS, draftOf } from './script-form.ts';
 import type { ScriptDraft } from './script-form.ts';
 import { ScriptQuestion, isAsked } from './script-question.tsx';
+import { useDraft, useKeeping } from './use-draft.ts';
 import { useSending } from './use-sending.ts';
 import { words } from './words.ts';
 
@@ -26,11 +28,12 @@ interface Props {
   /** `ROUTER/JOB` whose script is to be run again. */
   from?: string | undefined;
   isCampaign: boolean;
+  page: Desk['page'];
 }
 
 /** A script for one router (a job) or for many (a campaign). */
 export function ScriptPanel({ from, ...props }: Props) {
-  return from === undefined ? <ScriptForm {...props} first={EMPTY_DRAFT} /> : <Again {...props} from={from} />;
+  return from === undefined ? <ScriptForm {...props} first={EMPTY_DRAFT} /> : <Again key={from} {...props} from={from} />;
 }
 
 function Again({ from, ...props }: Props & { from: string }) {
@@ -39,16 +42,17 @@ function Again({ from, ...props }: Props & { from: string }) {
   if (job.error && !job.data)
     return <MissingRecord error={job.error} what={words.form.again} list={{ href: '/jobs', name: words.form.jobs }} />;
   if (!job.data) return <Reading />;
-  return <ScriptForm {...props} first={draftOf(job.data)} />;
+  return <ScriptForm {...props} from={from} first={draftOf(job.data)} />;
 }
 
-function ScriptForm({ routers, isCampaign, first }: { routers: readonly Router[]; isCampaign: boolean; first: ScriptDraft }) {
-  const [draft, setDraft] = useState(first);
+function ScriptForm({ routers, isCampaign, page, from, first }: Props & { first: ScriptDraft }) {
+  const written = useDraft({ page, from }, first);
+  const { draft, change } = written;
   const [isConfirming, setConfirming] = useState(false);
   const caution = cautionOf(draft.script);
   const sending = useSending({ draft, isRisky: caution.guard === 'wanted', routers, isCampaign });
   const { state } = sending;
-  const change = (part: Partial<ScriptDraft>): void => setDraft((before) => ({ ...before, ...part }));
+  useKeeping(written, state);
   const isReady = routers.length > 0 && draft.script.trim() !== '' && draft.description.trim() !== '' && state.kind !== 'sending';
   function send(): void {
     if (isAsked(routers.length, caution)) setConfirming(true);
@@ -63,6 +67,7 @@ function ScriptForm({ routers, isCampaign, first }: { routers: readonly Router[]
       }}
     >
       <div>
+        {written.isKept ? <Kept onAnew={written.beginAnew} /> : null}
         <ScriptFields draft={draft} change={change} state={state} caution={caution} />
       </div>
       <div>
@@ -92,6 +97,17 @@ function ScriptForm({ routers, isCampaign, first }: { routers: readonly Router[]
         />
       ) : null}
     </form>
+  );
+}
+
+function Kept({ onAnew }: { onAnew: () => void }) {
+  return (
+    <p className="hint" role="status">
+      {words.form.kept}{' '}
+      <button type="button" className="btn quiet sm" onClick={onAnew}>
+        {words.form.anew}
+      </button>
+    </p>
   );
 }
 

@@ -88,6 +88,8 @@ export const words = {
     jobs: 'Jobs',
     /** The record, in sentences about one that cannot be read. */
     again: 'job to run again',
+    kept: 'This was written here before, and was not sent.',
+    anew: 'Begin anew',
     description: 'What it does',
     descriptionHint: 'A short text for the list of jobs',
     script: 'Script',
