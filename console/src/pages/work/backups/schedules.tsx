@@ -4,6 +4,7 @@ import { useList } from '../../../data/use-list.ts';
 import { useRecord } from '../../../data/use-record.ts';
 import { useWrite } from '../../../data/use-write.ts';
 import { Confirm } from '../../../parts/confirm.tsx';
+import { changedFields } from '../../../parts/changed.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { CheckField, Outcome, TextField } from '../../../parts/form.tsx';
 import { ReadingFailed } from '../../../parts/reading.tsx';
@@ -92,9 +93,11 @@ function ScheduleDialog({ schedule, onClose }: { schedule: BackupSchedule | unde
   async function answered(result: Promise<object | undefined>): Promise<void> {
     if (await result) onClose();
   }
+  const values = { time, time_zone: zone, keep: Number(keep), enabled };
+  const [first] = useState(values);
   function send(): Promise<object | undefined> {
-    const body = { time, time_zone: zone, keep: Number(keep), enabled };
-    return schedule ? change.send({ path: { backup_schedule_id: schedule.id }, body }) : create.send({ body });
+    if (!schedule) return create.send({ body: values });
+    return change.send({ path: { backup_schedule_id: schedule.id }, body: changedFields(first, values) });
   }
   return (
     <Dialog title={schedule?.site_id ? words.scheduleDialog.titleOfSite : words.scheduleDialog.titleOfTeam} onClose={onClose}>
