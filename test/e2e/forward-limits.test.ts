@@ -32,7 +32,7 @@ async function echoed(socket: net.Socket, text = 'hello'): Promise<void> {
 }
 
 const echo = (): Promise<number> => world.target((socket) => socket.pipe(socket));
-const revoke = ({ record }: ForwardView): Promise<void> => world.forwards.revoke(record.team_id, record.router_id, record.id);
+const revoke = ({ record }: ForwardView): Promise<ForwardRecord> => world.forwards.revoke(record.team_id, record.router_id, record.id);
 const closeOf = (socket: net.Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 const logOf = ({ team_id: team, router_id: router, id }: ForwardRecord): Promise<ListedConnection[]> =>
   world.forwards.connections(team, router, id, { limit: 10, before: undefined });

@@ -48,7 +48,7 @@ function comeBack(agentForwards: AgentForwards): void {
   world.forwards.onReady(world.connection);
 }
 
-const revoke = (record: ForwardRecord): Promise<void> => world.forwards.revoke(record.team_id, record.router_id, record.id);
+const revoke = (record: ForwardRecord): Promise<ForwardRecord> => world.forwards.revoke(record.team_id, record.router_id, record.id);
 const failNextWrite = (): unknown => vi.spyOn(world.storage.writes, 'write').mockRejectedValueOnce(new Error('the disk is full'));
 const closedAt = async (record: ForwardRecord): Promise<number | null> => (await world.get(record.id)).record.closed_at;
 

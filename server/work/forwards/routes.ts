@@ -10,7 +10,7 @@ import { FORWARD_LIMITS } from './limits.ts';
 import { normaliseDestination, normaliseSource } from './policy.ts';
 import type { ForwardsService } from './service.ts';
 import { timeToExpire } from './time-to-expire.ts';
-import type { ForwardView } from './types.ts';
+import type { ForwardRecord, ForwardView } from './types.ts';
 
 /** A text of the wrong length is no address; one error is enough. */
 const ENOUGH = { abort: true };
@@ -204,15 +204,15 @@ function createRoute(app: App, { forwards, now, allowPrivateSources }: ForwardRo
           maxConnections: request.body.max_connections,
         },
       );
-      request.auditDetail = auditedDoor(view);
+      request.auditDetail = auditedDoor(view.record);
       return presentForward(view, now());
     },
   );
 }
 
 /** Which one it was, for the audit log. */
-function auditedDoor({ record }: ForwardView): string {
-  return `to ${addressAndPort(record.dst_address, record.dst_port)} for ${record.allow_only_cidr} (forward ${record.id})`;
+function auditedDoor({ id, dst_address: address, dst_port: port, allow_only_cidr: source }: ForwardRecord): string {
+  return `to ${addressAndPort(address, port)} for ${source} (forward ${id})`;
 }
 
 function addressAndPort(address: string, port: number): string {
@@ -301,8 +301,7 @@ function revokeRoute(app: App, { forwards }: ForwardRoutesDeps): void {
     async (request, reply) => {
       const { teamId } = principalOf(request);
       const { router_id: routerId, id } = request.params;
-      request.auditDetail = auditedDoor(await forwards.get(teamId, routerId, id));
-      await forwards.revoke(teamId, routerId, id);
+      request.auditDetail = auditedDoor(await forwards.revoke(teamId, routerId, id));
       return reply.code(204).send(null);
     },
   );

@@ -92,7 +92,7 @@ export class ForwardsService {
    * @throws AppError `not_found`, `invalid` naming the field, `conflict` when the forward has ended
    */
   async change(teamId: string, routerId: string, id: string, terms: ForwardTerms): Promise<ForwardView> {
-    const { record } = await this.get(teamId, routerId, id);
+    const record = await this.#record(teamId, routerId, id);
     const live = this.#home.live.get(id);
     if (live) await this.#home.change(live, terms);
     else if (this.#several) await this.#several.elsewhere.change(record, terms);
@@ -102,10 +102,15 @@ export class ForwardsService {
 
   /** @throws AppError `not_found` */
   async get(teamId: string, routerId: string, id: string): Promise<ForwardView> {
+    const [view] = await this.#views([await this.#record(teamId, routerId, id)]);
+    return view!;
+  }
+
+  /** Without what control planes carry of it, which may take a second to hear. @throws AppError `not_found` */
+  async #record(teamId: string, routerId: string, id: string): Promise<ForwardRecord> {
     const record = await selectForward(this.#deps.storage.db, { teamId, id }, routerId);
     if (!record) throw notFound('forward');
-    const [view] = await this.#views([record]);
-    return view!;
+    return record;
   }
 
   /**
@@ -113,7 +118,7 @@ export class ForwardsService {
    * @throws AppError `not_found`, `conflict` when the forward has ended or is full
    */
   async acceptor(teamId: string, routerId: string, id: string, source: string): Promise<ConnectionAcceptor> {
-    const { record } = await this.get(teamId, routerId, id);
+    const record = await this.#record(teamId, routerId, id);
     const live = this.#home.live.get(id);
     if (!live && this.#several && record.closed_at === null) return this.#several.homes.enter(record, source);
     if (!live || live.ended) throw hasEnded();
@@ -144,7 +149,7 @@ export class ForwardsService {
 
   /** Open and finished connections, newest first. @throws AppError `not_found` */
   async connections(teamId: string, routerId: string, id: string, page: Page): Promise<ListedConnection[]> {
-    await this.get(teamId, routerId, id);
+    await this.#record(teamId, routerId, id);
     await this.#home.connectionLog.flush();
     return listConnections(
       this.#deps.storage.db,
@@ -154,14 +159,22 @@ export class ForwardsService {
     );
   }
 
-  /** Closes the port and cuts its connections. For an ended forward, only its agent is notified again. @throws AppError `not_found` */
-  async revoke(teamId: string, routerId: string, id: string): Promise<void> {
-    const { record } = await this.get(teamId, routerId, id);
+  /**
+   * Closes the port and cuts its connections. For an ended forward, only its agent is notified again.
+   * @returns its record of before
+   * @throws AppError `not_found`
+   */
+  async revoke(teamId: string, routerId: string, id: string): Promise<ForwardRecord> {
+    const record = await this.#record(teamId, routerId, id);
     const home = this.#home;
-    if (this.#several && !home.live.get(id)) return this.#several.elsewhere.revoke(record);
+    if (this.#several && !home.live.get(id)) {
+      await this.#several.elsewhere.revoke(record);
+      return record;
+    }
     const live = home.live.get(id) ?? home.makeLive(record);
     if (live.agentId === '') live.assignAgent(await home.agentOf(record));
     await home.end(live, 'revoked');
+    return record;
   }
 
   /** Stores the end of all forwards of these routers inside a write; then {@link cut} them. */
