@@ -58,9 +58,12 @@ describeEachDatabase('programs of two versions on one database', (open) => {
   test('released steps that say so only add', async () => {
     const storage = await open();
     const adds = /^\s*(create (unique )?(table|index)|alter table \w+ add column)\b/i;
+    // Only SQLite has triggers of one statement, and one control plane at a time: an older program knows nothing of what they do.
+    const remakes = /^\s*((create|drop) trigger|insert into search_positions)\b/i;
     for (const { expands, name, statements } of migrations) {
       if (!expands) continue;
       for (const statement of statements(storage.engine)) {
+        if (storage.engine === 'sqlite' && remakes.test(statement)) continue;
         expect(statement, name).toMatch(adds);
         const isColumn = /add column/i.test(statement);
         expect(!isColumn || !/not null/i.test(statement) || /default/i.test(statement), statement).toBe(true);

@@ -166,7 +166,7 @@ export class RevocationsService {
     // Before its own pass: after that they are not due.
     if (tells && teams.size > 0) cluster?.bus.publish(DUE, {});
     for (const teamId of teams) {
-      void this.#cutDue(teamId);
+      void this.#cutNew(teamId);
       if (!this.#passes.has(teamId)) void this.#queuePass(teamId);
     }
     void this.#cutMissed(open);
@@ -200,15 +200,9 @@ export class RevocationsService {
     return pass;
   }
 
-  /** Closes the connections of all due revocations in parallel. Never rejects: what could not be closed stays due. */
-  async #cutDue(teamId: string): Promise<void> {
-    const due = await this.#readDue(teamId);
-    await Promise.allSettled(due.map((revocation) => this.#cut(revocation)));
-  }
-
   /**
-   * The same, and of those that another control plane carries out at this moment. What is due is read first: a pass that is stored before that
-   * reading is seen by the second one.
+   * Closes the connections of all due revocations in parallel, and of those that another control plane carries out at this moment. What is due
+   * is read first: a pass that is stored before that reading is seen by the second one. Never rejects: what could not be closed stays due.
    */
   async #cutNew(teamId: string): Promise<void> {
     const due = await this.#readDue(teamId);

@@ -2,6 +2,7 @@ import type { Browser, FrameLocator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isChromiumMissing } from '../../harness/chromium.ts';
 import { Visit, launchChromium, startConsoleWorld } from '../../harness/console-browser.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import type { World } from '../../harness/world.ts';
 
 /** Of the browser, whose types this file does not have. */
@@ -54,6 +55,11 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await sees('[term-read@router-0] >');
   }
 
+  async function openTerminal(): Promise<{ away: boolean; input_bytes: number }> {
+    const { body } = await world.caller.call<{ data: { away: boolean; input_bytes: number }[] }>('GET', '/api/terminals?status=open');
+    return body.data[0]!;
+  }
+
   async function endIt(): Promise<void> {
     await visit.page.getByRole('button', { name: 'End the terminal' }).click();
     await visit.page.getByText('The terminal has ended').waitFor();
@@ -78,17 +84,11 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await world.restartServer();
     await visit.page.getByText('The connection is lost').waitFor();
     await visit.page.getByText('The connection is lost').waitFor({ state: 'detached' });
-    await expect
-      .poll(
-        async () => {
-          await type(':put "and on"\n');
-          return frame().locator('.xterm-rows').getByText('and on').count();
-        },
-        { timeout: 120_000 },
-      )
-      .toBeGreaterThan(0);
+    await waitUntil('the way to the router is there again', async () => (await openTerminal()).away === false);
+    await type(':put ("and" . " on")\n');
+    await sees('and on');
     // The agent sends what it has once more; the screen shows it once.
-    expect(await frame().locator('.xterm-rows').getByText('once only', { exact: true }).count()).toBe(1);
+    await expect.poll(() => frame().locator('.xterm-rows').getByText('once only', { exact: true }).count()).toBe(1);
     await endIt();
     // What the browser says of a server that is away.
     visit.complaints = visit.complaints.filter((complaint) => !/ERR_CONNECTION|503|401|WebSocket|Failed to load resource/.test(complaint));
@@ -113,12 +113,8 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     const lines = Array.from({ length: 1400 }, (_, index) => `# ${index} ${'x'.repeat(50)}\n`);
     await paste(lines.join(''));
     await visit.page.getByRole('dialog').getByRole('button', { name: 'Paste 1400 lines' }).click();
-    const typed = async (): Promise<number> => {
-      const { body } = await world.caller.call<{ data: { input_bytes: number }[] }>('GET', '/api/terminals?status=open');
-      return body.data[0]!.input_bytes;
-    };
     // The router takes its time with them; the connection stays.
-    await expect.poll(typed, { timeout: 30_000 }).toBeGreaterThan(65_536);
+    await waitUntil('all of it has arrived', async () => (await openTerminal()).input_bytes > 65_536);
     await endIt();
   });
 

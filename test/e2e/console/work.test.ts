@@ -239,6 +239,18 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
       expect(await script.inputValue()).toBe('');
     });
 
+    it('cannot be sent while it is longer than a script may be, and the page says so', async () => {
+      await visit.signIn('operator', '/run?routers=router-1&mode=script');
+      await page.getByLabel('What it does').fill('Too much');
+      const script = page.getByRole('textbox', { name: 'Script' });
+      await script.fill(':put 1\n'.repeat(400));
+      await page.getByText('Before it can run: shorten the script.').waitFor();
+      expect(await button('Run the script').isDisabled()).toBe(true);
+      await script.fill(':put 1');
+      await page.getByText('Before it can run').waitFor({ state: 'detached' });
+      expect(await button('Run the script').isDisabled()).toBe(false);
+    });
+
     it('shows the reasons of the server beside the fields', async () => {
       await visit.signIn('operator', '/run?routers=router-1&mode=script');
       await page.getByLabel('What it does').fill('Impossible');

@@ -49,11 +49,14 @@ function ScriptForm({ routers, isCampaign, page, from, first }: Props & { first:
   const written = useDraft({ page, from }, first);
   const { draft, change } = written;
   const [isConfirming, setConfirming] = useState(false);
-  const caution = cautionOf(draft.script);
+  const isTooLong = draft.script.length > SCRIPT_CHARS;
+  // What cannot be sent needs none, and is long to read at each key.
+  const caution = cautionOf(isTooLong ? '' : draft.script);
   const sending = useSending({ draft, isRisky: caution.guard === 'wanted', routers, isCampaign });
   const { state } = sending;
   useKeeping(written, state);
-  const isReady = routers.length > 0 && draft.script.trim() !== '' && draft.description.trim() !== '' && state.kind !== 'sending';
+  const isReady =
+    routers.length > 0 && draft.script.trim() !== '' && draft.description.trim() !== '' && !isTooLong && state.kind !== 'sending';
   function send(): void {
     if (isAsked(routers.length, caution)) setConfirming(true);
     else sending.send();
@@ -156,6 +159,7 @@ function missingWords(routers: number, { description, script }: ScriptDraft): st
     ...(routers === 0 ? [words.form.chooseRouters] : []),
     ...(description.trim() === '' ? [words.form.sayWhat] : []),
     ...(script.trim() === '' ? [words.form.writeScript] : []),
+    ...(script.length > SCRIPT_CHARS ? [words.form.shortenScript] : []),
   ];
   return words.form.before(missing);
 }

@@ -102,6 +102,7 @@ export const words = {
     chooseRouters: 'choose routers',
     sayWhat: 'say what it does',
     writeScript: 'write the script',
+    shortenScript: 'shorten the script',
   },
   confirm: {
     title: (routers: number) => `Run this script on ${countOf(routers, 'router')}?`,
