@@ -84,7 +84,7 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await world.restartServer();
     await visit.page.getByText('The connection is lost').waitFor();
     await visit.page.getByText('The connection is lost').waitFor({ state: 'detached' });
-    await waitUntil('the way to the router is there again', async () => (await openTerminal()).away === false);
+    await waitUntil('the way to the router is there again', async () => !(await openTerminal()).away);
     await type(':put ("and" . " on")\n');
     await sees('and on');
     // The agent sends what it has once more; the screen shows it once.
