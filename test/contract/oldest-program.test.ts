@@ -60,9 +60,14 @@ describeEachDatabase('programs of two versions on one database', (open) => {
     const adds = /^\s*(create (unique )?(table|index)|alter table \w+ add column)\b/i;
     // Only SQLite has triggers of one statement, and one control plane at a time: an older program knows nothing of what they do.
     const remakes = /^\s*((create|drop) trigger|insert into search_positions)\b/i;
+    const triggersOf = (made: readonly string[], verb: 'create' | 'drop'): string[] =>
+      made.flatMap((statement) => new RegExp(`^\\s*${verb} trigger (\\w+)`, 'i').exec(statement)?.[1] ?? []);
     for (const { expands, name, statements } of migrations) {
       if (!expands) continue;
-      for (const statement of statements(storage.engine)) {
+      const made = statements(storage.engine);
+      // None is taken away without another in its place.
+      expect(triggersOf(made, 'create'), name).toEqual(expect.arrayContaining(triggersOf(made, 'drop')));
+      for (const statement of made) {
         if (storage.engine === 'sqlite' && remakes.test(statement)) continue;
         expect(statement, name).toMatch(adds);
         const isColumn = /add column/i.test(statement);

@@ -126,7 +126,7 @@ export class RevocationsService {
   async enforce(teamId: string): Promise<void> {
     this.#deps.cluster?.bus.publish(DUE, {});
     await within(
-      Promise.all([this.#cutNew(teamId), this.#queuePass(teamId)]).then(() => undefined),
+      Promise.all([this.#cutNew([teamId]), this.#queuePass(teamId)]).then(() => undefined),
       LONGEST_WAIT_MS,
     );
   }
@@ -165,10 +165,8 @@ export class RevocationsService {
     const teams = new Set(open.filter(({ dueAt }) => dueAt! <= now || dueAt! > latestOf(now)).map(({ teamId }) => teamId));
     // Before its own pass: after that they are not due.
     if (tells && teams.size > 0) cluster?.bus.publish(DUE, {});
-    for (const teamId of teams) {
-      void this.#cutNew(teamId);
-      if (!this.#passes.has(teamId)) void this.#queuePass(teamId);
-    }
+    if (teams.size > 0) void this.#cutNew([...teams]);
+    for (const teamId of teams) if (!this.#passes.has(teamId)) void this.#queuePass(teamId);
     void this.#cutMissed(open);
   }
 
@@ -204,8 +202,8 @@ export class RevocationsService {
    * Closes the connections of all due revocations in parallel, and of those that another control plane carries out at this moment. What is due
    * is read first: a pass that is stored before that reading is seen by the second one. Never rejects: what could not be closed stays due.
    */
-  async #cutNew(teamId: string): Promise<void> {
-    const due = await this.#readDue(teamId);
+  async #cutNew(teamIds: readonly string[]): Promise<void> {
+    const due = (await Promise.all(teamIds.map((teamId) => this.#readDue(teamId)))).flat();
     await Promise.allSettled([...due.map((revocation) => this.#cut(revocation)), this.#cutMissedNow()]);
   }
 
