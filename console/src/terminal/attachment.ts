@@ -1,4 +1,5 @@
 import type { Terminal } from '@xterm/xterm';
+import { isAnswer } from './answers.ts';
 import type { FromTerminal } from './messages.ts';
 
 const SUBPROTOCOL = 'signalbox.terminal.v1';
@@ -22,7 +23,7 @@ export class Attachment {
   readonly #screen: Terminal;
   readonly #say: (message: FromTerminal) => void;
   #socket: WebSocket | undefined;
-  /** Bytes of the past that are still to come, and pieces of it that are being drawn: questions in them need no answer any more. */
+  /** Bytes of the past that are still to come, and pieces of it that are being drawn: questions in them have been answered. */
   #past = 0;
   #drawing = 0;
   #isFirst = true;
@@ -30,7 +31,9 @@ export class Attachment {
   constructor(screen: Terminal, say: (message: FromTerminal) => void) {
     this.#screen = screen;
     this.#say = say;
-    screen.onData((text) => this.#type(new TextEncoder().encode(text)));
+    screen.onData((text) => {
+      if (!this.#isPast || !isAnswer(text)) this.#type(new TextEncoder().encode(text));
+    });
     screen.onBinary((text) => this.#type(Uint8Array.from(text, (character) => character.charCodeAt(0))));
   }
 
@@ -57,12 +60,16 @@ export class Attachment {
     });
   }
 
+  /** What is asked now was asked before. What a person types is meant for the router whenever it is typed. */
+  get #isPast(): boolean {
+    return this.#past > 0 || this.#drawing > 0;
+  }
+
   resize(cols: number, rows: number): void {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify({ resize: { cols, rows } }));
   }
 
   #type(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.#past > 0 || this.#drawing > 0) return;
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) this.#socket.send(bytes.subarray(at, at + PIECE_BYTES));
   }

@@ -77,6 +77,28 @@ describe.skipIf(isChromiumMissing)('a terminal in the browser', () => {
     await endIt();
   });
 
+  it('sends what is typed while the past is still on its way', async () => {
+    await open();
+    let isHeld = true;
+    const held: (() => void)[] = [];
+    await visit.page.routeWebSocket(/\/attach$/, (client) => {
+      const server = client.connectToServer();
+      server.onMessage((message) => {
+        if (isHeld && typeof message !== 'string') held.push(() => client.send(message));
+        else client.send(message);
+      });
+    });
+    await visit.page.reload();
+    await visit.page.getByRole('button', { name: 'Attach', exact: true }).click();
+    await waitUntil('the past is on its way', () => held.length > 0);
+    await type(':put ("ear" . "ly")\n');
+    await waitUntil('the router has answered', () => held.length > 1);
+    isHeld = false;
+    for (const pass of held) pass();
+    await sees('early');
+    await endIt();
+  });
+
   it('comes back by itself when the control plane restarts', async () => {
     await open();
     await type(':put ("once" . " only")\n');
