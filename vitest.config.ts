@@ -20,7 +20,15 @@ export default defineConfig({
     reporters: ['default', './test/harness/summary-reporter.ts'],
     projects: [
       // Many small files of pure logic: to start a process and read the modules for each cost two fifths of their time.
-      { test: { ...ofEveryProject, name: 'unit', include: ['test/unit/**/*.test.ts'], isolate: false } },
+      {
+        test: {
+          ...ofEveryProject,
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          isolate: false,
+          setupFiles: ['./test/harness/shared-worker.ts'],
+        },
+      },
       { test: { ...ofEveryProject, name: 'whole', include: ['test/{attack,contract,e2e}/**/*.test.ts'] } },
     ],
   },

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { noteServerTime, serverNow } from '../../../console/src/data/server-clock.ts';
 
 const NOON = Date.parse('2031-05-01T12:00:00.000Z');
@@ -15,7 +15,8 @@ function aheadAt(at: number): number {
 }
 
 describe('the clock of the control plane', () => {
-  vi.useFakeTimers();
+  beforeAll(() => void vi.useFakeTimers());
+  afterAll(() => void vi.useRealTimers());
   afterEach(() => hear({ given: NOON, sentAt: NOON }));
 
   it('is that of the browser while they differ by some seconds', () => {
