@@ -7,7 +7,8 @@ import { searchRoute } from '../../server/fleet/search/routes.ts';
 import { selectHits } from '../../server/fleet/search/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
-import { gramsOf, placeOf, scopeOf, SEARCH_KINDS } from '../../server/platform/storage/search-text.ts';
+import { indexWaiting } from '../../server/platform/storage/search-indexer.ts';
+import { gramsOf, lowerAscii, placeOf, scopeOf, SEARCH_KINDS } from '../../server/platform/storage/search-text.ts';
 import type { SearchKind } from '../../server/platform/storage/search-text.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedJobs } from '../harness/many-records.ts';
@@ -269,13 +270,42 @@ describeEachDatabase('search', (open) => {
     const ids = [await addDevice(mine, macs[0]!, { ip: '10.0.0.1' }), await addDevice(mine, macs[1]!)];
     const word = fc.constantFrom(null, 'till', 'Kasse Ö', '10.0.0.9', '%_"\\', '');
     const step = fc.record({
-      what: fc.constantFrom('hostname', 'alias', 'no alias', 'address', 'site', 'router', 'removal', 'agent', 'sighting', 'device'),
+      what: fc.constantFrom(
+        'hostname',
+        'alias',
+        'no alias',
+        'address',
+        'site',
+        'router',
+        'removal',
+        'agent',
+        'sighting',
+        'device',
+        'index',
+        'index',
+      ),
       which: fc.nat(1),
       word,
     });
+    const WORDS = ['till', 'kasse Ö', '10.0.0', 'gw-', '4c:5e', '%_"'];
+    const hitsOf = (kind: SearchKind): Promise<string[][]> =>
+      Promise.all(
+        WORDS.map(async (text) =>
+          (await selectHits(storage, { teamId: mine.teamId, kind, texts: [text], place: 'anywhere', limit: 100 })).toSorted(),
+        ),
+      );
+    const ofMine = new Set([...mine.routers, ...mine.agents]);
+    const holding = (all: readonly Indexed[], kind: SearchKind): string[][] =>
+      WORDS.map((text) =>
+        all
+          .filter((one) => one.kind === kind && (kind === 'device' || ofMine.has(one.record_id)) && one.content.includes(lowerAscii(text)))
+          .map((one) => one.record_id)
+          .toSorted(),
+      );
     const take = async ({ what, which, word: text }: { what: string; which: number; word: string | null }): Promise<void> => {
       const [id, mac, routerId] = [ids[which]!, macs[which]!, mine.routers[which]!];
       const ofTeam = { team_id: mine.teamId, mac };
+      if (what === 'index' && storage.engine === 'sqlite') await indexWaiting(storage);
       if (what === 'hostname') await db.updateTable('devices').set({ hostname: text }).where('id', '=', id).execute();
       if (what === 'alias')
         await db
@@ -317,10 +347,14 @@ describeEachDatabase('search', (open) => {
     };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
-        for (const one of steps) await take(one);
-        expect(await indexed(storage)).toEqual(await records(storage));
+        for (const one of steps) {
+          await take(one);
+          const all = await indexed(storage);
+          expect(all).toEqual(await records(storage));
+          for (const kind of ['device', 'router', 'agent'] as const) expect(await hitsOf(kind)).toEqual(holding(all, kind));
+        }
       }),
-      { numRuns: 15 },
+      { numRuns: 25 },
     );
     for (const { kind, record_id: id, content } of await indexed(storage)) {
       const wish = { teamId: mine.teamId, kind: kind as SearchKind, limit: 100 };

@@ -2,6 +2,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { PHASES } from '../../server/work/jobs/state.ts';
 import { BACKUP_STATES } from '../../server/work/backups/types.ts';
 import { FAULT_SEVERITY } from '../../server/fleet/faults/types.ts';
+import { indexWaiting } from '../../server/platform/storage/search-indexer.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { inChunks } from '../../server/platform/storage/columns.ts';
 import type { ManyRouters } from './many-routers.ts';
@@ -67,7 +68,8 @@ function* chunksOf(count: number): Generator<number[]> {
 const MANUFACTURERS = ['Routerboard.com', 'Apple, Inc.', 'Samsung Electronics Co.,Ltd', 'Hewlett Packard', null];
 
 /** Devices at the sites of a team, each seen by one router, some with a name that people gave them, the oldest first. */
-export async function seedDevices({ db }: Storage, { teamId, routers, sites }: ManyRouters, count: number, start: number): Promise<void> {
+export async function seedDevices(storage: Storage, { teamId, routers, sites }: ManyRouters, count: number, start: number): Promise<void> {
+  const { db } = storage;
   for (const indexes of chunksOf(count)) {
     const devices = indexes.map((index) => {
       const site = sites[index % sites.length]!;
@@ -99,6 +101,7 @@ export async function seedDevices({ db }: Storage, { teamId, routers, sites }: M
     await db.insertInto('device_sightings').values(sightings).execute();
     await db.insertInto('device_aliases').values(aliases).execute();
   }
+  if (storage.engine === 'sqlite') await indexWaiting(storage);
 }
 
 export async function seedFaults({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {

@@ -55,7 +55,8 @@ function needleOf(text: string, place: SearchPlace): string {
 
 /**
  * SQLite's full-text index, read in the order of its rows from the last one, so that a word of every record costs no more than a rare one.
- * What the user gives is in hexadecimal digits there, and means nothing to its query language.
+ * What the user gives is in hexadecimal digits there, and means nothing to its query language. What is not in it yet, or with former words, is
+ * read as it is (search-indexer.ts).
  */
 function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<SearchHit> {
   const { teamId, kind, siteId, before, limit } = wish;
@@ -69,10 +70,25 @@ function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<Se
   const place = siteId === undefined ? '' : `place : "${scope}${placeOf(siteId)}" AND `;
   const rest = before === undefined ? sql`` : sql`and search_index.rowid < ${before}`;
   // `cross join` keeps the order of the tables: SQLite would else begin with the documents of the team.
-  return sql<SearchHit>`(select search_documents.n, search_documents.record_id
-    from search_index cross join search_documents on search_documents.n = search_index.rowid
-    where search_index match ${`${place}content : (${phrases.join(' OR ')})`} ${rest} and ${ofWish(wish)}
-    order by search_index.rowid desc limit ${limit})`;
+  return sql<SearchHit>`(select n, record_id from (
+      select search_documents.n, search_documents.record_id
+      from search_index cross join search_documents on search_documents.n = search_index.rowid
+      where search_index match ${`${place}content : (${phrases.join(' OR ')})`} ${rest} and ${ofWish(wish)}
+      and not exists (select 1 from search_waiting where search_waiting.n = search_index.rowid)
+      order by search_index.rowid desc limit ${limit})
+    union all select n, record_id from (
+      select search_documents.n, search_documents.record_id
+      from search_waiting cross join search_documents on search_documents.n = search_waiting.n
+      where ${ofWish(wish)} and ${holdsAny(needles, sql.raw('instr'))}
+      order by search_waiting.n desc limit ${limit})
+    order by n desc limit ${limit})`;
+}
+
+function holdsAny(needles: readonly string[], place: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${sql.join(
+    needles.map((needle) => sql`${place}(search_documents.content, ${needle}) > 0`),
+    sql` or `,
+  )})`;
 }
 
 /** Records scanned without the index, in some milliseconds: a word that one record in twenty contains fills a page from them. */
@@ -87,10 +103,7 @@ function postgresHits(wish: SearchWish, needles: readonly string[]): RawBuilder<
   const { teamId, kind, siteId, limit } = wish;
   const scope = scopeOf(kind, teamId);
   const place = siteId === undefined ? [] : [`${scope}${placeOf(siteId)}`];
-  const holds = sql`(${sql.join(
-    needles.map((needle) => sql`strpos(search_documents.content, ${needle}) > 0`),
-    sql` or `,
-  )})`;
+  const holds = holdsAny(needles, sql.raw('strpos'));
   const isIndexed = sql`(${sql.join(
     needles.map((needle) => {
       const tokens = [...place, ...new Set(gramsOf(needle).map((gram) => scope + gram))];

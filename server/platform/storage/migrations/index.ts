@@ -78,6 +78,7 @@ import { terminalLevels } from './0077-terminal-levels.ts';
 import { subjectZones } from './0078-subject-zones.ts';
 import { deletedGroups } from './0079-deleted-groups.ts';
 import { searchPositions } from './0080-search-positions.ts';
+import { searchWaiting } from './0081-search-waiting.ts';
 import type { Migration } from './types.ts';
 
 /** In order; a new one goes to the end. */
@@ -162,4 +163,5 @@ export const migrations: readonly Migration[] = [
   subjectZones,
   deletedGroups,
   searchPositions,
+  searchWaiting,
 ];
