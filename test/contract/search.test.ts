@@ -8,7 +8,7 @@ import { selectHits } from '../../server/fleet/search/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { indexWaiting } from '../../server/platform/storage/search-indexer.ts';
-import { gramsOf, lowerAscii, placeOf, scopeOf, SEARCH_KINDS } from '../../server/platform/storage/search-text.ts';
+import { gramsOf, lowerAscii, placeOf, scopeOf, SEARCH_KINDS, wordsOf } from '../../server/platform/storage/search-text.ts';
 import type { SearchKind } from '../../server/platform/storage/search-text.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
 import { seedJobs } from '../harness/many-records.ts';
@@ -44,6 +44,17 @@ test('a text of the index has parts of three characters, not of code units', () 
   expect(gramsOf('ab')).toEqual([]);
   expect(gramsOf('abcabc')).toEqual(['abc', 'bca', 'cab', 'abc']);
   expect(gramsOf('🚀bcd')).toEqual(['🚀bc', 'bcd']);
+});
+
+test('the words of the index are its parts, in hexadecimal digits of UTF-8', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 30 });
+  fc.assert(
+    fc.property(text, (any) => {
+      const words = gramsOf(any).map((gram) => `s${Array.from(gram, (one) => Buffer.from(one).toString('hex')).join('')}`);
+      expect(wordsOf('s', any)).toBe(words.join(' '));
+    }),
+  );
+  expect(wordsOf('s', 'aÖ🚀b')).toBe('s61c396f09f9a80 sc396f09f9a8062');
 });
 
 describeEachDatabase('search', (open) => {

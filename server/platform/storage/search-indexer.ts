@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { Periodic } from '../core/periodic.ts';
 import type { Storage, Tx } from './db.ts';
-import { gramsOf, placeOf, scopeOf } from './search-text.ts';
+import { placeOf, scopeOf, wordsOf } from './search-text.ts';
 import type { SearchKind } from './search-text.ts';
 
 /** Searches read what waits without an index: some thousand documents when a fleet of 10,000 agents connects, in some milliseconds. */
@@ -69,6 +69,5 @@ async function indexNext(tx: Tx): Promise<number> {
 /** Its number, and the words of its place and of its text. */
 function entryOf({ n, kind, team_id: teamId, place, content }: Waiting): [number, string | null, string] {
   const scope = scopeOf(kind, teamId);
-  const words = gramsOf(content).map((gram) => scope + Buffer.from(gram).toString('hex'));
-  return [n, place === null ? null : scope + placeOf(place), words.join(' ')];
+  return [n, place === null ? null : scope + placeOf(place), wordsOf(scope, content)];
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RawBuilder, SqlBool } from 'kysely';
 import type { Engine } from './capabilities.ts';
-import { END, gramsOf, isShort, lowerAscii, placeOf, scopeOf, START } from './search-text.ts';
+import { END, gramsOf, isShort, lowerAscii, placeOf, scopeOf, START, wordsOf } from './search-text.ts';
 import type { SearchKind } from './search-text.ts';
 
 /** Where in a field the text must stand. */
@@ -61,12 +61,7 @@ function needleOf(text: string, place: SearchPlace): string {
 function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<SearchHit> {
   const { teamId, kind, siteId, before, limit } = wish;
   const scope = scopeOf(kind, teamId);
-  const phrases = needles.map(
-    (needle) =>
-      `"${gramsOf(needle)
-        .map((gram) => scope + Buffer.from(gram).toString('hex'))
-        .join(' ')}"`,
-  );
+  const phrases = needles.map((needle) => `"${wordsOf(scope, needle)}"`);
   const place = siteId === undefined ? '' : `place : "${scope}${placeOf(siteId)}" AND `;
   const rest = before === undefined ? sql`` : sql`and search_index.rowid < ${before}`;
   // `cross join` keeps the order of the tables: SQLite would else begin with the documents of the team.
