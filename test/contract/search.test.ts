@@ -7,7 +7,7 @@ import { searchRoute } from '../../server/fleet/search/routes.ts';
 import { selectHits } from '../../server/fleet/search/store.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
-import { indexWaiting } from '../../server/platform/storage/search-indexer.ts';
+import { indexWaiting } from '../../server/platform/storage/search-waiting.ts';
 import { gramsOf, lowerAscii, placeOf, scopeOf, SEARCH_KINDS, wordsOf } from '../../server/platform/storage/search-text.ts';
 import type { SearchKind } from '../../server/platform/storage/search-text.ts';
 import { describeEachDatabase } from '../harness/databases.ts';

@@ -2,7 +2,7 @@ import { newId } from '../../server/platform/core/ids.ts';
 import { PHASES } from '../../server/work/jobs/state.ts';
 import { BACKUP_STATES } from '../../server/work/backups/types.ts';
 import { FAULT_SEVERITY } from '../../server/fleet/faults/types.ts';
-import { indexWaiting } from '../../server/platform/storage/search-indexer.ts';
+import { indexWaiting } from '../../server/platform/storage/search-waiting.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { inChunks } from '../../server/platform/storage/columns.ts';
 import type { ManyRouters } from './many-routers.ts';

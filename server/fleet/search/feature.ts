@@ -1,7 +1,7 @@
 import { feature } from '../../feature.ts';
 import type { Platform } from '../../feature.ts';
 import type { StatesService } from '../states/service.ts';
-import { SearchIndexer } from '../../platform/storage/search-indexer.ts';
+import { SearchIndexer } from './indexer.ts';
 import { searchRoute } from './routes.ts';
 import { SearchService } from './service.ts';
 

@@ -9,6 +9,8 @@ import { isShort, lowerAscii, SEARCH_KINDS } from '../../platform/storage/search
 import type { SearchKind } from '../../platform/storage/search-text.ts';
 import type { Found } from './types.ts';
 
+export { indexWaiting } from '../../platform/storage/search-waiting.ts';
+
 /** Where to look for a text, the closest matches first. Of one or two characters the index knows only the fields that begin with them. */
 export function placesOf(text: string): SearchPlace[] {
   return isShort(text) ? ['whole', 'beginning'] : ['whole', 'beginning', 'anywhere'];

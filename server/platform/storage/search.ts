@@ -56,7 +56,7 @@ function needleOf(text: string, place: SearchPlace): string {
 /**
  * SQLite's full-text index, read in the order of its rows from the last one, so that a word of every record costs no more than a rare one.
  * What the user gives is in hexadecimal digits there, and means nothing to its query language. What is not in it yet, or with former words, is
- * read as it is (search-indexer.ts).
+ * read as it is (search-waiting.ts).
  */
 function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<SearchHit> {
   const { teamId, kind, siteId, before, limit } = wish;

@@ -2,7 +2,7 @@ import type { Engine } from '../capabilities.ts';
 import type { Migration } from './types.ts';
 
 /**
- * On SQLite, documents wait here until they are in the search index (storage/search-indexer.ts), and searches read the waiting ones, too. The
+ * On SQLite, documents wait here until they are in the search index (storage/search-waiting.ts), and searches read the waiting ones, too. The
  * triggers of migration 80 wrote the index with each record: that took 70 us for each of the twenty documents of a new agent, and now takes 28.
  * What an older program stores on this schema waits until a newer one runs.
  */

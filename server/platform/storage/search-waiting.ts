@@ -1,13 +1,8 @@
 import { sql } from 'kysely';
-import type { Clock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
-import { Periodic } from '../core/periodic.ts';
 import type { Storage, Tx } from './db.ts';
 import { placeOf, scopeOf, wordsOf } from './search-text.ts';
 import type { SearchKind } from './search-text.ts';
 
-/** Searches read what waits without an index: some thousand documents when a fleet of 10,000 agents connects, in some milliseconds. */
-const EVERY_MS = 500;
 /** Documents of one write: SQLite adds them to its index in about 5 ms, and they cost a third of what each costs by itself. */
 const MOST = 256;
 
@@ -19,33 +14,11 @@ interface Waiting {
   content: string;
 }
 
-/**
- * Moves the documents that wait (migration 81) into SQLite's search index. PostgreSQL keeps such a list by itself. A document is in the list or
- * in the index after every transaction, so searches find it at any time.
- */
-export class SearchIndexer {
-  readonly #storage: Storage;
-  readonly #periodic: Periodic;
-
-  constructor({ storage, clock, log }: { storage: Storage; clock: Clock; log: Log }) {
-    this.#storage = storage;
-    const failure = 'documents cannot be added to the search index; searches read them without it';
-    this.#periodic = new Periodic({ clock, log, everyMs: EVERY_MS, failure, run: (signal) => indexWaiting(storage, signal) });
-  }
-
-  start(): void {
-    if (this.#storage.engine === 'sqlite') this.#periodic.start();
-  }
-
-  /** Resolves when the current write has ended. */
-  async stop(): Promise<void> {
-    await this.#periodic.stop();
-  }
-}
-
 /** Indexes all that waits on SQLite, in writes between which others have their turn. @throws AppError `unavailable` */
 export async function indexWaiting(storage: Storage, signal?: AbortSignal): Promise<void> {
-  for (;;) {
+  // A write for nothing would stand in front of others.
+  const { rows } = await sql`select 1 from search_waiting limit 1`.execute(storage.db);
+  while (rows.length > 0) {
     const indexed = await storage.writes.write((tx) => indexNext(tx));
     if (indexed < MOST || signal?.aborted === true) return;
   }
