@@ -234,6 +234,8 @@ describeEachDatabase('export and import', (open) => {
       await migrate(target);
       expect(await importDatabase(target, file)).toBe(rows);
       expect(await everything(target)).toEqual(await everything(source));
+      expect((await sql`select 1 from search_documents`.execute(target.db)).rows.length).toBeGreaterThan(0);
+      if (target.engine === 'sqlite') expect((await sql`select 1 from search_waiting`.execute(target.db)).rows).toEqual([]);
       const auth = new CredentialsService({ storage: target, clock: new ManualClock(), log: silentLog });
       expect(await auth.authenticateApiKey(apiKey)).toBeDefined();
       await auth.stop();

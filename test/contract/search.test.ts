@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { search } from '../../server/fleet/search/feature.ts';
 import { SearchService } from '../../server/fleet/search/service.ts';
 import { searchDevices } from '../../server/fleet/devices/list/store.ts';
 import { searchRoute } from '../../server/fleet/search/routes.ts';
@@ -11,10 +12,13 @@ import { indexWaiting } from '../../server/platform/storage/search-waiting.ts';
 import { gramsOf, lowerAscii, placeOf, scopeOf, SEARCH_KINDS, wordsOf } from '../../server/platform/storage/search-text.ts';
 import type { SearchKind } from '../../server/platform/storage/search-text.ts';
 import { describeEachDatabase } from '../harness/databases.ts';
+import { ManualClock } from '../harness/manual-clock.ts';
 import { seedJobs } from '../harness/many-records.ts';
 import { seedManyRouters } from '../harness/many-routers.ts';
 import type { ManyRouters } from '../harness/many-routers.ts';
+import { silentLog } from '../harness/silent-log.ts';
 import { TeamApp } from '../harness/team-app.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const START = 1_700_000_000_000;
 
@@ -275,6 +279,22 @@ describeEachDatabase('search', (open) => {
     expect(Object.keys(body['errors'] as object)).toEqual(['q']);
   });
 
+  test('documents wait until they are indexed, a second later, and are found all the time', async () => {
+    const waiting = async (): Promise<number> =>
+      storage.engine === 'sqlite' ? (await sql`select 1 from search_waiting`.execute(storage.db)).rows.length : 0;
+    const routers = async (): Promise<string[]> => (await find('gw-1')).map(({ id }) => id);
+    const found = await routers();
+    expect(found).not.toEqual([]);
+    if (storage.engine === 'sqlite') expect(await waiting()).toBeGreaterThan(0);
+    const clock = new ManualClock();
+    const own = search.create({ storage, clock, log: silentLog, states: undefined as never });
+    await search.start!(own);
+    clock.advance(1000);
+    await waitUntil('nothing waits', async () => (await waiting()) === 0);
+    expect(await routers()).toEqual(found);
+    await search.stop!(own);
+  });
+
   test('whatever is written, the index has what the records have', async () => {
     const { db } = storage;
     const macs = ['4C:5E:0C:AA:BB:01', '4C:5E:0C:AA:BB:02'];
@@ -316,7 +336,7 @@ describeEachDatabase('search', (open) => {
     const take = async ({ what, which, word: text }: { what: string; which: number; word: string | null }): Promise<void> => {
       const [id, mac, routerId] = [ids[which]!, macs[which]!, mine.routers[which]!];
       const ofTeam = { team_id: mine.teamId, mac };
-      if (what === 'index' && storage.engine === 'sqlite') await indexWaiting(storage);
+      if (what === 'index') await indexWaiting(storage);
       if (what === 'hostname') await db.updateTable('devices').set({ hostname: text }).where('id', '=', id).execute();
       if (what === 'alias')
         await db

@@ -101,7 +101,7 @@ export async function seedDevices(storage: Storage, { teamId, routers, sites }: 
     await db.insertInto('device_sightings').values(sightings).execute();
     await db.insertInto('device_aliases').values(aliases).execute();
   }
-  if (storage.engine === 'sqlite') await indexWaiting(storage);
+  await indexWaiting(storage);
 }
 
 export async function seedFaults({ db }: Storage, { teamId, routers }: ManyRouters, count: number, start: number): Promise<void> {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { AppError } from '../core/errors.ts';
 import type { DbOrTx, Storage, Tx } from './db.ts';
 import { programSchema } from './migrate.ts';
+import { indexWaiting } from './search-waiting.ts';
 import { isTableName, TABLE_NAMES, type TableName, TABLES } from './tables.ts';
 
 /**
@@ -82,7 +83,7 @@ async function* rowsOf(tx: Tx, table: TableName): AsyncGenerator<Row> {
  * @throws AppError `conflict` for a database that is not empty or an export of another schema, `invalid` for a damaged file
  */
 export async function importDatabase(storage: Storage, file: string): Promise<number> {
-  return storage.db.transaction().execute(async (tx) => {
+  const rows = await storage.db.transaction().execute(async (tx) => {
     await refuseUnlessEmpty(tx);
     // The only transaction that waits for more than queries: nothing else uses this database yet.
     const input = createReadStream(file, 'utf8');
@@ -94,6 +95,9 @@ export async function importDatabase(storage: Storage, file: string): Promise<nu
       input.destroy();
     }
   });
+  // Else the first searches after the start would read all records.
+  await indexWaiting(storage);
+  return rows;
 }
 
 async function refuseUnlessEmpty(tx: DbOrTx): Promise<void> {

@@ -14,8 +14,9 @@ interface Waiting {
   content: string;
 }
 
-/** Indexes all that waits on SQLite, in writes between which others have their turn. @throws AppError `unavailable` */
+/** Indexes all that waits, in writes between which others have their turn. Does nothing on PostgreSQL. @throws AppError `unavailable` */
 export async function indexWaiting(storage: Storage, signal?: AbortSignal): Promise<void> {
+  if (storage.engine !== 'sqlite') return;
   // A write for nothing would stand in front of others.
   const { rows } = await sql`select 1 from search_waiting limit 1`.execute(storage.db);
   while (rows.length > 0) {

@@ -79,9 +79,10 @@ function sqliteHits(wish: SearchWish, needles: readonly string[]): RawBuilder<Se
     order by n desc limit ${limit})`;
 }
 
-function holdsAny(needles: readonly string[], place: RawBuilder<unknown>): RawBuilder<SqlBool> {
+/** @param find the engine's function for the position of a text in another */
+function holdsAny(needles: readonly string[], find: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`(${sql.join(
-    needles.map((needle) => sql`${place}(search_documents.content, ${needle}) > 0`),
+    needles.map((needle) => sql`${find}(search_documents.content, ${needle}) > 0`),
     sql` or `,
   )})`;
 }
