@@ -6,13 +6,19 @@ import { FairQueue } from './fair-queue.ts';
 const turns = new AsyncLocalStorage<() => Promise<void>>();
 
 /**
- * Shares the event loop among callers with large reads. One of them continues in each turn of the loop, and sockets are read in
- * between: a request that takes no turn waits for one piece of such work at most, however many callers there are. Teams take turns,
- * and in each team its members.
+ * Shares the event loop among callers with large reads, or many small pieces of work. One of them, or a few, continue in each turn of the
+ * loop, and sockets are read in between: a request that takes no turn waits for so much of such work at most, however many callers there
+ * are. Teams take turns, and in each team its members.
  */
 export class LoopTurns {
   readonly #queue = new FairQueue<() => void>();
+  readonly #perTurn: number;
   #isScheduled = false;
+
+  /** @param perTurn callers that continue in one turn of the event loop */
+  constructor(perTurn = 1) {
+    this.#perTurn = perTurn;
+  }
 
   get waiting(): number {
     return this.#queue.size;
@@ -37,7 +43,7 @@ export class LoopTurns {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#queue.next(() => true)?.item();
+      for (let count = 0; count < this.#perTurn; count += 1) this.#queue.next(() => true)?.item();
       if (this.#queue.size > 0) this.#schedule();
     });
   }

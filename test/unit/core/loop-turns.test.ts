@@ -45,3 +45,16 @@ test('outside of a request it only lets sockets be read', async () => {
   expect(isOver).toBe(false);
   await waits;
 });
+
+test('with small pieces of work, a few callers go on in each turn', async () => {
+  const turns = new LoopTurns(2);
+  const order: string[] = [];
+  for (const party of ['a', 'a', 'a', 'b', 'a']) void turns.take({ party }).then(() => order.push(party));
+  await turnOfTheLoop();
+  expect(order).toEqual(['a', 'b']);
+  await turnOfTheLoop();
+  expect(order).toEqual(['a', 'b', 'a', 'a']);
+  await turnOfTheLoop();
+  expect(order).toEqual(['a', 'b', 'a', 'a', 'a']);
+  expect(turns.waiting).toBe(0);
+});
