@@ -7,13 +7,13 @@ import { ManualClock } from '../../harness/manual-clock.ts';
 function setUp() {
   const forwards = new LiveForwards();
   const clock = new ManualClock();
-  const make = (id: string, routerId: string): LiveForward => {
+  const make = (id: string, routerId: string, maxConnections = 9): LiveForward => {
     const live: LiveForward = new LiveForward({
       id,
       teamId: 't',
       routerId,
       terms: { allowOnlyCidr: '198.51.100.7/32', setAt: clock.now(), expiresAt: clock.now() + 86_400_000 },
-      maxConnections: 9,
+      maxConnections,
       idleMs: null,
       clock,
       limits: FORWARD_LIMITS,
@@ -69,4 +69,29 @@ test('a second forward of an id replaces the first, and adding one again changes
   forwards.add(second);
   expect(forwards.ofRouter('r')).toEqual([second]);
   expect(forwards.ofAgent('a')).toEqual([second]);
+});
+
+test('what another control plane keeps counts against the limit, and is not shown as open', () => {
+  const live = setUp().make('f', 'r', 20);
+  expect(live.lend('door', 1)).toBe(true);
+  live.setLent('door', 0, 5);
+  expect([live.lentCount, live.full, live.lentTo]).toEqual([0, false, ['door']]);
+  expect(live.lend('another', 16)).toBe(false);
+  expect(live.lend('another', 15)).toBe(true);
+  expect([live.lentCount, live.full]).toEqual([15, true]);
+  live.setLent('door', 0);
+  expect([live.full, live.lentTo]).toEqual([false, ['another']]);
+});
+
+test('places may be kept while at least half of them and eight are free', () => {
+  const { make } = setUp();
+  const rooms = (most: number, taken: number[]): boolean[] =>
+    taken.map((open) => {
+      const live = make('f', 'r', most);
+      live.setLent('door', open);
+      return live.hasRoom;
+    });
+  expect(rooms(20, [1, 10, 11])).toEqual([true, true, false]);
+  expect(rooms(9, [1, 2])).toEqual([true, false]);
+  expect(rooms(2, [1])).toEqual([false]);
 });

@@ -2,19 +2,24 @@ import type net from 'node:net';
 import type { Clock, Timer } from '../../../platform/core/clock.ts';
 import { AppError } from '../../../platform/core/errors.ts';
 import type { Source } from '../entry/entry-port.ts';
-import type { LiveForward } from '../live-forward.ts';
+import type { LiveForward, LiveTerms } from '../live-forward.ts';
 import { LiveForwards } from '../live-forwards.ts';
 import type { ClientStream, ConnectionAcceptor, EndedBy, ForwardRecord } from '../types.ts';
-import type { OtherHomes } from './other-homes.ts';
+import type { DoorCount, OtherHomes } from './other-homes.ts';
 
 /** A client that was let in must begin its connection within this time. */
 const ENTER_WITHIN_MS = 10_000;
 /** A door without a connection is closed after this time, with its channels. */
 export const DOOR_RESTS_MS = 60_000;
+/**
+ * The home was asked for each client, which took a third of the time of a new connection. Now a door that was let in with room to spare keeps its
+ * places for so long when clients go, and fills them without asking: it asks once a second, and each client is still looked up in the database.
+ */
+const KEEPS_MS = 1000;
 
 export interface DoorsDeps {
   clock: Clock;
-  homes: OtherHomes;
+  homes: Pick<OtherHomes, 'enter' | 'counts'>;
   /** Makes a live forward whose channels are dialled to this control plane. `closed` is called whenever one of its connections is over. */
   makeLive: (record: ForwardRecord, closed: () => void) => LiveForward;
 }
@@ -26,6 +31,9 @@ interface Door {
   entering: number;
   /** Monotonic time of the last client. */
   usedAt: number;
+  /** How many clients it may have without asking its home, while the timer runs. */
+  kept: number;
+  keeping: Timer | undefined;
 }
 
 /** One client that the home of its forward has let in. Exactly one of these is called, or none: then its place is free again soon. */
@@ -66,24 +74,31 @@ export class Doors {
   }
 
   /**
-   * Asks the home for one more client.
+   * Asks the home for one more client, unless the door keeps a place.
    * @returns undefined when the forward has ended, or has another home now
    * @throws AppError `conflict` when it is full, `unavailable` when its home cannot be reached
    */
   async enter(record: ForwardRecord & { node_id: string }, agentId: string): Promise<Entry | undefined> {
     const door = this.#open(record, agentId);
     door.entering += 1;
-    let answer;
+    const open = door.live.connectionCount + door.entering;
+    if (open <= door.kept) {
+      this.#tell(record.id, door.home);
+      return this.#entry(door);
+    }
+    let entered;
     try {
-      const key = { teamId: record.team_id, id: record.id };
-      answer = await this.#deps.homes.enter(record.node_id, key, door.live.connectionCount + door.entering);
+      entered = await this.#deps.homes.enter(record.node_id, { teamId: record.team_id, id: record.id }, open);
     } catch (error) {
       this.#leave(door);
       throw error;
     }
-    if (answer === 'welcome' && !door.live.ended) return this.#entry(door);
+    if (entered.answer === 'welcome' && !door.live.ended) {
+      if (entered.keeps && door.home === record.node_id) this.#keep(door, open);
+      return this.#entry(door);
+    }
     this.#leave(door);
-    if (answer === 'full') throw new AppError('conflict', 'the forward has as many connections as it can carry');
+    if (entered.answer === 'full') throw new AppError('conflict', 'the forward has as many connections as it can carry');
     return undefined;
   }
 
@@ -92,8 +107,17 @@ export class Doors {
     const door = this.#doors.get(id);
     if (!door) return;
     this.#doors.delete(id);
+    door.keeping?.cancel();
     await door.live.end(why);
     this.#lives.delete(id);
+    this.#tell(id, door.home);
+  }
+
+  /** A door keeps no place under terms of which its home has not told it. */
+  applyTerms(live: LiveForward, terms: LiveTerms): void {
+    live.applyTerms(terms);
+    const door = this.#doors.get(live.id);
+    if (door) this.#keepNone(door);
   }
 
   /** Closes doors without connections, and tells the homes of the others how many there are: a new home does not know. */
@@ -107,8 +131,9 @@ export class Doors {
   }
 
   async stop(): Promise<void> {
-    clearImmediate(this.#telling);
     await Promise.all([...this.#doors.keys()].map((id) => this.close(id, 'shutdown')));
+    // The others know that this control plane is gone.
+    clearImmediate(this.#telling);
   }
 
   #open(record: ForwardRecord & { node_id: string }, agentId: string): Door {
@@ -119,15 +144,31 @@ export class Doors {
         const own = this.#doors.get(record.id);
         if (own) this.#tell(record.id, own.home);
       });
-      door = { live, home: record.node_id, entering: 0, usedAt };
+      door = { live, home: record.node_id, entering: 0, usedAt, kept: 0, keeping: undefined };
       this.#doors.set(record.id, door);
       this.#lives.add(live);
       live.startExpiry();
     }
     door.live.assignAgent(agentId);
+    if (door.home !== record.node_id) this.#keepNone(door);
     door.home = record.node_id;
     door.usedAt = usedAt;
     return door;
+  }
+
+  /** Only the first welcome starts the time: the home is asked again after it, however many clients come. */
+  #keep(door: Door, places: number): void {
+    door.kept = Math.max(door.kept, places);
+    door.keeping ??= this.#deps.clock.setTimeout(() => this.#keepNone(door), KEEPS_MS);
+  }
+
+  #keepNone(door: Door): void {
+    if (!door.keeping) return;
+    door.keeping.cancel();
+    door.keeping = undefined;
+    const isFewer = door.kept > door.live.connectionCount + door.entering;
+    door.kept = 0;
+    if (isFewer) this.#tell(door.live.id, door.home);
   }
 
   #entry(door: Door): Entry {
@@ -168,15 +209,15 @@ export class Doors {
       for (const [to, changes] of Map.groupBy(this.#untold, ([, of]) => of)) {
         this.#deps.homes.counts(
           to,
-          changes.map(([of]) => [of, this.#countOf(of)]),
+          changes.map(([of]) => this.#countOf(of)),
         );
       }
       this.#untold.clear();
     });
   }
 
-  #countOf(id: string): number {
+  #countOf(id: string): DoorCount {
     const door = this.#doors.get(id);
-    return door ? door.live.connectionCount + door.entering : 0;
+    return { id, open: door ? door.live.connectionCount + door.entering : 0, kept: door?.kept ?? 0 };
   }
 }

@@ -12,7 +12,7 @@ import type { ForwardKey } from '../store.ts';
 import type { Carried, ConnectionAcceptor, EndedBy, ForwardMaker, ForwardRecord, ForwardRequest } from '../types.ts';
 import type { Doors } from './doors.ts';
 import type { Entered } from './messages.ts';
-import type { HomeEvents, OtherHomes } from './other-homes.ts';
+import type { DoorCount, HomeEvents, OtherHomes } from './other-homes.ts';
 import type { OwnForwards } from './types.ts';
 import { hasOwnOrOrphans, selectOpenByIds, selectOwnAndOrphans, selectRecord } from './store.ts';
 import type { OpenForward } from './store.ts';
@@ -152,9 +152,8 @@ export class Homes implements HomeEvents {
 
   onEnter(id: string, nodeId: string, open: number): Entered {
     const live = this.#deps.own.live.get(id);
-    if (!live) return 'elsewhere';
-    if (live.ended) return 'ended';
-    return live.lend(nodeId, open) ? 'welcome' : 'full';
+    if (!live || live.ended) return { answer: live ? 'ended' : 'elsewhere', keeps: false };
+    return { answer: live.lend(nodeId, open) ? 'welcome' : 'full', keeps: live.hasRoom };
   }
 
   onLost(agentId: string, id: string, reason: string): void {
@@ -167,8 +166,8 @@ export class Homes implements HomeEvents {
     return Object.values(carried).some((count) => count > 0) ? carried : undefined;
   }
 
-  onCounts(nodeId: string, open: readonly (readonly [id: string, count: number])[]): void {
-    for (const [id, count] of open) this.#deps.own.live.get(id)?.setLent(nodeId, count);
+  onCounts(nodeId: string, counts: readonly DoorCount[]): void {
+    for (const { id, open, kept } of counts) this.#deps.own.live.get(id)?.setLent(nodeId, open, kept);
   }
 
   onAgentReady({ agentId, teamId, epoch }: { agentId: string; teamId: string; epoch: number }): void {
@@ -323,7 +322,7 @@ export class Homes implements HomeEvents {
     const door = doors.get(record.id);
     if (!door || door.ended) return;
     if (record.closed_at !== null) await doors.close(record.id, whyOver(record));
-    else if (!door.hasTerms(termsOf(record))) door.applyTerms(termsOf(record));
+    else if (!door.hasTerms(termsOf(record))) doors.applyTerms(door, termsOf(record));
   }
 
   /** @returns undefined when the forward has ended @throws AppError when it is full or its home cannot be reached */

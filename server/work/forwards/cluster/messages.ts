@@ -42,9 +42,9 @@ export const question = z.discriminatedUnion('ask', [
 export type Question = z.infer<typeof question>;
 
 export const created = z.object({ id: z.string() });
-/** `elsewhere`: whoever was asked is not the home. */
-export const entered = z.object({ answer: z.enum(['welcome', 'full', 'ended', 'elsewhere']) });
-export type Entered = z.infer<typeof entered>['answer'];
+/** `elsewhere`: whoever was asked is not the home. `keeps`: the place may be kept for a moment when its client has gone. */
+export const entered = z.object({ answer: z.enum(['welcome', 'full', 'ended', 'elsewhere']), keeps: z.boolean().default(false) });
+export type Entered = z.infer<typeof entered>;
 
 /** Without those of which it carries nothing. */
 export const carriedAnswer = z.object({
@@ -56,4 +56,6 @@ export const carriedAnswer = z.object({
 export const changedHint = z.object(forward);
 export const readyHint = z.object({ team_id: z.string(), agent_id: z.string(), epoch: z.number() });
 export const droppedHint = z.object({ team_id: z.string(), agent_id: z.string(), why: z.string() });
-export const countsHint = z.object({ node_id: z.string(), open: z.array(z.tuple([z.string(), z.int().min(0)])) });
+const counts = z.array(z.tuple([z.string(), z.int().min(0)]));
+/** `open`: connections. `kept`: places that the sender may fill without asking, connections included, where these are more. */
+export const countsHint = z.object({ node_id: z.string(), open: counts, kept: counts.default([]) });

@@ -30,11 +30,20 @@ const ENTER_MS = 5000;
 const LOST_MS = 5000;
 /** One that does not answer does not hold up a list for long. */
 const CARRIED_MS = 1000;
-/** Of one hint: 50 bytes each. */
+/** Of one hint: at most 100 bytes each. */
 const COUNTS_AT_ONCE = 500;
 
 /** The agent closes its channels only then, so that connections elsewhere end with the reason; whoever is cut off does not hold it up. */
 export const TOLD_MS = 300;
+
+/** What a door has of a forward. */
+export interface DoorCount {
+  id: string;
+  /** Connections, and clients that are being let in. */
+  open: number;
+  /** How many it may have without asking its home. */
+  kept: number;
+}
 
 /** What this control plane does when others ask or tell it something. */
 export interface HomeEvents {
@@ -46,7 +55,7 @@ export interface HomeEvents {
   onLost(agentId: string, id: string, reason: string): void;
   /** What this control plane carries of a forward; undefined for nothing. */
   carriedOf(id: string): Carried | undefined;
-  onCounts(nodeId: string, open: readonly (readonly [id: string, count: number])[]): void;
+  onCounts(nodeId: string, counts: readonly DoorCount[]): void;
   onAgentReady(agent: { agentId: string; teamId: string; epoch: number }): void;
   onAgentDropped(teamId: string, agentId: string, why: string): void;
 }
@@ -72,8 +81,12 @@ export class OtherHomes {
     const { bus, nodeId } = this.#deps;
     bus.answer(homeOf(nodeId), (value) => this.#answer(events, question.parse(value)));
     bus.listen(countsOf(nodeId), (value) => {
-      const { node_id: from, open } = countsHint.parse(value);
-      events.onCounts(from, open);
+      const { node_id: from, open, kept } = countsHint.parse(value);
+      const keptOf = new Map(kept);
+      events.onCounts(
+        from,
+        open.map(([id, count]) => ({ id, open: count, kept: keptOf.get(id) ?? 0 })),
+      );
     });
     bus.listen(CHANGED, (value) => {
       const { team_id: teamId, id } = changedHint.parse(value);
@@ -126,7 +139,7 @@ export class OtherHomes {
   /** @throws AppError when the home cannot be reached */
   async enter(home: string, { teamId, id }: ForwardKey, open: number): Promise<Entered> {
     const { nodeId } = this.#deps;
-    return entered.parse(await this.#ask(home, { ask: 'enter', team_id: teamId, id, node_id: nodeId, open }, ENTER_MS)).answer;
+    return entered.parse(await this.#ask(home, { ask: 'enter', team_id: teamId, id, node_id: nodeId, open }, ENTER_MS));
   }
 
   /** @throws AppError when the home cannot be reached */
@@ -153,11 +166,14 @@ export class OtherHomes {
   }
 
   /** How many connections of forwards of that home this control plane carries. */
-  counts(home: string, open: readonly [id: string, count: number][]): void {
+  counts(home: string, counts: readonly DoorCount[]): void {
     const { bus, nodeId } = this.#deps;
     // A hint is one message of the bus, and there is a door for each open forward.
-    for (let from = 0; from < open.length; from += COUNTS_AT_ONCE)
-      bus.publish(countsOf(home), { node_id: nodeId, open: open.slice(from, from + COUNTS_AT_ONCE) });
+    for (let from = 0; from < counts.length; from += COUNTS_AT_ONCE) {
+      const some = counts.slice(from, from + COUNTS_AT_ONCE);
+      const kept = some.filter((count) => count.kept > count.open).map((count) => [count.id, count.kept]);
+      bus.publish(countsOf(home), { node_id: nodeId, open: some.map(({ id, open }) => [id, open]), kept });
+    }
   }
 
   agentReady({ teamId, agentId, epoch }: { teamId: string; agentId: string; epoch: number }): void {
@@ -182,7 +198,7 @@ export class OtherHomes {
         await events.onChanged({ teamId: asked.team_id, id: asked.id });
         return {};
       case 'enter':
-        return { answer: events.onEnter(asked.id, asked.node_id, asked.open) };
+        return events.onEnter(asked.id, asked.node_id, asked.open);
       case 'lost':
         events.onLost(asked.agent_id, asked.id, asked.reason);
         return {};

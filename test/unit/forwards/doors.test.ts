@@ -1,0 +1,133 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Doors } from '../../../server/work/forwards/cluster/doors.ts';
+import type { Entered } from '../../../server/work/forwards/cluster/messages.ts';
+import type { DoorCount } from '../../../server/work/forwards/cluster/other-homes.ts';
+import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
+import { LiveForward } from '../../../server/work/forwards/live-forward.ts';
+import { termsOf } from '../../../server/work/forwards/terms.ts';
+import type { ForwardRecord } from '../../../server/work/forwards/types.ts';
+import { ManualClock } from '../../harness/manual-clock.ts';
+
+const NOW = 1_700_000_000_000;
+const record = {
+  id: 'f',
+  team_id: 't',
+  router_id: 'r',
+  node_id: 'home',
+  allow_only_cidr: '0.0.0.0/0',
+  created_at: NOW,
+  renewed_at: null,
+  expires_at: NOW + 3_600_000,
+} as unknown as ForwardRecord & { node_id: string };
+
+class Client extends PassThrough {
+  resetAndDestroy(): void {
+    this.destroy();
+  }
+}
+
+/** A door whose home answers as the test says. */
+function setUp({ keeps }: { keeps: boolean }) {
+  const clock = new ManualClock(NOW);
+  const asked: number[] = [];
+  const told: DoorCount[] = [];
+  const doors = new Doors({
+    clock,
+    homes: {
+      enter: async (_home: string, _key: object, open: number): Promise<Entered> => {
+        asked.push(open);
+        return { answer: 'welcome', keeps };
+      },
+      counts: (_home: string, counts: readonly DoorCount[]) => void told.push(...counts),
+    },
+    makeLive: (_record, closed) =>
+      new LiveForward({
+        id: 'f',
+        teamId: 't',
+        routerId: 'r',
+        terms: termsOf(record),
+        maxConnections: Infinity,
+        idleMs: null,
+        clock,
+        limits: FORWARD_LIMITS,
+        dial: () => true,
+        onAgentChanged: () => undefined,
+        onConnectionClosed: closed,
+        onRefused: () => undefined,
+        onExpired: () => undefined,
+      }),
+  });
+  /** @returns what ends the connection of the client that was let in */
+  const enter = async (home = 'home'): Promise<() => Promise<void>> => {
+    const entry = await doors.enter({ ...record, node_id: home }, 'a');
+    const cut = entry!.accept(new Client(), '192.0.2.1', () => undefined);
+    return async () => {
+      cut('client');
+      await turn();
+    };
+  };
+  const lastTold = async (): Promise<DoorCount | undefined> => {
+    await turn();
+    return told.at(-1);
+  };
+  return { clock, doors, asked, enter, lastTold };
+}
+
+test('a place that is free again takes the next client without a question, for a second from the answer', async () => {
+  const { clock, asked, enter, lastTold } = setUp({ keeps: true });
+  for (let count = 0; count < 3; count += 1) {
+    const cut = await enter();
+    expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 1 });
+    await cut();
+    expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 1 });
+  }
+  expect(asked).toEqual([1]);
+  clock.advance(1000);
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 0 });
+  await enter();
+  expect(asked).toEqual([1, 1]);
+});
+
+test('clients beyond the places that it keeps are asked for', async () => {
+  const { asked, enter, lastTold } = setUp({ keeps: true });
+  const first = await enter();
+  await enter();
+  await first();
+  await enter();
+  expect(await lastTold()).toEqual({ id: 'f', open: 2, kept: 2 });
+  await enter();
+  expect(asked).toEqual([1, 2, 3]);
+});
+
+test('it asks for each client where the home has little room', async () => {
+  const { asked, enter, lastTold } = setUp({ keeps: false });
+  await (
+    await enter()
+  )();
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 0 });
+  await enter();
+  expect(asked).toEqual([1, 1]);
+});
+
+test('it keeps nothing for a new home, nor under new terms', async () => {
+  const { doors, asked, enter } = setUp({ keeps: true });
+  await (
+    await enter()
+  )();
+  await (
+    await enter('another')
+  )();
+  expect(asked).toEqual([1, 1]);
+  doors.applyTerms(doors.get('f')!, termsOf(record));
+  await enter('another');
+  expect(asked).toEqual([1, 1, 1]);
+});
+
+test('a door that is closed gives back what it kept', async () => {
+  const { doors, enter, lastTold } = setUp({ keeps: true });
+  await enter();
+  await doors.close('f', 'channel');
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 0 });
+});
