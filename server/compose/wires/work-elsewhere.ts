@@ -16,15 +16,17 @@ const CAMPAIGN_CHANGES: ReadonlySet<string> = new Set(['campaign.started', 'camp
 
 /**
  * Wakes what waits for jobs and campaigns that other control planes change: their events come here anyway. An event is a hint, so that a lost
- * one costs time only: whoever hears it reads the database.
+ * one costs time only: whoever hears it reads the database. One of another form is ignored: an error here would end the reading of the log.
  */
 export function hearOfWork({ teamId, type, data }: PlacedEvent, { jobs, campaigns }: Services): void {
   if (type.startsWith('job.')) {
-    const { job_id: jobId, idempotency_key: key } = jobEvent.parse(JSON.parse(data));
-    jobs.changes.elsewhere.publish(jobId);
-    const campaignId = campaignOfKey(key ?? '');
+    const { data: read } = jobEvent.safeParse(JSON.parse(data));
+    if (!read) return;
+    jobs.changes.elsewhere.publish(read.job_id);
+    const campaignId = campaignOfKey(read.idempotency_key ?? '');
     if (campaignId !== undefined) campaigns.changedElsewhere(teamId, campaignId);
   } else if (CAMPAIGN_CHANGES.has(type)) {
-    campaigns.changedElsewhere(teamId, campaignEvent.parse(JSON.parse(data)).campaign_id);
+    const { data: read } = campaignEvent.safeParse(JSON.parse(data));
+    if (read) campaigns.changedElsewhere(teamId, read.campaign_id);
   }
 }
