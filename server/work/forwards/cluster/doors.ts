@@ -13,7 +13,7 @@ const ENTER_WITHIN_MS = 10_000;
 export const DOOR_RESTS_MS = 60_000;
 /**
  * The home was asked for each client, which took a third of the time of a new connection. Now a door that was let in with room to spare keeps its
- * places for so long when clients go, and fills them without asking: it asks once a second, and each client is still looked up in the database.
+ * places for so long when clients go, and fills them without asking: it asks once a second. The forward is still read for each client.
  */
 const KEEPS_MS = 1000;
 
@@ -73,8 +73,18 @@ export class Doors {
     this.#lives.agentChanged(live, former);
   }
 
+  /** Lets a client in on a place that the door keeps; undefined when it keeps none. */
+  enterKept(record: ForwardRecord & { node_id: string }): Entry | undefined {
+    const door = this.#doors.get(record.id);
+    if (!door || door.home !== record.node_id || door.live.ended) return undefined;
+    if (door.live.connectionCount + door.entering >= door.kept) return undefined;
+    door.entering += 1;
+    this.#tell(record.id, door.home);
+    return this.#entry(door);
+  }
+
   /**
-   * Asks the home for one more client, unless the door keeps a place.
+   * Asks the home for one more client.
    * @returns undefined when the forward has ended, or has another home now
    * @throws AppError `conflict` when it is full, `unavailable` when its home cannot be reached
    */
@@ -82,10 +92,6 @@ export class Doors {
     const door = this.#open(record, agentId);
     door.entering += 1;
     const open = door.live.connectionCount + door.entering;
-    if (open <= door.kept) {
-      this.#tell(record.id, door.home);
-      return this.#entry(door);
-    }
     let entered;
     try {
       entered = await this.#deps.homes.enter(record.node_id, { teamId: record.team_id, id: record.id }, open);

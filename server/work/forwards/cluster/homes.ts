@@ -338,7 +338,8 @@ export class Homes implements HomeEvents {
         return live?.ended === false ? live : undefined;
       }
       if (home !== null && cluster.members.ids.includes(home)) {
-        const entry = await doors.enter({ ...record, node_id: home }, await own.agentOf(record));
+        const placed = { ...record, node_id: home };
+        const entry = doors.enterKept(placed) ?? (await doors.enter(placed, await own.agentOf(record)));
         if (entry) return entry;
       } else {
         // A client waits: the preferred home may come back later, or never.
