@@ -22,7 +22,7 @@ const STEPS: readonly [string, Step['direction']][] = [
 /** Longest wait for a message, milliseconds. */
 const STEP_WITHIN_MS = 3000;
 /** Pause between two faults on a quiet machine, milliseconds: a restarted program can work meanwhile. */
-const PAUSE_MS = { least: 200, most: 1200 };
+export const PAUSE_MS = { least: 200, most: 1200 };
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** Error of a server's or agent's clock, back or forth; the next step corrects it. */
@@ -52,12 +52,14 @@ export class Breaker {
   readonly #world: ChaosWorld;
   readonly #chance: Chance;
   readonly #with: ReadonlySet<OptionalFault>;
+  readonly #pauseMs: typeof PAUSE_MS;
   /** Error of each clock, milliseconds. */
   readonly #errors = new Map<string, number>();
   readonly #busy = new Set<string>();
   readonly #mending = new Set<Promise<void>>();
 
-  constructor(world: ChaosWorld, chance: Chance, faults: readonly OptionalFault[]) {
+  constructor(world: ChaosWorld, chance: Chance, faults: readonly OptionalFault[], pauseMs: typeof PAUSE_MS) {
+    this.#pauseMs = pauseMs;
     this.#world = world;
     this.#chance = chance;
     this.#with = new Set(faults);
@@ -66,7 +68,7 @@ export class Breaker {
   /** Runs until stopped; then everything is repaired. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#pause(PAUSE_MS.least * this.#world.slowness, PAUSE_MS.most * this.#world.slowness);
+      await this.#pause(this.#pauseMs.least * this.#world.slowness, this.#pauseMs.most * this.#world.slowness);
       this.startWhatFell();
       const actions = [...this.#serverActions(), ...this.#agentActions(), ...this.#routerActions()].filter(
         ({ target, weight }) => weight > 0 && !this.#busy.has(target),

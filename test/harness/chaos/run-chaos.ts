@@ -1,6 +1,6 @@
 import { Chance } from '../jobs/random.ts';
 import { waitUntil } from '../wait-until.ts';
-import { Breaker, OPTIONAL_FAULTS } from './breaker.ts';
+import { Breaker, OPTIONAL_FAULTS, PAUSE_MS } from './breaker.ts';
 import type { OptionalFault } from './breaker.ts';
 import { ChaosWorld } from './chaos-world.ts';
 import type { ChaosDatabase } from './chaos-world.ts';
@@ -27,6 +27,8 @@ export interface ProcessChaosOptions {
   serverProgram?: string;
   /** Several control planes on PostgreSQL; one by default. */
   nodes?: number;
+  /** Between two faults. */
+  pauseMs?: { least: number; most: number };
 }
 
 /** In a healthy world every job has its end within this time on a quiet machine, milliseconds: the longest waits for its guard. */
@@ -39,10 +41,10 @@ const OPEN = ['queued', 'accepted', 'running'];
  * hits is up to the machine.
  */
 export async function runProcessChaos(options: ProcessChaosOptions): Promise<ChaosRun> {
-  const { seed, faults = OPTIONAL_FAULTS, ...others } = options;
+  const { seed, faults = OPTIONAL_FAULTS, pauseMs = PAUSE_MS, ...others } = options;
   const world = await ChaosWorld.start({ chance: new Chance(seed), ...others });
   try {
-    const breaker = new Breaker(world, new Chance(seed + 1), faults);
+    const breaker = new Breaker(world, new Chance(seed + 1), faults, pauseMs);
     const load = new JobLoad(world, new Chance(seed + 2));
     const settleMs = SETTLE_MS * world.slowness;
     const mended = new AbortController();
