@@ -14,8 +14,8 @@ import {
   countOpenTerminals,
   countRunningCampaigns,
   selectLiveAgents,
+  selectNames,
   selectPlacedRouters,
-  selectSiteNames,
 } from './store.ts';
 import type { KnownAgent } from './store.ts';
 import type { CommonCause, Overview } from './types.ts';
@@ -56,7 +56,7 @@ export class OverviewService {
     const routers = states.countsOf(teamId);
     // Of a team whose routers answer, nothing more is read.
     const causes = hasCommonCause(routers) ? await this.#causesOf(teamId) : [];
-    return { routers, agents: agentCounts, causes: await this.#withNames(teamId, causes, agents) };
+    return { routers, agents: agentCounts, causes: await this.#withNames(teamId, causes) };
   }
 
   async #workOf(teamId: string): Promise<Omit<Overview, 'routers' | 'agents' | 'causes'>> {
@@ -89,19 +89,21 @@ export class OverviewService {
     return causes.largest();
   }
 
-  async #withNames(teamId: string, causes: readonly UnnamedCause[], agents: readonly KnownAgent[]): Promise<CommonCause[]> {
-    const idsOf = (kind: string): Set<string> => new Set(causes.filter((cause) => cause.kind === kind).map(({ value }) => value));
-    const [shownAgents, shownSites] = [idsOf('agent'), idsOf('site')];
-    const names = await selectSiteNames(this.#deps.storage.db, teamId, [...shownSites]);
-    for (const { id, name } of agents) if (shownAgents.has(id)) names.set(id, name);
+  async #withNames(teamId: string, causes: readonly UnnamedCause[]): Promise<CommonCause[]> {
+    const { db } = this.#deps.storage;
+    const idsOf = (kind: string): string[] => [...new Set(causes.filter((cause) => cause.kind === kind).map(({ value }) => value))];
+    const names = new Map([
+      ...(await selectNames(db, 'sites', teamId, idsOf('site'))),
+      ...(await selectNames(db, 'agents', teamId, idsOf('agent'))),
+    ]);
     return causes.map((cause) => ({ ...cause, name: names.get(cause.value) ?? null }));
   }
 
   #countAgents(agents: readonly KnownAgent[]): Overview['agents'] {
     const counts = { connected: 0, away: 0, unseen: 0 };
-    for (const { id, connected_at: connectedAt } of agents) {
+    for (const { id, hasConnected } of agents) {
       const isConnected = this.#deps.gateway.isConnected(id);
-      counts[isConnected ? 'connected' : connectedAt === null ? 'unseen' : 'away'] += 1;
+      counts[isConnected ? 'connected' : hasConnected ? 'away' : 'unseen'] += 1;
     }
     return counts;
   }

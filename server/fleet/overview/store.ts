@@ -34,25 +34,29 @@ export async function selectPlacedRouters(db: Db, teamId: string): Promise<Place
 
 export interface KnownAgent {
   id: string;
-  name: string;
-  connected_at: number | null;
+  hasConnected: boolean;
 }
 
-/** Agents that may connect. */
+/** Agents that may connect, in no order. Read as {@link selectPlacedRouters} does it. */
 export async function selectLiveAgents(db: Db, teamId: string): Promise<KnownAgent[]> {
-  return db
+  const line = sql`id || ${LINE} || case when connected_at is null then '' else 'yes' end`;
+  const { lines } = await db
     .selectFrom('agents')
-    .select(['id', 'name', 'connected_at'])
+    .select(sql<string | null>`string_agg(${line}, ${LINE})`.as('lines'))
     .where('team_id', '=', teamId)
     .where('revoked_at', 'is', null)
     .where('removed_at', 'is', null)
-    .execute();
+    .executeTakeFirstOrThrow();
+  const fields = lines === null ? [] : lines.split('\n');
+  const agents: KnownAgent[] = [];
+  for (let at = 0; at < fields.length; at += 2) agents.push({ id: fields[at]!, hasConnected: fields[at + 1] !== '' });
+  return agents;
 }
 
-export async function selectSiteNames(db: Db, teamId: string, ids: readonly string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('sites').select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
-  return new Map(rows.map(({ id, name }) => [id, name]));
+export async function selectNames(db: Db, table: 'agents' | 'sites', teamId: string, ids: readonly string[]): Promise<[string, string][]> {
+  if (ids.length === 0) return [];
+  const rows = await db.selectFrom(table).select(['id', 'name']).$call(ofTeamByIds(teamId, ids)).execute();
+  return rows.map(({ id, name }) => [id, name]);
 }
 
 export async function countOpenFaults(db: Db, teamId: string): Promise<Record<string, number>> {
