@@ -70,10 +70,11 @@ function setUp({ keeps }: { keeps: boolean }) {
     };
   };
   const lastTold = async (): Promise<DoorCount | undefined> => {
+    clock.advance(100);
     await turn();
     return told.at(-1);
   };
-  return { clock, doors, asked, enter, lastTold };
+  return { clock, doors, asked, told, enter, lastTold };
 }
 
 test('a place that is free again takes the next client without a question, for a second from the answer', async () => {
@@ -131,4 +132,12 @@ test('a door that is closed gives back what it kept', async () => {
   await enter();
   await doors.close('f', 'channel');
   expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 0 });
+});
+
+test('clients on kept places are told together, a little later', async () => {
+  const { asked, told, enter, lastTold } = setUp({ keeps: true });
+  for (let count = 0; count < 5; count += 1) await (await enter())();
+  expect([asked, told]).toEqual([[1], []]);
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 1 });
+  expect(told).toHaveLength(1);
 });

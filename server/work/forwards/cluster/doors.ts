@@ -16,6 +16,8 @@ export const DOOR_RESTS_MS = 60_000;
  * places for so long when clients go, and fills them without asking: it asks once a second. The forward is still read for each client.
  */
 const KEEPS_MS = 1000;
+/** Its home counts the places that a door keeps: how many connections have them is told at leisure. */
+const TELLS_KEPT_MS = 100;
 
 export interface DoorsDeps {
   clock: Clock;
@@ -52,6 +54,7 @@ export class Doors {
   /** Homes by forward whose number of connections has changed since it was told. */
   readonly #untold = new Map<string, string>();
   #telling: NodeJS.Immediate | undefined;
+  #tellingLater: Timer | undefined;
 
   constructor(deps: DoorsDeps) {
     this.#deps = deps;
@@ -139,7 +142,7 @@ export class Doors {
   async stop(): Promise<void> {
     await Promise.all([...this.#doors.keys()].map((id) => this.close(id, 'shutdown')));
     // The others know that this control plane is gone.
-    clearImmediate(this.#telling);
+    this.#tellNothing();
   }
 
   #open(record: ForwardRecord & { node_id: string }, agentId: string): Door {
@@ -207,19 +210,30 @@ export class Doors {
     this.#tell(door.live.id, door.home);
   }
 
-  /** In one message for all that end in this turn of the event loop. */
+  /** In one message for all that change in this turn of the event loop, or a little later. */
   #tell(id: string, home: string): void {
     this.#untold.set(id, home);
-    this.#telling ??= setImmediate(() => {
-      this.#telling = undefined;
-      for (const [to, changes] of Map.groupBy(this.#untold, ([, of]) => of)) {
-        this.#deps.homes.counts(
-          to,
-          changes.map(([of]) => this.#countOf(of)),
-        );
-      }
-      this.#untold.clear();
-    });
+    const isUrgent = this.#doors.get(id)?.keeping === undefined;
+    if (isUrgent) this.#telling ??= setImmediate(() => this.#tellAll());
+    else this.#tellingLater ??= this.#deps.clock.setTimeout(() => this.#tellAll(), TELLS_KEPT_MS);
+  }
+
+  #tellAll(): void {
+    this.#tellNothing();
+    for (const [to, changes] of Map.groupBy(this.#untold, ([, of]) => of)) {
+      this.#deps.homes.counts(
+        to,
+        changes.map(([of]) => this.#countOf(of)),
+      );
+    }
+    this.#untold.clear();
+  }
+
+  #tellNothing(): void {
+    clearImmediate(this.#telling);
+    this.#telling = undefined;
+    this.#tellingLater?.cancel();
+    this.#tellingLater = undefined;
   }
 
   #countOf(id: string): DoorCount {
