@@ -201,20 +201,25 @@ export class UndoGuard {
     if (facts.uptimeSeconds === null) return WAIT;
     if (entry) this.#time = uptimeSpanIn(entry.source);
     const left = this.#time && secondsLeft(this.#time, facts.uptimeSeconds);
+    if (!entry && this.#goneSince === undefined) {
+      // What was read before may be older than a load.
+      this.#goneSince = this.#deps.clock.monotonic();
+      return this.#examine(verdict);
+    }
     if (!entry) return this.#isLoadExcluded(left) ? { result: verdict, isOver: true } : WAIT;
     if (left === undefined) throw new AgentError('rejected', `somebody has changed the scheduler entry ${this.#name} of the undo guard`);
     if (left < -times.graceSeconds) return { result: notUndone(verdict), isOver: false };
     if (left <= times.marginSeconds || !(await reachesAll(this.#deps, { timeoutMs: times.reachMs, signal }))) return WAIT;
     await menu.removeEntry(this.#name, this.#operation());
+    this.#goneSince ??= this.#deps.clock.monotonic();
     // Checked again: only an entry that was removed before its time cannot have fired.
     return this.#examine(verdict);
   }
 
-  /** Without its entry: a load that had begun before the entry went would be over by now. */
+  /** Without its entry: a load that had begun before the entry went would be over by now. @param left read after the entry had gone */
   #isLoadExcluded(left: number | undefined): boolean {
     const { clock, times } = this.#deps;
-    this.#goneSince ??= clock.monotonic();
-    if (left === undefined) return clock.monotonic() - this.#goneSince >= times.graceSeconds * 1000;
+    if (left === undefined) return clock.monotonic() - this.#goneSince! >= times.graceSeconds * 1000;
     return left > 0 || left < -times.graceSeconds;
   }
 

@@ -78,6 +78,22 @@ describe('a router that already loads the restore point of a guard', () => {
     expect(agent.results.has(offer.job_id)).toBe(true);
   });
 
+  it('is not taken for one that is disarmed when its answer about the entry comes late', async () => {
+    agent.isAlive = false;
+    // The uptime was read before the load, and the entry is looked for after it.
+    agent.adapter.onCommand = async ({ path }, run) => {
+      const isNearEnd = agent.router.runs.length === 1 && agent.uptime >= ALLOWED_SECONDS - 2;
+      if (path !== '/system/scheduler/print' || !isNearEnd) return run();
+      agent.adapter.onCommand = undefined;
+      while (agent.router.reboots === 0) await new Promise<void>((resolve) => agent.clock.setTimeout(resolve, 500));
+      return run();
+    };
+    await agent.run(offer);
+    await expectNothingFalse();
+    expect(agent.adapter.onCommand).toBeUndefined();
+    expect(agent.results.get(offer.job_id)).toMatchObject({ outcome: 'failed', reason: 'rolled_back' });
+  });
+
   it('does not run the next job when this one was canceled', async () => {
     await loadBegins();
     await agent.start();
