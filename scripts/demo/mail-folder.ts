@@ -26,6 +26,8 @@ export class MailFolder {
   static async start(folder: string, port: number): Promise<MailFolder> {
     await mkdir(folder, { recursive: true });
     const mails = new MailFolder(folder);
+    // Ctrl-C may come before anybody has it who could close it, and must not leave a demo that lives for its mails alone.
+    mails.#server.unref();
     mails.#server.listen(port, '127.0.0.1');
     await once(mails.#server, 'listening');
     return mails;
