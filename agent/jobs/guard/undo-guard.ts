@@ -199,7 +199,10 @@ export class UndoGuard {
       return this.#isAboutToReboot(facts) ? WAIT : { result: rolledBack(verdict, this.#boot !== undefined), isOver: true };
     const entry = await menu.findEntry(this.#name, this.#operation());
     if (facts.uptimeSeconds === null) return WAIT;
-    if (entry) this.#time = uptimeSpanIn(entry.source);
+    if (entry) {
+      this.#time = uptimeSpanIn(entry.source);
+      this.#goneSince = undefined;
+    }
     const left = this.#time && secondsLeft(this.#time, facts.uptimeSeconds);
     if (!entry && this.#goneSince === undefined) {
       // What was read before may be older than a load.
