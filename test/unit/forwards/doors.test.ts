@@ -29,7 +29,7 @@ class Client extends PassThrough {
 }
 
 /** A door whose home answers as the test says. */
-function setUp({ keeps }: { keeps: boolean }) {
+function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | undefined }) {
   const clock = new ManualClock(NOW);
   const asked: number[] = [];
   const told: DoorCount[] = [];
@@ -38,7 +38,8 @@ function setUp({ keeps }: { keeps: boolean }) {
     homes: {
       enter: async (_home: string, _key: object, open: number): Promise<Entered> => {
         asked.push(open);
-        return { answer: 'welcome', keeps };
+        await home.beforeAnswer?.();
+        return { answer: 'welcome', keeps: home.keeps };
       },
       counts: (_home: string, counts: readonly DoorCount[]) => void told.push(...counts),
     },
@@ -60,8 +61,8 @@ function setUp({ keeps }: { keeps: boolean }) {
       }),
   });
   /** @returns what ends the connection of the client that was let in */
-  const enter = async (home = 'home'): Promise<() => Promise<void>> => {
-    const placed = { ...record, node_id: home };
+  const enter = async (nodeId = 'home'): Promise<() => Promise<void>> => {
+    const placed = { ...record, node_id: nodeId };
     const entry = doors.enterKept(placed) ?? (await doors.enter(placed, 'a'));
     const cut = entry!.accept(new Client(), '192.0.2.1', () => undefined);
     return async () => {
@@ -140,4 +141,28 @@ test('clients on kept places are told together, a little later', async () => {
   expect([asked, told]).toEqual([[1], []]);
   expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 1 });
   expect(told).toHaveLength(1);
+});
+
+test('no place is kept by an answer that the home gave before it was told of fewer', async () => {
+  const home: Parameters<typeof setUp>[0] = { keeps: false };
+  const { asked, enter } = setUp(home);
+  const first = await enter();
+  home.keeps = true;
+  home.beforeAnswer = async () => {
+    home.beforeAnswer = undefined;
+    await first();
+    await turn();
+  };
+  await enter();
+  await enter();
+  expect(asked).toEqual([1, 2, 2]);
+});
+
+test('a door that is opened again while it closes is there for the channels of its client', async () => {
+  const { doors, enter } = setUp({ keeps: true });
+  await enter();
+  const closing = doors.close('f', 'channel');
+  await enter();
+  await closing;
+  expect(doors.get('f')?.ended).toBe(false);
 });

@@ -36,6 +36,8 @@ interface Door {
   /** How many clients it may have without asking its home, while the timer runs. */
   kept: number;
   keeping: Timer | undefined;
+  /** How often its home was told its figures: what the home answers to an earlier question does not hold after that. */
+  told: number;
 }
 
 /** One client that the home of its forward has let in. Exactly one of these is called, or none: then its place is free again soon. */
@@ -44,8 +46,8 @@ export interface Entry extends ConnectionAcceptor {
 }
 
 /**
- * Doors of this control plane to forwards whose home is another one, for clients that come by name or by WebSocket. The home lets each of them
- * in, and their bytes go from here to the agent.
+ * Doors of this control plane to forwards whose home is another one, for clients that come by name or by WebSocket. The home lets them in, one
+ * by one or on places that a door keeps for a moment, and their bytes go from here to the agent.
  */
 export class Doors {
   readonly #deps: DoorsDeps;
@@ -93,7 +95,11 @@ export class Doors {
    */
   async enter(record: ForwardRecord & { node_id: string }, agentId: string): Promise<Entry | undefined> {
     const door = this.#open(record, agentId);
+    // A client may have gone while the agent was looked up. The home must not be asked for fewer places than it counts.
+    const kept = this.enterKept(record);
+    if (kept) return kept;
     door.entering += 1;
+    const { told } = door;
     const open = door.live.connectionCount + door.entering;
     let entered;
     try {
@@ -103,7 +109,7 @@ export class Doors {
       throw error;
     }
     if (entered.answer === 'welcome' && !door.live.ended) {
-      if (entered.keeps && door.home === record.node_id) this.#keep(door, open);
+      if (entered.keeps && door.home === record.node_id && door.told === told) this.#keep(door, open);
       return this.#entry(door);
     }
     this.#leave(door);
@@ -118,7 +124,8 @@ export class Doors {
     this.#doors.delete(id);
     door.keeping?.cancel();
     await door.live.end(why);
-    this.#lives.delete(id);
+    // Unless a client has opened it again meanwhile.
+    if (this.#lives.get(id) === door.live) this.#lives.delete(id);
     this.#tell(id, door.home);
   }
 
@@ -153,7 +160,7 @@ export class Doors {
         const own = this.#doors.get(record.id);
         if (own) this.#tell(record.id, own.home);
       });
-      door = { live, home: record.node_id, entering: 0, usedAt, kept: 0, keeping: undefined };
+      door = { live, home: record.node_id, entering: 0, usedAt, kept: 0, keeping: undefined, told: 0 };
       this.#doors.set(record.id, door);
       this.#lives.add(live);
       live.startExpiry();
@@ -220,6 +227,10 @@ export class Doors {
 
   #tellAll(): void {
     this.#tellNothing();
+    for (const id of this.#untold.keys()) {
+      const door = this.#doors.get(id);
+      if (door) door.told += 1;
+    }
     for (const [to, changes] of Map.groupBy(this.#untold, ([, of]) => of)) {
       this.#deps.homes.counts(
         to,
