@@ -5,6 +5,16 @@ import { FairQueue } from './fair-queue.ts';
 /** Requests another turn for the caller of the running code. */
 const turns = new AsyncLocalStorage<() => Promise<void>>();
 
+/** Callers that continue in one turn of the event loop. */
+export interface TurnLimits {
+  least: number;
+  /** For each millisecond that the turn took, where that is more. */
+  perMs: number;
+  most: number;
+}
+
+const ONE_BY_ONE: TurnLimits = { least: 1, perMs: 0, most: 1 };
+
 /**
  * Shares the event loop among callers with large reads, or many small pieces of work. One of them, or a few, continue in each turn of the
  * loop, and sockets are read in between: a request that takes no turn waits for so much of such work at most, however many callers there
@@ -12,12 +22,11 @@ const turns = new AsyncLocalStorage<() => Promise<void>>();
  */
 export class LoopTurns {
   readonly #queue = new FairQueue<() => void>();
-  readonly #perTurn: number;
+  readonly #limits: TurnLimits;
   #isScheduled = false;
 
-  /** @param perTurn callers that continue in one turn of the event loop */
-  constructor(perTurn = 1) {
-    this.#perTurn = perTurn;
+  constructor(limits: TurnLimits = ONE_BY_ONE) {
+    this.#limits = limits;
   }
 
   get waiting(): number {
@@ -41,9 +50,12 @@ export class LoopTurns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    const scheduledAt = performance.now();
     setImmediate(() => {
       this.#isScheduled = false;
-      for (let count = 0; count < this.#perTurn; count += 1) this.#queue.next(() => true)?.item();
+      const { least, perMs, most } = this.#limits;
+      const byTime = Math.floor((performance.now() - scheduledAt) * perMs);
+      for (let rest = Math.min(Math.max(least, byTime), most); rest > 0; rest -= 1) this.#queue.next(() => true)?.item();
       if (this.#queue.size > 0) this.#schedule();
     });
   }

@@ -47,7 +47,7 @@ test('outside of a request it only lets sockets be read', async () => {
 });
 
 test('with small pieces of work, a few callers go on in each turn', async () => {
-  const turns = new LoopTurns(2);
+  const turns = new LoopTurns({ least: 2, perMs: 0, most: 2 });
   const order: string[] = [];
   for (const party of ['a', 'a', 'a', 'b', 'a']) void turns.take({ party }).then(() => order.push(party));
   await turnOfTheLoop();
@@ -57,4 +57,15 @@ test('with small pieces of work, a few callers go on in each turn', async () => 
   await turnOfTheLoop();
   expect(order).toEqual(['a', 'b', 'a', 'a', 'a']);
   expect(turns.waiting).toBe(0);
+});
+
+test('a long turn lets more callers go on, by its milliseconds', async () => {
+  const turns = new LoopTurns({ least: 1, perMs: 2, most: 12 });
+  let count = 0;
+  for (let caller = 0; caller < 20; caller += 1) void turns.take({ party: 'a' }).then(() => (count += 1));
+  const begun = performance.now();
+  while (performance.now() - begun < 5) continue;
+  await turnOfTheLoop();
+  expect(count).toBeGreaterThanOrEqual(10);
+  expect(count).toBeLessThanOrEqual(12);
 });
