@@ -9,6 +9,7 @@ import type { LoggedConnection } from './connections/store.ts';
 import type { EntryPort, Source } from './entry/entry-port.ts';
 import type { ForwardLimits } from './limits.ts';
 import type { ForwardKey } from './store.ts';
+import { LentPlaces } from './lent-places.ts';
 import { sourceMatcher } from './policy.ts';
 import type { ClientStream, ConnectionSummary, EndedBy, ConnectionAcceptor } from './types.ts';
 
@@ -61,12 +62,6 @@ const NO_TOKEN = '0'.repeat(64);
 /** Places that must be free before any is kept. */
 const ROOM = 8;
 
-interface Lent {
-  open: number;
-  /** Those of its connections, and those that it keeps for the next ones. */
-  places: number;
-}
-
 /** One open forward on this node: its entry port, its channels and the connections between them. */
 export class LiveForward implements ConnectionAcceptor {
   readonly id: string;
@@ -94,10 +89,8 @@ export class LiveForward implements ConnectionAcceptor {
   #isLost = false;
   /** The agent has opened the way, and has not lost it. */
   #hasWay = false;
-  /** What other control planes have of it, by their ids. */
-  readonly #lent = new Map<string, Lent>();
-  #lentOpen = 0;
-  #lentPlaces = 0;
+  /** What other control planes have of it. */
+  readonly #lent = new LentPlaces();
   /** The next attempt to open the way, or to store the end. */
   #retryTimer: Timer | undefined;
   /** The next attempt to open the port. */
@@ -141,29 +134,29 @@ export class LiveForward implements ConnectionAcceptor {
   }
 
   get full(): boolean {
-    return this.#connections.size + this.#lentPlaces >= this.#options.maxConnections;
+    return this.#connections.size + this.#lent.places >= this.#options.maxConnections;
   }
 
   /** Connections that other control planes carry. */
   get lentCount(): number {
-    return this.#lentOpen;
+    return this.#lent.open;
   }
 
   /** Ids of control planes that carry some. */
   get lentTo(): string[] {
-    return [...this.#lent.keys()];
+    return this.#lent.holders;
   }
 
   /** At most half of its places are taken, and enough are free: a few may be kept for a moment, and nobody misses them. */
   get hasRoom(): boolean {
     const { maxConnections } = this.#options;
-    const taken = this.#connections.size + this.#lentPlaces;
+    const taken = this.#connections.size + this.#lent.places;
     return taken * 2 <= maxConnections && maxConnections - taken >= ROOM;
   }
 
   /** Another control plane wants to carry one more connection. @param open how many it then has @returns false when there are too many */
   lend(nodeId: string, open: number): boolean {
-    const others = this.#connections.size + this.#lentPlaces - (this.#lent.get(nodeId)?.places ?? 0);
+    const others = this.#connections.size + this.#lent.places - this.#lent.placesOf(nodeId);
     const fits = others + open <= this.#options.maxConnections;
     this.setLent(nodeId, fits ? open : open - 1);
     return fits;
@@ -171,12 +164,7 @@ export class LiveForward implements ConnectionAcceptor {
 
   /** How many connections another control plane carries, and how many it may carry without asking. */
   setLent(nodeId: string, open: number, kept = 0): void {
-    const before = this.#lent.get(nodeId) ?? { open: 0, places: 0 };
-    const places = Math.max(open, kept);
-    this.#lentOpen += open - before.open;
-    this.#lentPlaces += places - before.places;
-    if (places === 0) this.#lent.delete(nodeId);
-    else this.#lent.set(nodeId, { open, places });
+    this.#lent.set(nodeId, open, kept);
   }
 
   /** Takes ownership of its port and closes it at the end. */
