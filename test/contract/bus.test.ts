@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BusAwayError, NoAnswerError, NobodyListensError } from '../../server/platform/bus/errors.ts';
 import { MAX_VALUE_BYTES } from '../../server/platform/bus/frames.ts';
+import { publishList } from '../../server/platform/bus/publish-list.ts';
 import { NatsBus } from '../../server/platform/bus/nats-bus.ts';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { AppError } from '../../server/platform/core/errors.ts';
@@ -202,9 +203,31 @@ describe.skipIf(!hasNats())('the bus on nats-server', () => {
     for (const bus of [second, third]) bus.answer(`test.${buses.indexOf(bus)}`, async () => null);
     await untilAnswered(first, 'test.1');
     await untilAnswered(first, 'test.2');
-    expect(first.publish('test.hint', 7)).toBe(true);
+    expect(first.publish('test.hint', 7)).toBe('sent');
     await waitUntil('both have heard it', () => heard.length >= 2);
     expect(heard.toSorted()).toEqual(['second 7', 'third 7']);
+  });
+
+  test('a list comes whole where one message is small', async () => {
+    const small = await NatsServer.start(['max_payload: 5000']);
+    closers.push(() => small.close());
+    const [first, second] = [open({ port: small.port }), open({ port: small.port })];
+    await untilConnected(first, second);
+    const heard: string[][] = [];
+    second.listen('test.list', (value) => heard.push((value as { ids: string[] }).ids));
+    second.answer('test.ready', async () => null);
+    await untilAnswered(first, 'test.ready');
+    const ids = Array.from({ length: 1000 }, (_, index) => `record ${index} ${'x'.repeat(index % 50)}`);
+    expect(first.publish('test.list', { ids })).toBe('too_large');
+    publishList(first, 'test.list', ids, { most: 500, hintOf: (some) => ({ ids: some }) });
+    await waitUntil('all are heard', () => heard.flat().length >= ids.length);
+    expect(heard.flat()).toEqual(ids);
+  });
+
+  test('what is told while there is no server is not sent, however large it is', () => {
+    const bus = open({ port: 1 });
+    expect(bus.publish('test.list', { text: 'x'.repeat(10_000) })).toBe('away');
+    publishList(bus, 'test.list', Array(1000).fill('record'), { most: 500, hintOf: (some) => ({ ids: some }) });
   });
 
   describe('when its server goes', () => {
@@ -224,7 +247,7 @@ describe.skipIf(!hasNats())('the bus on nats-server', () => {
       await begun.promise;
       await Promise.all([expect(underWay).rejects.toMatchObject({ code: 'outcome_unknown', why: 'away' }), server.kill()]);
       await expect(asker.ask('test.slow', 2, ENOUGH)).rejects.toBeInstanceOf(BusAwayError);
-      expect(asker.publish('test.hint', 1)).toBe(false);
+      expect(asker.publish('test.hint', 1)).toBe('away');
       await stopped.promise;
       isHanging = false;
       await server.resume();

@@ -50,16 +50,27 @@ export function framesOf(value: unknown, { kind, number, mostBytes, remainingMs 
   const room = mostBytes - FRAME_HEADER_BYTES;
   const frames: Buffer[] = [];
   for (let from = 0; from === 0 || from < text.length; from += room) {
-    const part = text.subarray(from, from + room);
-    const header = Buffer.alloc(FRAME_HEADER_BYTES);
-    header.writeUInt8(VERSION, 0);
-    header.writeUInt8(KINDS.indexOf(kind), 1);
-    header.writeUInt8(from + room >= text.length ? 1 : 0, 2);
-    header.writeUInt32BE(number + frames.length, 3);
-    header.writeUInt32BE(Math.min(MAX_UINT32, Math.max(0, Math.floor(remainingMs))), 7);
-    frames.push(Buffer.concat([header, part]));
+    const isLast = from + room >= text.length;
+    frames.push(frameOf(text.subarray(from, from + room), { kind, isLast, number: number + frames.length, remainingMs }));
   }
   return frames;
+}
+
+function frameOf(part: Buffer, { kind, isLast, number, remainingMs }: Omit<Frame, 'part'>): Buffer {
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
+  header.writeUInt8(VERSION, 0);
+  header.writeUInt8(KINDS.indexOf(kind), 1);
+  header.writeUInt8(isLast ? 1 : 0, 2);
+  header.writeUInt32BE(number, 3);
+  header.writeUInt32BE(Math.min(MAX_UINT32, Math.max(0, Math.floor(remainingMs))), 7);
+  return Buffer.concat([header, part]);
+}
+
+/** A hint is one frame: undefined for a value that is larger. */
+export function hintFrame(value: unknown, mostBytes: number): Buffer | undefined {
+  const text = Buffer.from(JSON.stringify(value ?? null));
+  if (text.length > mostBytes - FRAME_HEADER_BYTES) return undefined;
+  return frameOf(text, { kind: 'hint', isLast: true, number: 0, remainingMs: 0 });
 }
 
 /** Undefined for bytes that are no frame, or one of another version. */

@@ -11,9 +11,9 @@ import { Answers } from './answers.ts';
 import { OpenAsks } from './asks.ts';
 import { BusCounts } from './counts.ts';
 import { BusAwayError, NobodyListensError } from './errors.ts';
-import { framesOf, readFrame } from './frames.ts';
+import { framesOf, hintFrame, readFrame } from './frames.ts';
 import type { Frame } from './frames.ts';
-import type { Answerer, AskOptions, Bus } from './types.ts';
+import type { Answerer, AskOptions, Bus, Published } from './types.ts';
 
 /** Where the servers of the bus are, and how this process signs in there. */
 export interface BusServers {
@@ -99,10 +99,12 @@ export class NatsBus implements Bus {
     if (this.#connection) this.#subscribeAnswerer(this.#connection, subject, answerer);
   }
 
-  publish(subject: string, value: unknown): boolean {
-    const frames = framesOf(value, { kind: 'hint', number: 0, mostBytes: this.#mostBytes() });
-    if (frames.length > 1) throw new AppError('too_large', 'a hint to other control planes is larger than one message');
-    return this.#send(subject, frames);
+  publish(subject: string, value: unknown): Published {
+    // Nobody knows what one message may be while there is no connection.
+    if (!this.#connection) return 'away';
+    const frame = hintFrame(value, this.#mostBytes());
+    if (!frame) return 'too_large';
+    return this.#send(subject, [frame]) ? 'sent' : 'away';
   }
 
   listen(subject: string, hear: (value: unknown) => void): void {
@@ -242,8 +244,13 @@ export class NatsBus implements Bus {
   #send(subject: string, frames: readonly Buffer[], reply?: string): boolean {
     const connection = this.#connection;
     if (!connection || connection.isClosed()) return false;
-    for (const frame of frames) connection.publish(subject, frame, reply === undefined ? {} : { reply });
-    return true;
+    try {
+      for (const frame of frames) connection.publish(subject, frame, reply === undefined ? {} : { reply });
+      return true;
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'a message to other control planes was not sent');
+      return false;
+    }
   }
 
   #cancel(subject: string, id: number): void {

@@ -19,8 +19,8 @@ export interface Bus {
   /** Answers on a subject from now on, also after the bus was away. One answerer for each subject and process. */
   answer(subject: string, answerer: Answerer): void;
 
-  /** Tells everyone else who listens. @returns false when it was certainly not sent @throws AppError `too_large` */
-  publish(subject: string, value: unknown): boolean;
+  /** Tells everyone else who listens. Never throws. A list that may be long goes through `publishList`. */
+  publish(subject: string, value: unknown): Published;
 
   /** Hears what others publish from now on, also after the bus was away; what was said meanwhile is lost. */
   listen(subject: string, hear: (value: unknown) => void): void;
@@ -28,6 +28,9 @@ export interface Bus {
   /** Ends every ask and every answer under way. */
   close(): Promise<void>;
 }
+
+/** `away` and `too_large`: it was certainly not sent. */
+export type Published = 'sent' | 'away' | 'too_large';
 
 export interface AskOptions {
   /** Longest wait in milliseconds; it travels with the question as remaining time, because clocks of machines differ. */

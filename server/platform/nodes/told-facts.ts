@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { publishList } from '../bus/publish-list.ts';
 import type { Bus } from '../bus/types.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -71,7 +72,7 @@ export class ToldFacts {
   /** Hints to the others that these records were stored. */
   tell(ids: readonly string[]): void {
     const { cluster, subject } = this.#options;
-    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) cluster.bus.publish(subject, { ids: ids.slice(from, from + IDS_AT_ONCE) });
+    publishList(cluster.bus, subject, ids, { most: IDS_AT_ONCE, hintOf: (some) => ({ ids: some }) });
   }
 
   /** Hints to the others that many records were stored. */

@@ -1,6 +1,6 @@
 import { BusCounts } from '../../../server/platform/bus/counts.ts';
 import { BusAwayError, NobodyListensError } from '../../../server/platform/bus/errors.ts';
-import type { Answerer, Bus } from '../../../server/platform/bus/types.ts';
+import type { Answerer, Bus, Published } from '../../../server/platform/bus/types.ts';
 
 /** A bus in memory: what `connect` gives are the connections of several control planes. The real one is tested in contract/bus.test.ts. */
 export class MemoryBus {
@@ -55,10 +55,10 @@ class MemoryConnection implements Bus {
     this.answerers.set(subject, answerer);
   }
 
-  publish(subject: string, value: unknown): boolean {
-    if (!this.isConnected) return false;
+  publish(subject: string, value: unknown): Published {
+    if (!this.isConnected) return 'away';
     this.#bus.tell(this, subject, value);
-    return true;
+    return 'sent';
   }
 
   listen(subject: string, hear: (value: unknown) => void): void {

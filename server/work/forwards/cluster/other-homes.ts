@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Cluster } from '../../../feature.ts';
 import { BusAwayError, NobodyListensError } from '../../../platform/bus/errors.ts';
+import { publishList } from '../../../platform/bus/publish-list.ts';
 import type { Bus } from '../../../platform/bus/types.ts';
 import type { Log } from '../../../platform/core/log.ts';
 import type { ForwardKey } from '../store.ts';
@@ -168,12 +169,13 @@ export class OtherHomes {
   /** How many connections of forwards of that home this control plane carries. */
   counts(home: string, counts: readonly DoorCount[]): void {
     const { bus, nodeId } = this.#deps;
-    // A hint is one message of the bus, and there is a door for each open forward.
-    for (let from = 0; from < counts.length; from += COUNTS_AT_ONCE) {
-      const some = counts.slice(from, from + COUNTS_AT_ONCE);
-      const kept = some.filter((count) => count.kept > count.open).map((count) => [count.id, count.kept]);
-      bus.publish(countsOf(home), { node_id: nodeId, open: some.map(({ id, open }) => [id, open]), kept });
-    }
+    const hintOf = (some: readonly DoorCount[]): object => ({
+      node_id: nodeId,
+      open: some.map(({ id, open }) => [id, open]),
+      kept: some.filter((count) => count.kept > count.open).map((count) => [count.id, count.kept]),
+    });
+    // There is a door for each open forward.
+    publishList(bus, countsOf(home), counts, { most: COUNTS_AT_ONCE, hintOf });
   }
 
   agentReady({ teamId, agentId, epoch }: { teamId: string; agentId: string; epoch: number }): void {

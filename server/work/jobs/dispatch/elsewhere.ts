@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { publishList } from '../../../platform/bus/publish-list.ts';
 import type { Bus } from '../../../platform/bus/types.ts';
 import type { Clock } from '../../../platform/core/clock.ts';
 import type { Log } from '../../../platform/core/log.ts';
@@ -18,7 +19,7 @@ export interface JobsCluster {
 const WAITING = 'signalbox.jobs.waiting';
 /** How late the offer of an express job is when its hint was lost. */
 const POLL_EVERY_MS = 5000;
-/** Of one hint: 40 kB, far below the largest message. */
+/** Of one hint: 40 kB. */
 const HINTED_AT_ONCE = 500;
 
 /** Agents with an express job that waits, each with a router that is free, or with none. */
@@ -89,9 +90,7 @@ export class JobsElsewhere {
     const waiting = [...this.#untold].flatMap(([agentId, routerIds]) => [...routerIds].map((routerId) => [agentId, routerId] as const));
     this.#untold = new Map();
     this.#telling = undefined;
-    for (let from = 0; from < waiting.length; from += HINTED_AT_ONCE) {
-      this.#deps.cluster.bus.publish(WAITING, { waiting: waiting.slice(from, from + HINTED_AT_ONCE) });
-    }
+    publishList(this.#deps.cluster.bus, WAITING, waiting, { most: HINTED_AT_ONCE, hintOf: (some) => ({ waiting: some }) });
   }
 
   async #poll(): Promise<void> {
