@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningServer } from '../../server/compose/start.ts';
+import { NoAnswerError } from '../../server/platform/bus/errors.ts';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { startMembers } from '../harness/cluster/members.ts';
 import { hasNats } from '../harness/nats-server.ts';
@@ -107,6 +108,39 @@ describe.skipIf(!postgres || !hasNats())('facts of agents at three control plane
       (await statesAt(world, nodes, routerId)).every((state) => state === 'answering'),
     );
     expect(await faultsAt(world, nodes[1]!)).toMatchObject([{ type: 'agent_offline', occurrences: 1 }]);
+  });
+
+  test('a router that answers again is not replaced by one that has not heard of it yet', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2, routers: [{}, {}] });
+    const [old, fresh] = (await world.routerIds()) as [string, string];
+    const faults = world.simulators[0]!.faults;
+    for (const turn of [1, 2, 3]) {
+      faults.refuseConnections = true;
+      faults.resetConnections();
+      await waitUntil('both say that it does not answer', async () =>
+        (await statesAt(world, nodes, old)).every((state) => state === 'not_answering'),
+      );
+      faults.refuseConnections = false;
+      await waitUntil('it answers where its tunnel is', async () => (await routerAt(world, nodes[0]!, old))?.has_pulse);
+      const answer = await world.callerAt(nodes[1]!).call('POST', `/api/routers/${old}/replace`, { replaced_by: fresh });
+      expect(answer, `turn ${turn}`).toMatchObject({ status: 409, body: { detail: 'the old router still answers: disconnect it first' } });
+    }
+  });
+
+  test('a router whose control plane does not answer is neither removed nor replaced', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2, routers: [{}, {}] });
+    const [old, fresh] = (await world.routerIds()) as [string, string];
+    const other = world.callerAt(nodes[1]!);
+    await waitUntil('the other knows where the tunnel is', async () => (await routerAt(world, nodes[1]!, old))?.has_pulse);
+    nodes[1]!.services.cluster!.bus.ask = () => Promise.reject(new NoAnswerError('deadline'));
+    for (const answer of [
+      await other.call('POST', `/api/routers/${old}/replace`, { replaced_by: fresh }),
+      await other.call('DELETE', `/api/routers/${old}`),
+    ])
+      expect(answer).toMatchObject({
+        status: 503,
+        body: { detail: 'the control plane that has the agent of this router does not answer' },
+      });
   });
 
   test('the entries of an agent, its address and its removal are known to one without its tunnel', async () => {

@@ -1,7 +1,9 @@
 import net from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { databaseKinds } from '../harness/databases.ts';
 import type { TestDatabase } from '../harness/databases.ts';
+import { Listener } from '../harness/event-listener.ts';
 import { inventedFacts } from '../harness/invented-facts.ts';
 import { TestAgent } from '../harness/tunnel-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -42,7 +44,6 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const ask = <T = Removal>(method: string, path: string, body?: unknown) => world.caller.call<T>(method, path, body);
   const remove = (id: string, query = '') => ask('DELETE', `/api/routers/${id}${query}`);
   const list = async (query = '') => (await ask<Rows>('GET', `/api/routers${query}`)).body.data.map(({ id }) => id);
-  const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
 
   async function startAgent(name: string, ...routers: string[]): Promise<TestAgent & { id: string }> {
     const { credentials: auth } = world.server.services;
@@ -85,6 +86,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     const { job_id: queued } = (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${goes}`, JOB)).body.data;
     const simulator = world.simulators.pop()!;
     await world.startAgent();
+    const listener = await Listener.start(world, world.caller, { types: ['router.removed', 'forward.closed'] });
     const removed = await waitUntil('it is removed', async () => {
       const answer = await remove(goes);
       return answer.status === 200 && answer.body.data;
@@ -102,12 +104,15 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     expect((await ask('GET', `/api/routers/${goes}/backups/${backupId}?part=export`)).status).toBe(200);
     expect((await ask('GET', `/api/routers/${goes}/transient-forwarding/${forwardId}`)).body).toMatchObject({ revoked_early: true });
     expect((await ask<Rows>('GET', '/api/faults?status=open')).body.data).toEqual([]);
-    expect(told('router.removed')).toHaveLength(1);
-    expect(told('forward.closed')).toHaveLength(1);
-    const audit = await ask<{ data: { action: string; detail: string | null }[] }>('GET', '/api/audit');
-    expect(audit.body.data).toContainEqual(
-      expect.objectContaining({ action: 'DELETE /api/routers/:router_id', detail: 'router-1, hardware SERIAL1' }),
-    );
+    await onceTold(async () => {
+      const audit = await ask<{ data: { action: string; detail: string | null }[] }>('GET', '/api/audit');
+      expect(audit.body.data).toContainEqual(
+        expect.objectContaining({ action: 'DELETE /api/routers/:router_id', detail: 'router-1, hardware SERIAL1' }),
+      );
+    });
+    for (const type of ['router.removed', 'forward.closed']) await listener.hears(type);
+    await listener.stop();
+    expect(listener.types.toSorted()).toEqual(['forward.closed', 'router.removed']);
 
     for (const [method, path, body] of [
       ['POST', `/api/asynchronous/${goes}`, JOB],

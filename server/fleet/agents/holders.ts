@@ -84,6 +84,12 @@ export class AgentHolders {
     return holder !== undefined && holder !== this.#deps.cluster.nodeId;
   }
 
+  /** The control planes that have the tunnels of these agents, as stored: for what must not be decided by what was known a moment ago. */
+  async readHolders(agentIds: readonly string[]): Promise<Map<string, string>> {
+    const rows = agentIds.length === 0 ? [] : await selectHolders(this.#deps.storage.db, agentIds);
+    return new Map(rows.filter(isHeld).map(({ id, node_id: nodeId }) => [id, nodeId!]));
+  }
+
   /** Undefined while it is connected, and before its first connection. */
   lost(agentId: string): LostAgent | undefined {
     return this.#lost.get(agentId);
@@ -106,8 +112,7 @@ export class AgentHolders {
 
   #apply(rows: readonly HolderRow[]): void {
     for (const row of rows) {
-      const isConnected = row.node_id !== null && row.connected_at !== null && row.disconnected_at === null;
-      if (isConnected && row.is_live) this.#hold(row.id, row.node_id!);
+      if (isHeld(row)) this.#hold(row.id, row.node_id!);
       else if (row.connected_at !== null) this.#lose(row.id, row.disconnected_at);
     }
   }
@@ -136,4 +141,8 @@ export class AgentHolders {
   #onGone(nodeId: string): void {
     for (const [agentId, holder] of this.#held) if (holder === nodeId) this.#lose(agentId, null);
   }
+}
+
+function isHeld(row: HolderRow): boolean {
+  return row.is_live && row.node_id !== null && row.connected_at !== null && row.disconnected_at === null;
 }

@@ -3,10 +3,11 @@ import { Listeners } from '../../platform/core/listeners.ts';
 import type { ForwardRecord } from '../../work/forwards/types.ts';
 import type { JobRecord } from '../../work/jobs/types.ts';
 import type { TerminalRecord } from '../../work/terminals/types.ts';
-import { NOT_REPORTED } from '../states/types.ts';
 import type { RouterRecord } from '../routers/types.ts';
 import type { Tx } from '../../platform/storage/db.ts';
 import { resolveAllOf } from '../faults/service.ts';
+import { reporterKey } from './heard-elsewhere.ts';
+import type { Heard } from './heard-elsewhere.ts';
 import { replaceInside } from './replacement/replace.ts';
 import { moveFaults } from './replacement/store.ts';
 import {
@@ -52,11 +53,13 @@ export class RemovalsService {
   /**
    * Removes a router, its queued jobs and its open forwards; idempotent. A router that its agent may still have is not
    * removed: it would return as a new router with the next inventory.
-   * @throws AppError `not_found`; `conflict` while an agent may have it, or has accepted a job for it
+   * @throws AppError `not_found`; `conflict` while an agent may have it, or has accepted a job for it; `unavailable` while another control
+   *   plane has the tunnel of such an agent and does not answer
    */
   async removeRouter(teamId: string, routerId: string): Promise<{ router: RouterRecord; ended: Ended }> {
+    const heard = await this.#hear(teamId, [routerId]);
     const now = this.#deps.clock.now();
-    const written = await this.#deps.storage.writes.write((tx) => this.#remove(tx, { teamId, routerId, now }));
+    const written = await this.#deps.storage.writes.write((tx) => this.#remove(tx, { teamId, routerId, now }, heard));
     const ended = await this.#publish(written);
     if (written.change) await this.#deps.storage.writes.write((tx) => resolveAllOf(tx, { teamId, routerId, now }));
     return { router: written.router, ended };
@@ -71,12 +74,15 @@ export class RemovalsService {
 
   /**
    * Replaces a router's hardware with that of another record, which is merged into it and no longer shown.
-   * @throws AppError as {@link replaceInside}
+   * @throws AppError as {@link replaceInside}; `unavailable` as {@link removeRouter}
    */
-  async replaceRouter(wanted: Omit<Replacement, 'now'>): Promise<{ change: Extract<RemovalChange, { kind: 'replaced' }>; ended: Ended }> {
+  async replaceRouter(
+    wanted: Omit<Replacement, 'now' | 'heard'>,
+  ): Promise<{ change: Extract<RemovalChange, { kind: 'replaced' }>; ended: Ended }> {
     const { storage, clock } = this.#deps;
     const { teamId, routerId, replacedBy } = wanted;
-    const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now() }));
+    const heard = await this.#hear(teamId, [routerId, replacedBy]);
+    const written = await storage.writes.write((tx) => replaceInside(tx, this.#deps, { ...wanted, now: clock.now(), heard }));
     const ended = await this.#publish(written);
     // Detected while this was being stored.
     await storage.writes.write((tx) => moveFaults(tx, teamId, replacedBy, routerId));
@@ -110,17 +116,21 @@ export class RemovalsService {
     return routers.length;
   }
 
-  async #remove(tx: Tx, target: { teamId: string; routerId: string; now: number }): Promise<Written> {
+  /** Before the transaction, which must not wait for another control plane. */
+  async #hear(teamId: string, routerIds: readonly string[]): Promise<ReadonlyMap<string, Heard>> {
+    return (await this.#deps.heardElsewhere?.of(teamId, routerIds)) ?? new Map();
+  }
+
+  async #remove(tx: Tx, target: { teamId: string; routerId: string; now: number }, heard: ReadonlyMap<string, Heard>): Promise<Written> {
     const { teamId, routerId } = target;
     await lockTeam(tx, teamId);
     const [router] = await lockRouters(tx, this.#deps.storage.engine, teamId, [routerId]);
     if (!router || router.merged_into !== null) throw notFound('router');
     if (router.removed_at !== null) return { router, change: undefined, jobs: [], forwards: [], terminals: [] };
     const agentRevoked = await isAgentRevoked(tx, teamId, router.agent_id);
-    const why =
-      agentRevoked || this.#isDropped(router) ? undefined : this.#deps.routers.reasonStillHeld(router.agent_id, router.agent_router);
+    const why = agentRevoked ? undefined : this.#whyHeld(router.agent_id, router.agent_router, heard);
     if (why !== undefined) throw new AppError('conflict', why);
-    await this.#refuseClaimed(tx, router);
+    await this.#refuseClaimed(tx, router, heard);
     const jobs = await this.#deps.jobs.endJobsOf(tx, {
       ...target,
       agentRevoked,
@@ -135,16 +145,16 @@ export class RemovalsService {
     return { router: removed, change: { kind: 'removed', router: removed }, jobs, forwards, terminals };
   }
 
-  /** The control plane that has the tunnel of its agent says that the agent does not report it any more. */
-  #isDropped({ id, agent_id: agentId }: RouterRecord): boolean {
-    const { routers, states } = this.#deps;
-    return routers.isElsewhere(agentId) && states.of(id)?.reason === NOT_REPORTED;
+  /** Why an agent may still have a router under this name; undefined when it certainly has not. */
+  #whyHeld(agentId: string, name: string, heard: ReadonlyMap<string, Heard>): string | undefined {
+    const elsewhere = heard.get(reporterKey(agentId, name));
+    return elsewhere ? (elsewhere.whyHeld ?? undefined) : this.#deps.routers.reasonStillHeld(agentId, name);
   }
 
   /** @throws AppError `conflict` when another agent also reports the router and may have it now */
-  async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord): Promise<void> {
+  async #refuseClaimed(tx: Tx, { team_id: teamId, id }: RouterRecord, heard: ReadonlyMap<string, Heard>): Promise<void> {
     for (const { agent_id: agentId, agent_router: name } of await selectClaims(tx, teamId, id)) {
-      if (this.#deps.routers.reasonStillHeld(agentId, name) === undefined) continue;
+      if (this.#whyHeld(agentId, name, heard) === undefined) continue;
       throw new AppError(
         'conflict',
         `agent ${agentId} also reports this router: remove it from that agent's configuration, or revoke that agent (GET /api/router-moves)`,

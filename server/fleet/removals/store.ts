@@ -46,8 +46,8 @@ export async function markAgentRemoved(
 }
 
 /** Claims of other agents on this router, with its name there. Without revoked agents. */
-export async function selectClaims(tx: Tx, teamId: string, routerId: string): Promise<{ agent_id: string; agent_router: string }[]> {
-  return tx
+export async function selectClaims(db: DbOrTx, teamId: string, routerId: string): Promise<{ agent_id: string; agent_router: string }[]> {
+  return db
     .selectFrom('router_moves')
     .innerJoin('agents', 'agents.id', 'router_moves.agent_id')
     .select(['router_moves.agent_id', 'router_moves.agent_router'])
@@ -55,6 +55,31 @@ export async function selectClaims(tx: Tx, teamId: string, routerId: string): Pr
     .where('router_moves.router_id', '=', routerId)
     .where('agents.revoked_at', 'is', null)
     .execute();
+}
+
+/** An agent that reports a router, or claims it, and the router's name there. */
+export interface Reporter {
+  routerId: string;
+  agentId: string;
+  name: string;
+}
+
+/** Who reports or claims these routers. Without revoked agents. */
+export async function selectReporters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Reporter[]> {
+  const owners = db
+    .selectFrom('routers')
+    .innerJoin('agents', 'agents.id', 'routers.agent_id')
+    .select(['routers.id as routerId', 'routers.agent_id as agentId', 'routers.agent_router as name'])
+    .where('routers.team_id', '=', teamId)
+    .where('routers.id', 'in', padded(routerIds))
+    .where('routers.removed_at', 'is', null)
+    .where('agents.revoked_at', 'is', null)
+    .execute();
+  const claimers = Promise.all(routerIds.map((routerId) => selectClaims(db, teamId, routerId)));
+  const claims = (await claimers).flatMap((of, index) =>
+    of.map(({ agent_id: agentId, agent_router: name }) => ({ routerId: routerIds[index]!, agentId, name })),
+  );
+  return [...(await owners), ...claims];
 }
 
 /** Clears the router's site and name at its agent; its hardware may return as another router. */

@@ -3,15 +3,16 @@ import type { ForwardsService } from '../../work/forwards/service.ts';
 import type { JobsService } from '../../work/jobs/service.ts';
 import type { TerminalsService } from '../../work/terminals/service.ts';
 import type { RoutersService } from '../routers/service.ts';
-import type { StatesService } from '../states/service.ts';
 import type { RouterRecord } from '../routers/types.ts';
+import type { Heard, HeardElsewhere } from './heard-elsewhere.ts';
 import type { Storage } from '../../platform/storage/db.ts';
 
 export interface RemovalsDeps {
   storage: Storage;
   clock: Clock;
-  routers: Pick<RoutersService, 'reasonStillHeld' | 'presence' | 'isElsewhere'>;
-  states: Pick<StatesService, 'of'>;
+  routers: Pick<RoutersService, 'reasonStillHeld' | 'presence'>;
+  /** Where several control planes serve the database. */
+  heardElsewhere: Pick<HeardElsewhere, 'of'> | null;
   jobs: Pick<JobsService, 'endJobsOf' | 'changes'>;
   forwards: Pick<ForwardsService, 'closeAllOf' | 'cut'>;
   terminals: Pick<TerminalsService, 'endAllOf' | 'cut'>;
@@ -49,4 +50,6 @@ export interface Replacement {
   /** Run the queued jobs of the old hardware on the new one. */
   keepJobs: boolean;
   now: number;
+  /** What other control planes hear of both, by `reporterKey`. */
+  heard: ReadonlyMap<string, Heard>;
 }

@@ -5,6 +5,7 @@ import type { JobRecord } from '../../../work/jobs/types.ts';
 import type { TerminalRecord } from '../../../work/terminals/types.ts';
 import type { RouterRecord } from '../../routers/types.ts';
 import type { Tx } from '../../../platform/storage/db.ts';
+import { reporterKey } from '../heard-elsewhere.ts';
 import { endPresent, isAgentRevoked, markRemoved } from '../store.ts';
 import type { RemovalChange, RemovalsDeps, Replacement } from '../types.ts';
 import { lockRouters, lockTeam, moveDevices, moveHistory, movePresent, selectCampaignAhead, takeHardware } from './store.ts';
@@ -25,11 +26,13 @@ interface Replaced {
  *   hardware answers, and while a job or a campaign involves one of the two
  */
 export async function replaceInside(tx: Tx, deps: RemovalsDeps, wanted: Replacement): Promise<Replaced> {
-  const { teamId, routerId, replacedBy, keepJobs, now } = wanted;
+  const { teamId, routerId, replacedBy, keepJobs, now, heard } = wanted;
   await lockTeam(tx, teamId);
   const pair = await readPair(tx, deps, wanted);
   const { old, fresh } = pair;
-  if (deps.routers.presence.isAnswering(old.id)) throw new AppError('conflict', 'the old router still answers: disconnect it first');
+  const heardOfOld = heard.get(reporterKey(old.agent_id, old.agent_router));
+  if (heardOfOld?.isAnswering ?? deps.routers.presence.isAnswering(old.id))
+    throw new AppError('conflict', 'the old router still answers: disconnect it first');
   const campaign = await selectCampaignAhead(tx, teamId, [old.id, fresh.id]);
   if (campaign !== undefined)
     throw new AppError('conflict', `campaign ${campaign} has not reached this router yet: wait for it, or cancel it`);
