@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../../client/cli/run.ts';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { databaseKinds } from '../harness/databases.ts';
 import type { TestDatabase } from '../harness/databases.ts';
+import { Listener } from '../harness/event-listener.ts';
 import { inventedFacts } from '../harness/invented-facts.ts';
 import { TestAgent } from '../harness/tunnel-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -39,7 +41,6 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   const replace = (body: object = {}) => ask('POST', `/api/routers/${old}/replace`, { replaced_by: fresh, ...body });
   const submit = async (id: string) => (await ask<{ data: { job_id: string } }>('POST', `/api/asynchronous/${id}`, JOB)).body.data.job_id;
   const jobs = async (id: string) => (await ask<Rows>('GET', `/api/routers/${id}/jobs`)).body.data;
-  const told = (type: string) => world.server.services.events.kept.flatMap(({ entries }) => entries).filter((entry) => entry.type === type);
   const sendHeartbeat = (...names: string[]) =>
     agent.link.sendHeartbeat(names.map((name) => ({ name, reachable: true, uptime_seconds: 60, reason: null })));
   const sees = (...macs: string[]) =>
@@ -86,6 +87,7 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
   });
 
   test('the record keeps id, site and history, and gets the new hardware with its devices', async () => {
+    const listener = await Listener.start(world, world.caller, { types: ['router.replaced'] });
     const [before, own] = [await submit(old), await submit(fresh)];
     const { port } = (await ask<{ port: number }>('POST', `/api/routers/${old}/transient-forwarding`, FORWARD)).body;
     expect(port).toBeGreaterThan(0);
@@ -100,7 +102,9 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       jobs_unknown: 0,
       forwards_closed: 1,
     });
-    expect(await list()).toMatchObject([{ id: old, serial_number: 'NEW', site_id: site, has_pulse: true, terminal_levels: ['read'] }]);
+    await onceTold(async () =>
+      expect(await list()).toMatchObject([{ id: old, serial_number: 'NEW', site_id: site, has_pulse: true, terminal_levels: ['read'] }]),
+    );
     expect((await jobs(old)).map(({ id, phase, reason }) => [id, phase, reason])).toEqual([
       [own, 'queued', null],
       [before, 'canceled', 'router_replaced'],
@@ -112,9 +116,13 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       `4C:5E:0C:AA:BB:02 ${site}`,
       `DE:6E:70:C0:CC:B2 ${site}`,
     ]);
-    expect(told('router.replaced')).toHaveLength(1);
-    const audit = await ask<{ data: { detail: string | null }[] }>('GET', '/api/audit');
-    expect(audit.body.data).toContainEqual(expect.objectContaining({ detail: `hardware OLD replaced by NEW (router ${fresh})` }));
+    await onceTold(async () => {
+      const audit = await ask<{ data: { detail: string | null }[] }>('GET', '/api/audit');
+      expect(audit.body.data).toContainEqual(expect.objectContaining({ detail: `hardware OLD replaced by NEW (router ${fresh})` }));
+    });
+    await listener.hears('router.replaced');
+    await listener.stop();
+    expect(listener.types).toEqual(['router.replaced']);
     // What the agent says now is said of this router, also after a restart.
     expect(await report('NEW')).toBe(old);
     await world.restartServer();
@@ -144,7 +152,10 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
     await waitUntil('the old one answers', async () => (await list()).find(({ id }) => id === old)?.has_pulse);
     expect(await replace()).toMatchObject({ status: 409, body: { detail: 'the old router still answers: disconnect it first' } });
     await report('NEW');
-    await waitUntil('it answers no more', async () => !(await list()).find(({ id }) => id === old)?.has_pulse);
+    await waitUntil('it answers no more where its agent is', async () => {
+      const { body: listed } = await world.callerAt(world.server).call<Rows>('GET', '/api/routers');
+      return !listed.data.find(({ id }) => id === old)?.has_pulse;
+    });
     const { body } = await ask<{ data: { id: string } }>('POST', '/api/campaigns', { ...JOB, router_ids: [fresh, old], canary_count: 1 });
     await waitUntil('its canary waits', async () => (await jobs(fresh)).length === 1);
     expect(await replace()).toMatchObject({ status: 409, body: { detail: expect.stringContaining(`campaign ${body.data.id}`) as string } });
@@ -183,6 +194,26 @@ describe.each(databaseKinds())('on $name', ({ create }) => {
       stdout: `removed ${old}: 0 forwards closed, 0 jobs canceled\n`,
     });
     expect(await list()).toEqual([]);
+  });
+
+  test('an entry that still stands for the old hardware says nothing of the new one', async () => {
+    agent.send({ type: 'inventory', router: 'spare', facts: inventedFacts('SPARE') });
+    const spare = await waitUntil('the spare is listed', async () => (await list()).find((one) => one.serial_number === 'SPARE')?.id);
+    expect(await report('OLD')).toBe(old);
+    expect((await ask('POST', `/api/routers/${old}/replace`, { replaced_by: spare })).status).toBe(200);
+    const beat = (isReachable: boolean): void =>
+      agent.link.sendHeartbeat([
+        { name: 'spare', reachable: true, uptime_seconds: 60, reason: null },
+        { name: 'gw', reachable: isReachable, uptime_seconds: 5, reason: null },
+      ]);
+    await waitUntil('the new one answers', async () => {
+      beat(false);
+      return (await list()).find(({ id }) => id === old)?.has_pulse;
+    });
+    const { routers } = world.server.services;
+    expect(routers.routerIdOf(agent.identity.agentId, 'gw')).toBeUndefined();
+    expect(routers.routerIdOf(agent.identity.agentId, 'spare')).toBe(old);
+    expect(routers.presence.get(old)).toMatchObject({ reachable: true, uptimeSeconds: 60 });
   });
 
   test('a concurrent inventory neither reverts it nor creates another router', async () => {

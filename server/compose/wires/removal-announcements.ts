@@ -18,7 +18,7 @@ interface Audience {
 /** Removes a router from the memory of all features, or replaces its id by the successor's. Runs in the same turn as the write. */
 export function announceRemoval(change: RemovalChange, { routers, faults, devices, metadata, eventSources, states }: Audience): void {
   const [goneId, successor] = change.kind === 'removed' ? [change.router.id, undefined] : [change.mergedId, change.router];
-  routers.forget(goneId, successor?.id);
+  routers.forget(goneId, successor);
   faults.forget(goneId, successor);
   states.forget(goneId, successor);
   devices.forget(goneId, successor?.id);

@@ -114,15 +114,18 @@ export class PresenceTracker {
     return this.#clock.monotonic() - Math.max(0, this.#clock.now() - wallMs);
   }
 
-  /** The router was removed or replaced; its presence passes to its successor. */
-  forget(routerId: string, successorId?: string): void {
+  /**
+   * The router was removed or replaced; its presence passes to its successor.
+   * @param isHeardAs what was last heard of the successor was heard of its new hardware already
+   */
+  forget(routerId: string, successorId?: string, { isHeardAs = false } = {}): void {
     const last = this.#byRouter.get(routerId);
     const answeredAt = this.#answeredAt.get(routerId);
     this.#byRouter.delete(routerId);
     this.#answeredAt.delete(routerId);
     this.#changed.delete(routerId);
     this.#told.delete(routerId);
-    if (successorId === undefined) return;
+    if (successorId === undefined || isHeardAs) return;
     if (last) this.#byRouter.set(successorId, last);
     else this.#byRouter.delete(successorId);
     if (answeredAt === undefined) this.#answeredAt.delete(successorId);

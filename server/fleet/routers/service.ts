@@ -359,16 +359,23 @@ export class RoutersService {
     return held === 'held' ? "its agent still has it: remove it from the agent's configuration, or revoke the agent" : undefined;
   }
 
-  /** The router was removed or replaced: its names pass to its successor. */
-  forget(routerId: string, successorId?: string): void {
+  /**
+   * The router was removed or replaced: its name passes to its successor. Its agent may have reported the new hardware as the successor before
+   * this is known here. Whoever has another name for the successor means the former hardware.
+   */
+  forget(routerId: string, successor?: Pick<RouterRecord, 'id' | 'agent_id' | 'agent_router'>): void {
     this.#changesOfOwner += 1;
-    for (const { ids } of this.#reports.values()) {
-      for (const [name] of [...ids].filter(([, id]) => id === routerId)) {
-        if (successorId === undefined) ids.delete(name);
-        else ids.set(name, successorId);
+    let isHeardAs = false;
+    for (const [agentId, { ids }] of this.#reports) {
+      for (const [name, id] of [...ids]) {
+        if (id !== routerId && id !== successor?.id) continue;
+        const isItsName = successor !== undefined && agentId === successor.agent_id && name === successor.agent_router;
+        isHeardAs ||= isItsName && id === successor.id;
+        if (isItsName) ids.set(name, successor.id);
+        else ids.delete(name);
       }
     }
-    this.presence.forget(routerId, successorId);
+    this.presence.forget(routerId, successor?.id, { isHeardAs });
   }
 
   #holding(agentId: string, name: string): 'held' | 'away' | 'dropped' {
