@@ -33,6 +33,8 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
   const clock = new ManualClock(NOW);
   const asked: number[] = [];
   const told: DoorCount[] = [];
+  /** What each home was told last. */
+  const toldTo: Record<string, DoorCount> = {};
   const doors = new Doors({
     clock,
     homes: {
@@ -41,7 +43,10 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
         await home.beforeAnswer?.();
         return { answer: 'welcome', keeps: home.keeps };
       },
-      counts: (_home: string, counts: readonly DoorCount[]) => void told.push(...counts),
+      counts: (to: string, counts: readonly DoorCount[]) => {
+        told.push(...counts);
+        toldTo[to] = counts.at(-1)!;
+      },
     },
     makeLive: (_record, closed) =>
       new LiveForward({
@@ -75,7 +80,7 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
     await turn();
     return told.at(-1);
   };
-  return { clock, doors, asked, told, enter, lastTold };
+  return { clock, doors, asked, told, toldTo, enter, lastTold };
 }
 
 test('a place that is free again takes the next client without a question, for a second from the answer', async () => {
@@ -126,6 +131,31 @@ test('it keeps nothing for a new home, nor under new terms', async () => {
   doors.applyTerms(doors.get('f')!, termsOf(record));
   await enter('another');
   expect(asked).toEqual([1, 1, 1]);
+});
+
+test('a door with a new home tells the former one, too, that it keeps nothing', async () => {
+  const { toldTo, enter, lastTold } = setUp({ keeps: true });
+  await (
+    await enter()
+  )();
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 1 });
+  const cut = await enter('another');
+  await cut();
+  await lastTold();
+  expect(toldTo).toEqual({ home: { id: 'f', open: 0, kept: 0 }, another: { id: 'f', open: 0, kept: 1 } });
+});
+
+test('a door that closes, and one that a client opens meanwhile to a new home, tell both', async () => {
+  const { doors, told, toldTo, enter, lastTold } = setUp({ keeps: false });
+  await enter();
+  await lastTold();
+  told.length = 0;
+  const closing = doors.close('f', 'channel');
+  await enter('another');
+  await closing;
+  await lastTold();
+  expect(told).toHaveLength(2);
+  expect(toldTo['another']).toEqual({ id: 'f', open: 1, kept: 0 });
 });
 
 test('a door that is closed gives back what it kept', async () => {

@@ -53,8 +53,8 @@ export class Doors {
   readonly #deps: DoorsDeps;
   readonly #lives = new LiveForwards();
   readonly #doors = new Map<string, Door>();
-  /** Homes by forward whose number of connections has changed since it was told. */
-  readonly #untold = new Map<string, string>();
+  /** Forwards by home whose number of connections has changed since it was told. Of a forward that moves, the former home is one, too. */
+  readonly #untold = new Map<string, Set<string>>();
   #telling: NodeJS.Immediate | undefined;
   #tellingLater: Timer | undefined;
 
@@ -219,7 +219,8 @@ export class Doors {
 
   /** In one message for all that change in this turn of the event loop, or a little later. */
   #tell(id: string, home: string): void {
-    this.#untold.set(id, home);
+    const ids = this.#untold.get(home) ?? new Set();
+    this.#untold.set(home, ids.add(id));
     const isUrgent = this.#doors.get(id)?.keeping === undefined;
     if (isUrgent) this.#telling ??= setImmediate(() => this.#tellAll());
     else this.#tellingLater ??= this.#deps.clock.setTimeout(() => this.#tellAll(), TELLS_KEPT_MS);
@@ -227,14 +228,10 @@ export class Doors {
 
   #tellAll(): void {
     this.#tellNothing();
-    for (const id of this.#untold.keys()) {
-      const door = this.#doors.get(id);
-      if (door) door.told += 1;
-    }
-    for (const [to, changes] of Map.groupBy(this.#untold, ([, of]) => of)) {
+    for (const [home, ids] of this.#untold) {
       this.#deps.homes.counts(
-        to,
-        changes.map(([of]) => this.#countOf(of)),
+        home,
+        [...ids].map((id) => this.#countFor(home, id)),
       );
     }
     this.#untold.clear();
@@ -247,8 +244,13 @@ export class Doors {
     this.#tellingLater = undefined;
   }
 
-  #countOf(id: string): DoorCount {
+  /** What this home is told now. */
+  #countFor(home: string, id: string): DoorCount {
     const door = this.#doors.get(id);
-    return { id, open: door ? door.live.connectionCount + door.entering : 0, kept: door?.kept ?? 0 };
+    const open = door ? door.live.connectionCount + door.entering : 0;
+    // A former home is told that no place of it is kept.
+    if (door?.home !== home) return { id, open, kept: 0 };
+    door.told += 1;
+    return { id, open, kept: door.kept };
   }
 }
