@@ -133,6 +133,30 @@ test('it keeps nothing for a new home, nor under new terms', async () => {
   expect(asked).toEqual([1, 1, 1]);
 });
 
+test('a client that found no place before the agent was looked up gets one that is free since', async () => {
+  const { doors, asked, enter } = setUp({ keeps: true });
+  await (
+    await enter()
+  )();
+  await doors.enter(record, 'a');
+  expect(asked).toEqual([1]);
+});
+
+test('no place is kept by the answer of a former home', async () => {
+  const home: Parameters<typeof setUp>[0] = { keeps: false };
+  const { asked, enter } = setUp(home);
+  const cuts: (() => Promise<void>)[] = [];
+  home.beforeAnswer = async () => {
+    home.beforeAnswer = undefined;
+    cuts.push(await enter('another'));
+    home.keeps = true;
+  };
+  cuts.push(await enter());
+  for (const cut of cuts) await cut();
+  await enter('another');
+  expect(asked).toEqual([1, 2, 1]);
+});
+
 test('a door with a new home tells the former one, too, that it keeps nothing', async () => {
   const { toldTo, enter, lastTold } = setUp({ keeps: true });
   await (
@@ -161,6 +185,7 @@ test('a door that closes, and one that a client opens meanwhile to a new home, t
 test('a door that is closed gives back what it kept', async () => {
   const { doors, enter, lastTold } = setUp({ keeps: true });
   await enter();
+  expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 1 });
   await doors.close('f', 'channel');
   expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 0 });
 });
