@@ -16,7 +16,7 @@ import { Openings } from './openings.ts';
 import type { TunnelRegistry } from './registry.ts';
 import type { TunnelSession } from './session.ts';
 import type { AgentIdentity, TunnelCallbacks, TunnelSocket } from './types.ts';
-import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
+import { bearerOf, hasHungUp, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
 
 /**
  * Upgrades whose credential is being checked or waits for that, about 10 kB each; more are refused until the database keeps up. One network,
@@ -177,7 +177,7 @@ export class TunnelEndpoint<C extends ChannelOwner> {
       // Only tunnels come by the thousand, and a client waits for a channel.
       if (claimedAgent !== '') await this.#turns.take(holder);
       // Its agent may have given up meanwhile.
-      if (socket.destroyed) return;
+      if (hasHungUp(socket)) return;
       if (await admit(bearer)) {
         this.#failedDials.authenticated(address, claimedAgent);
       } else {
@@ -212,7 +212,7 @@ export class TunnelEndpoint<C extends ChannelOwner> {
     }
     try {
       // Its agent may have given up meanwhile.
-      const session = socket.destroyed ? undefined : await this.#openTunnel(identity, dial);
+      const session = hasHungUp(socket) ? undefined : await this.#openTunnel(identity, dial);
       await session?.opened;
     } catch (error) {
       this.#options.log.error({ err: error, agent_id: identity.agentId }, 'a tunnel could not be opened');
@@ -250,8 +250,8 @@ export class TunnelEndpoint<C extends ChannelOwner> {
   async #admitChannel(request: IncomingMessage, socket: Duplex, head: Buffer, token: string): Promise<boolean> {
     const context = await this.#options.authorizeChannel(token);
     if (context === undefined) return false;
-    // Closed while its token was being checked: its close event has already fired.
-    if (socket.destroyed) return true;
+    // Closed while its token was being checked: its close event may have fired already.
+    if (hasHungUp(socket)) return true;
     const response = upgradeResponse(request.headers);
     if (this.#closing || response === undefined) {
       refuseUpgrade(socket, this.#closing ? 503 : 400);
