@@ -23,6 +23,9 @@ describeEachDatabase('revocations of two control planes', (open) => {
   class Node {
     readonly clock = new ManualClock(Date.parse('2031-05-01T12:00:00Z'));
     readonly disconnected: string[] = [];
+    /** What it finds to have ended, once it may. */
+    ended: Promise<string[]> = Promise.resolve([]);
+    asked = 0;
     readonly service: RevocationsService;
 
     constructor(isOwner: boolean) {
@@ -31,7 +34,13 @@ describeEachDatabase('revocations of two control planes', (open) => {
         clock: this.clock,
         log: silentLog,
         forwards: { dropAgent: async () => undefined },
-        terminals: { dropAgent: async () => undefined, endedOf: async () => [] },
+        terminals: {
+          dropAgent: async () => undefined,
+          endedOf: () => {
+            this.asked += 1;
+            return this.ended;
+          },
+        },
         gateway: { disconnect: (agentId: string) => this.disconnected.push(agentId) },
         cluster: { bus: bus.connect(), members: { isOwn: () => isOwner } },
       } as unknown as RevocationsDeps);
@@ -81,6 +90,25 @@ describeEachDatabase('revocations of two control planes', (open) => {
     bus.isUp = true;
     await one.service.enforce(teamId);
     await waitUntil('the other has ended the tunnel', has(two));
+  });
+
+  test('are reported whole when both have carried out the same pass', async () => {
+    const [first, second] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string[]>()];
+    one.ended = first.promise;
+    two.ended = second.promise;
+    await revoke();
+    const enforced = one.service.enforce(teamId);
+    await waitUntil('both are at it', () => one.asked > 0 && two.asked > 0);
+    first.resolve(['of one', 'of both']);
+    await enforced;
+    const stored = async () => (await one.service.list(teamId, { limit: 10, before: undefined }))[0]!;
+    expect((await stored()).passes).toBe(1);
+    second.resolve(['of both', 'of two']);
+    await waitUntil('the second report is stored', async () => (await stored()).report.ended.terminals.ids.includes('of two'));
+    expect(await stored()).toMatchObject({
+      passes: 1,
+      report: { ended: { terminals: { count: 3, ids: ['of one', 'of both', 'of two'] } } },
+    });
   });
 
   test('are all found, however many there are at once', async () => {

@@ -24,9 +24,9 @@ import {
   selectOpenJobs,
   selectRevocations,
   selectRole,
-  updateRevocation,
+  storePass,
 } from './store.ts';
-import { MOST_LISTED } from './types.ts';
+import { add, MOST_LISTED } from './types.ts';
 import type { Report, Revocation, Some } from './types.ts';
 
 export interface RevocationsDeps {
@@ -296,7 +296,7 @@ export class RevocationsService {
       const report = await this.#end(revocation, await this.#cut(revocation));
       const pause = LATER_PASSES_MS[revocation.passes];
       const next = { ...revocation, report, passes: revocation.passes + 1, dueAt: pause === undefined ? null : clock.now() + pause };
-      await storage.writes.write((tx) => updateRevocation(tx, next));
+      await storage.writes.write((tx) => storePass(tx, storage.engine, revocation.passes, next));
     } finally {
       this.#cuts.delete(cutKey(revocation));
     }
@@ -384,9 +384,4 @@ function unlessConflict(error: unknown): undefined {
 
 function some(ids: readonly string[]): Some {
   return { count: ids.length, ids: ids.slice(0, MOST_LISTED) };
-}
-
-function add(before: Some, ids: readonly string[]): Some {
-  const isNew = ids.filter((id) => !before.ids.includes(id));
-  return { count: before.count + isNew.length, ids: [...before.ids, ...isNew].slice(0, MOST_LISTED) };
 }

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { RawBuilder, Selectable, SqlBool } from 'kysely';
 import type { Page } from '../../platform/core/page.ts';
-import type { DbOrTx } from '../../platform/storage/db.ts';
+import { capabilities } from '../../platform/storage/capabilities.ts';
+import type { DbOrTx, Storage, Tx } from '../../platform/storage/db.ts';
 import { newestFirst } from '../../platform/storage/paging.ts';
 import type { RevocationsTable } from '../../platform/storage/schema-revocations.ts';
-import { KINDS, NOTHING, reportSchema } from './types.ts';
+import { KINDS, mergeReports, NOTHING, reportSchema } from './types.ts';
 import type { Report, Revocation } from './types.ts';
 
 /** The key, person, client or agent whose right was revoked. */
@@ -71,8 +72,18 @@ export async function selectRevocations(db: DbOrTx, teamId: string, page: Page):
   return rows.map(toRevocation);
 }
 
-export async function updateRevocation(db: DbOrTx, { id, teamId, passes, dueAt, report }: Revocation): Promise<void> {
-  await db
+/**
+ * Stores a pass. Of several control planes two may have carried out the same one, and each has ended something: the later adds to the report.
+ * @param before how many passes there were when it began
+ */
+export async function storePass(tx: Tx, engine: Storage['engine'], before: number, next: Revocation): Promise<void> {
+  const { id, teamId } = next;
+  const row = tx.selectFrom('revocations').selectAll().where('team_id', '=', teamId).where('id', '=', id);
+  const found = await (capabilities[engine].singleWriter ? row : row.forUpdate()).executeTakeFirst();
+  if (!found) return;
+  const stored = toRevocation(found);
+  const { passes, dueAt, report } = stored.passes === before ? next : { ...stored, report: mergeReports(stored.report, next.report) };
+  await tx
     .updateTable('revocations')
     .set({ passes, due_at: dueAt, report: JSON.stringify(report) })
     .where('team_id', '=', teamId)

@@ -21,6 +21,29 @@ export const reportSchema = z.object({
 });
 export type Report = z.infer<typeof reportSchema>;
 
+/** Adds what is not listed yet. */
+export function add(before: Some, ids: readonly string[]): Some {
+  const isNew = ids.filter((id) => !before.ids.includes(id));
+  return { count: before.count + isNew.length, ids: [...before.ids, ...isNew].slice(0, MOST_LISTED) };
+}
+
+/** What two control planes have ended in the same pass: what one of them has ended, the other found ended or under way. */
+export function mergeReports(one: Report, other: Report): Report {
+  const both = (kind: keyof Report['ended']): Some => add(one.ended[kind], other.ended[kind].ids);
+  const ended = {
+    forwards: both('forwards'),
+    jobs: both('jobs'),
+    campaigns: both('campaigns'),
+    terminals: both('terminals'),
+    api_keys: both('api_keys'),
+  };
+  const goesOn = (kind: keyof Report['goes_on']): Some => {
+    const ids = add(one.goes_on[kind], other.goes_on[kind].ids).ids.filter((id) => !ended[kind].ids.includes(id));
+    return { count: ids.length, ids };
+  };
+  return { ended, goes_on: { jobs: goesOn('jobs'), api_keys: goesOn('api_keys') } };
+}
+
 export const KINDS = ['api_key', 'member', 'password', 'client', 'agent'] as const;
 export type Kind = (typeof KINDS)[number];
 
