@@ -5,7 +5,7 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../server/platform/core/clock.ts';
 import { ChannelLimits } from '../../server/platform/tunnel/channel-limits.ts';
 import { TunnelEndpoint } from '../../server/platform/tunnel/endpoint.ts';
@@ -44,7 +44,7 @@ async function startHeld(isSecure = false) {
   const callbacks = sessions.callbacks(new RecordedEvents());
   const checked: string[] = [];
   const channels: string[] = [];
-  const state = { gate: Promise.resolve() };
+  const state = { drains: false, gate: Promise.resolve() };
   const registry = new TunnelRegistry({ callbacks, clock: systemClock, log: silentLog });
   const endpoint = new TunnelEndpoint({
     registry,
@@ -59,6 +59,7 @@ async function startHeld(isSecure = false) {
     },
     onChannel: ({ token }) => channels.push(token),
     channels: new ChannelLimits({ monotonic: () => systemClock.monotonic() }),
+    refusesTunnels: () => state.drains,
     log: silentLog,
   });
   const front = new EventEmitter() as http.Server;
@@ -156,4 +157,59 @@ test('a channel whose agent has hung up during the check is not handed over', as
   await waitUntil('no connection stays', async () => (await connectionsOf(server)) === 0);
   expect(channels).toEqual([]);
   expect(endpoint.checking.taken).toBe(0);
+});
+
+test('of many wrong dials that wait together, those behind the sixtieth failure are not checked', async () => {
+  const { checked, dial, passOn } = await startHeld();
+  const dials: Dial[] = [];
+  for (let n = 0; n < 300; n += 1) dials.push(await dial(`stranger-${n}:b`));
+  passOn();
+  const answers = await Promise.all(dials.map(head));
+  const refused = answers.filter((answer) => answer.includes('429'));
+  expect(answers.filter((answer) => answer.includes('401'))).toHaveLength(checked.length);
+  expect(refused).toHaveLength(300 - checked.length);
+  expect(refused.every((answer) => answer.includes('Retry-After: 60\r\n'))).toBe(true);
+  // Those that begin in one turn of the event loop (64 in a long one) do not know of each other.
+  expect(checked.length).toBeLessThan(60 + 64);
+});
+
+const CHANGES = [
+  { change: 'a drain has begun', status: '503', retryAfter: 'Retry-After: 1\r\n' },
+  { change: 'its agent has to pause', status: '429', retryAfter: 'Retry-After: 7\r\n' },
+];
+
+function make(change: string, { state, registry }: Awaited<ReturnType<typeof startHeld>>): void {
+  if (change === 'a drain has begun') state.drains = true;
+  else vi.spyOn(registry, 'pauseOf').mockReturnValue(7000);
+}
+
+test.each(CHANGES)('a dial that waited for its check is refused when $change', async ({ change, status, retryAfter }) => {
+  const world = await startHeld();
+  const waiting = await world.dial(world.good());
+  world.passOn();
+  make(change, world);
+  const answer = await head(waiting);
+  expect(answer).toContain(`HTTP/1.1 ${status} `);
+  expect(answer).toContain(retryAfter);
+  expect(world.checked).toEqual([]);
+});
+
+test.each(CHANGES)('a dial that waited for its opening is refused when $change', async ({ change, status, retryAfter }) => {
+  const world = await startHeld();
+  const { openings } = world.endpoint;
+  const turn = Promise.withResolvers<void>();
+  const enter = openings.enter.bind(openings);
+  const entering = vi.spyOn(openings, 'enter').mockImplementation(async (...dial) => {
+    await turn.promise;
+    return enter(...dial);
+  });
+  const waiting = await world.dial(world.good());
+  world.passOn();
+  await waitUntil('it waits for its opening', () => entering.mock.calls.length === 1);
+  make(change, world);
+  turn.resolve();
+  const answer = await head(waiting);
+  expect(answer).toContain(`HTTP/1.1 ${status} `);
+  expect(answer).toContain(retryAfter);
+  expect([world.registry.size, openings.shares.taken]).toEqual([0, 0]);
 });

@@ -133,11 +133,9 @@ export class TunnelEndpoint<C extends ChannelOwner> {
       this.#passOn(request, socket, head);
     } else if (this.#closing || this.checking.taken >= CHECKED_DIALS.total) {
       refuseUpgrade(socket, 503);
-    } else if (path === TUNNEL_PATH && this.#options.refusesTunnels?.()) {
-      refuseUpgrade(socket, 503, DRAINING_RETRY_MS);
     } else if (!offersSubprotocol(request)) {
       refuseUpgrade(socket, 400);
-    } else {
+    } else if (path === CHANNEL_PATH || !this.#refuseInDrain(socket)) {
       void this.#check(request, socket, (bearer) =>
         path === TUNNEL_PATH ? this.#admitTunnel(request, socket, head, bearer) : this.#admitChannel(request, socket, head, bearer),
       );
@@ -163,11 +161,7 @@ export class TunnelEndpoint<C extends ChannelOwner> {
     }
     // A channel's token is bound to its forward and names no agent.
     const claimedAgent = upgradePath(request) === CHANNEL_PATH ? '' : agentIdOf(bearer);
-    const pauseMs = this.#options.registry.pauseOf(claimedAgent);
-    if (pauseMs > 0 || this.#failedDials.isBlocked(address, claimedAgent)) {
-      refuseUpgrade(socket, 429, pauseMs > 0 ? pauseMs : FAILED_DIALS_PAUSE_MS);
-      return;
-    }
+    if (this.#refusePaused(socket, claimedAgent) || this.#refuseBlocked(socket, address, claimedAgent)) return;
     const holder = { party: networkOf(address), member: claimedAgent === '' ? undefined : claimedAgent };
     if (!this.checking.take(holder)) {
       refuseUpgrade(socket, 503);
@@ -175,9 +169,11 @@ export class TunnelEndpoint<C extends ChannelOwner> {
     }
     try {
       // Only tunnels come by the thousand, and a client waits for a channel.
-      if (claimedAgent !== '') await this.#turns.take(holder);
-      // Its agent may have given up meanwhile.
-      if (hasHungUp(socket)) return;
+      if (claimedAgent !== '') {
+        await this.#turns.take(holder);
+        // The checks of those before it count: else thousands that come together would all be checked.
+        if (this.#isOverAfterWait(socket, claimedAgent) || this.#refuseBlocked(socket, address, claimedAgent)) return;
+      }
       if (await admit(bearer)) {
         this.#failedDials.authenticated(address, claimedAgent);
       } else {
@@ -190,6 +186,30 @@ export class TunnelEndpoint<C extends ChannelOwner> {
     } finally {
       this.checking.giveBack(holder);
     }
+  }
+
+  /** What may have come while it waited. @returns true when its agent has given up, or was refused as a dial is that comes now */
+  #isOverAfterWait(socket: Duplex, agentId: string): boolean {
+    return hasHungUp(socket) || this.#refuseInDrain(socket) || this.#refusePaused(socket, agentId);
+  }
+
+  /** @returns whether it was refused; so do the next two */
+  #refuseInDrain(socket: Duplex): boolean {
+    if (!this.#options.refusesTunnels?.()) return false;
+    refuseUpgrade(socket, 503, DRAINING_RETRY_MS);
+    return true;
+  }
+
+  #refusePaused(socket: Duplex, agentId: string): boolean {
+    const pauseMs = this.#options.registry.pauseOf(agentId);
+    if (pauseMs > 0) refuseUpgrade(socket, 429, pauseMs);
+    return pauseMs > 0;
+  }
+
+  #refuseBlocked(socket: Duplex, address: string, claimedAgent: string): boolean {
+    if (!this.#failedDials.isBlocked(address, claimedAgent)) return false;
+    refuseUpgrade(socket, 429, FAILED_DIALS_PAUSE_MS);
+    return true;
   }
 
   async #admitTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, bearer: string): Promise<boolean> {
@@ -211,8 +231,8 @@ export class TunnelEndpoint<C extends ChannelOwner> {
       return;
     }
     try {
-      // Its agent may have given up meanwhile.
-      const session = hasHungUp(socket) ? undefined : await this.#openTunnel(identity, dial);
+      // In the same turn as the opening: a drain sends away whoever is there, and once nobody is, it does not look again.
+      const session = this.#isOverAfterWait(socket, identity.agentId) ? undefined : await this.#openTunnel(identity, dial);
       await session?.opened;
     } catch (error) {
       this.#options.log.error({ err: error, agent_id: identity.agentId }, 'a tunnel could not be opened');
