@@ -6,6 +6,7 @@ import { closeOf, ForwardMembers, talk } from '../harness/cluster/forward-member
 import { startMembers } from '../harness/cluster/members.ts';
 import { hasNats } from '../harness/nats-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import type { RunningServer } from '../../server/compose/start.ts';
 
 describe.skipIf(!postgres || !hasNats())('forwards whose home is gone', () => {
   let closers: (() => Promise<void>)[] = [];
@@ -32,6 +33,31 @@ describe.skipIf(!postgres || !hasNats())('forwards whose home is gone', () => {
     (await waitUntil('its port leads to the target again', () => talk(forward.port).catch(() => undefined))).destroy();
     expect(moved).toContain(`moved ${forward.id}`);
     expect(await members.get(first!, forward.id)).toMatchObject({ port: forward.port, closed_at: null });
+  });
+
+  test('count what goes through a door of the new home', async () => {
+    const members = await ForwardMembers.of(await startMembers(closers, { members: 2 }), closers);
+    const [first, second] = members.nodes as [RunningServer, RunningServer];
+    await members.moveAgent(second);
+    const forward = await members.create(first, { max_connections: 1 });
+    expect(await members.home(forward.id)).toBe(second);
+    await members.moveAgent(first);
+    const client = members.connect(first, forward.id);
+    await once(client, 'open');
+    await second.close();
+    await waitUntil('the other is its home', async () => (await members.home(forward.id)) === first);
+    await waitUntil('its place is taken', async () => {
+      const another = members.connect(first, forward.id);
+      const isLetIn = await Promise.race([once(another, 'open').then(() => true), once(another, 'unexpected-response').then(() => false)]);
+      another.terminate();
+      return !isLetIn;
+    });
+    client.send(Buffer.from('still'));
+    await once(client, 'message');
+    expect((await members.get(first, forward.id)).open_connections).toBe(1);
+    client.close();
+    await waitUntil('its place is free', async () => (await members.get(first, forward.id)).open_connections === 0);
+    await once(members.connect(first, forward.id), 'open');
   });
 
   test('go on after a kill, and lost connections say so', async () => {

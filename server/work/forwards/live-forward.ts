@@ -137,7 +137,7 @@ export class LiveForward implements ConnectionAcceptor {
     return this.#connections.size + this.#lent.places >= this.#options.maxConnections;
   }
 
-  /** Connections that other control planes carry. */
+  /** Connections that other control planes carry, or this one at a door that it has from before it became the home. */
   get lentCount(): number {
     return this.#lent.open;
   }

@@ -259,9 +259,9 @@ export class ForwardsService {
   #view(record: ForwardRecord, elsewhere: readonly Carried[]): ForwardView {
     const carried = [this.#home.carriedOf(record.id), ...elsewhere];
     const sum = (figure: keyof Carried): number => carried.reduce((total, one) => total + one[figure], 0);
-    // A door that does not answer now has told its home how many it carries.
-    const lent = this.#home.live.get(record.id)?.lentCount ?? 0;
-    const openConnections = Math.max(sum('open'), carried[0]!.open + lent);
+    // A door that does not answer now has told its home how many it carries; one of this control plane has, too.
+    const own = this.#home.live.get(record.id);
+    const openConnections = Math.max(sum('open'), own ? own.connectionCount + own.lentCount : 0);
     return {
       record: { ...record, refused_attempts: record.refused_attempts + sum('refused') },
       openConnections,

@@ -169,6 +169,20 @@ test('a door with a new home tells the former one, too, that it keeps nothing', 
   expect(toldTo).toEqual({ home: { id: 'f', open: 0, kept: 0 }, another: { id: 'f', open: 0, kept: 1 } });
 });
 
+test('a door tells a home that has taken the forward over of its connections, and fills no place of the former one', async () => {
+  const { doors, asked, toldTo, enter, lastTold } = setUp({ keeps: true });
+  await enter();
+  await (
+    await enter()
+  )();
+  expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 2 });
+  doors.homeIs('f', 'another');
+  await lastTold();
+  expect(toldTo).toEqual({ home: { id: 'f', open: 1, kept: 0 }, another: { id: 'f', open: 1, kept: 0 } });
+  await enter('another');
+  expect(asked).toEqual([1, 2, 2]);
+});
+
 test('a door that closes, and one that a client opens meanwhile to a new home, tell both', async () => {
   const { doors, told, toldTo, enter, lastTold } = setUp({ keeps: false });
   await enter();

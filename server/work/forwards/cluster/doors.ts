@@ -136,7 +136,16 @@ export class Doors {
     if (door) this.#keepNone(door);
   }
 
-  /** Closes doors without connections, and tells the homes of the others how many there are: a new home does not know. */
+  /** What its record says. A door keeps no place of a former home, and a new one does not know of its connections. */
+  homeIs(id: string, home: string): void {
+    const door = this.#doors.get(id);
+    if (!door || door.home === home) return;
+    this.#keepNone(door);
+    door.home = home;
+    this.#tell(id, home);
+  }
+
+  /** Closes doors without connections, and tells the homes of the others how many there are: it may not have been heard. */
   async look(): Promise<void> {
     const now = this.#deps.clock.monotonic();
     for (const [id, { live, home, entering, usedAt }] of this.#doors) {
@@ -166,8 +175,7 @@ export class Doors {
       live.startExpiry();
     }
     door.live.assignAgent(agentId);
-    if (door.home !== record.node_id) this.#keepNone(door);
-    door.home = record.node_id;
+    this.homeIs(record.id, record.node_id);
     door.usedAt = usedAt;
     return door;
   }

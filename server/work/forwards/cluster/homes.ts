@@ -321,8 +321,12 @@ export class Homes implements HomeEvents {
     const { doors } = this.#deps;
     const door = doors.get(record.id);
     if (!door || door.ended) return;
-    if (record.closed_at !== null) await doors.close(record.id, whyOver(record));
-    else if (!door.hasTerms(termsOf(record))) doors.applyTerms(door, termsOf(record));
+    if (record.closed_at !== null) {
+      await doors.close(record.id, whyOver(record));
+      return;
+    }
+    if (record.node_id !== null) doors.homeIs(record.id, record.node_id);
+    if (!door.hasTerms(termsOf(record))) doors.applyTerms(door, termsOf(record));
   }
 
   /** @returns undefined when the forward has ended @throws AppError when it is full or its home cannot be reached */

@@ -72,6 +72,7 @@ export interface OtherHomesDeps {
 /** Asks and tells the other control planes about forwards, and hears them. Nothing that they say is believed without the database. */
 export class OtherHomes {
   readonly #deps: OtherHomesDeps;
+  #events: HomeEvents | undefined;
 
   constructor(deps: OtherHomesDeps) {
     this.#deps = deps;
@@ -80,6 +81,7 @@ export class OtherHomes {
   /** Answers and hears from now on. */
   attend(events: HomeEvents): void {
     const { bus, nodeId } = this.#deps;
+    this.#events = events;
     bus.answer(homeOf(nodeId), (value) => this.#answer(events, question.parse(value)));
     bus.listen(countsOf(nodeId), (value) => {
       const { node_id: from, open, kept } = countsHint.parse(value);
@@ -166,9 +168,14 @@ export class OtherHomes {
     return sums;
   }
 
-  /** How many connections of forwards of that home this control plane carries. */
+  /** How many connections of forwards of that home this control plane carries. It may be the home itself, and have been a door before. */
   counts(home: string, counts: readonly DoorCount[]): void {
     const { bus, nodeId } = this.#deps;
+    // The bus brings nobody what they said themselves.
+    if (home === nodeId) {
+      this.#events?.onCounts(nodeId, counts);
+      return;
+    }
     const hintOf = (some: readonly DoorCount[]): object => ({
       node_id: nodeId,
       open: some.map(({ id, open }) => [id, open]),
