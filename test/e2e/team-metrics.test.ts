@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { databaseKinds } from '../harness/databases.ts';
 import type { TestDatabase } from '../harness/databases.ts';
-import { scrape } from '../harness/metrics.ts';
+import { scrapeAll } from '../harness/metrics.ts';
 import type { Scrape } from '../harness/metrics.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
@@ -30,7 +31,7 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
 
   const until = async (what: string, isSo: (now: Scrape) => boolean): Promise<Scrape> =>
     waitUntil(what, async () => {
-      const now = await scrape(world);
+      const now = await scrapeAll(world);
       return isSo(now) ? now : undefined;
     });
   const job = { description: 'x', make_backup: false, express_execute: true, needs_acknowledgement: true };
@@ -38,7 +39,7 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
     world.caller.call('POST', `/api/asynchronous/${id}`, { ...job, ...more, script });
 
   test('every team has every series from the beginning, also those that are 0', async () => {
-    const now = await scrape(world);
+    const now = await scrapeAll(world);
     expect(now.value('signalbox_team_info', { team: other.teamId, name: 'Other \\"quoted\\"' })).toBe(1);
     for (const { teamId } of [world.caller, other]) {
       const at = (name: string, labels = {}): number | undefined => now.value(name, { team: teamId, ...labels });
@@ -59,14 +60,16 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
       (read) => read.value('signalbox_routers', { team, state: 'not_answering' }) === 1,
     );
     expect(now.value('signalbox_routers', { team, state: 'answering' })).toBe(1);
-    const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/routers?state=not_answering');
-    expect(body.data.map(({ id }) => id)).toEqual([ids[1]]);
+    await onceTold(async () => {
+      const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/routers?state=not_answering');
+      expect(body.data.map(({ id }) => id)).toEqual([ids[1]]);
+    });
     world.simulators[1]!.faults.refuseConnections = false;
     await until('both answer', (read) => read.value('signalbox_routers', { team, state: 'answering' }) === 2);
   });
 
   test('each job is counted once, under its result, with the time that its script ran', async () => {
-    const before = (await scrape(world)).value('signalbox_job_duration_seconds_count')!;
+    const before = (await scrapeAll(world)).value('signalbox_job_duration_seconds_count')!;
     await submit(ids[0]!, ':put 1');
     await submit(ids[0]!, ':error "no"');
     const now = await until('both have ended', (read) => read.value('signalbox_jobs_ended_total', { team, status: 'failed' }) === 1);
@@ -85,7 +88,7 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
     });
     // A finished job that is deleted keeps its result.
     await world.caller.call('DELETE', `/api/routers/${ids[0]}/jobs/${body.data[0]!.id}`);
-    const last = await scrape(world);
+    const last = await scrapeAll(world);
     expect(last.value('signalbox_jobs_ended_total', { team, status: 'completed' })).toBe(2);
     expect(last.value('signalbox_jobs_ended_total', { team, status: 'deleted' })).toBe(0);
     expect(last.value('signalbox_job_duration_seconds_count')).toBe(before + 2);
@@ -106,7 +109,7 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
     await once(client, 'data');
     const bytes = (read: Scrape): (number | undefined)[] =>
       ['in', 'out'].map((direction) => read.value('signalbox_forwarded_bytes_total', { team, direction }));
-    const open = await scrape(world);
+    const open = await scrapeAll(world);
     expect(bytes(open)).toEqual([5, 5]);
     expect(open.value('signalbox_forward_open_connections', { team })).toBe(1);
     expect(open.value('signalbox_forwards', { team })).toBe(1);
@@ -129,7 +132,7 @@ describe.each(databaseKinds())('metrics by team on $name', (kind) => {
   });
 
   test('no series names a router, an agent or an address, and each team has a fixed number of them', async () => {
-    const { text, series } = await scrape(world);
+    const { text, series } = await scrapeAll(world);
     const { body } = await world.caller.call<{ data: { id: string }[] }>('GET', '/api/agents');
     for (const id of [...ids, ...body.data.map((agent) => agent.id)]) expect(text).not.toContain(id);
     const ofTeam = series.filter(({ labels }) => labels['team'] === team);

@@ -215,7 +215,7 @@ export class World {
 
   /** Until then two of them may do what one does for all, and both say so. */
   async #allKnown(): Promise<void> {
-    const all = [this.server, ...this.#companions];
+    const all = this.controlPlanes;
     if (all.length === 1) return;
     await waitUntil('all control planes know each other', () =>
       all.every(({ services }) => services.cluster!.members.ids.length === all.length),
@@ -250,10 +250,15 @@ export class World {
     return this.#companions.at(-1)?.url ?? this.origin;
   }
 
+  /** Several with `TEST_NODES`. */
+  get controlPlanes(): readonly RunningServer[] {
+    return [this.server, ...this.#companions];
+  }
+
   /** Each request goes to the next control plane, as a balancer sends it. */
   #nextServer(): RunningServer {
     this.#turn += 1;
-    return [this.server, ...this.#companions][this.#turn % (this.#companions.length + 1)]!;
+    return this.controlPlanes[this.#turn % this.controlPlanes.length]!;
   }
 
   /** The caller of the first team, at another control plane. */
