@@ -1,5 +1,6 @@
 import type { CredentialsService } from '../access/credentials/service.ts';
 import type { Config } from '../config.ts';
+import type { Log } from '../platform/core/log.ts';
 import type { Storage } from '../platform/storage/db.ts';
 import type { SitesService } from '../fleet/sites/service.ts';
 import type { InvitationsService, TeamsService } from '../access/teams/service.ts';
@@ -12,6 +13,8 @@ export interface Administration {
   sites: SitesService;
   invitations: InvitationsService;
   auth: CredentialsService;
+  /** Writes warnings to standard error. */
+  log: Log;
 }
 
 /** Result of a command: one object for programs (`--json`), lines for people. */

@@ -202,9 +202,9 @@ const importAll: Command = {
   summary: 'read an export into an empty database, SQLite or PostgreSQL',
   positionals: ['FILE'],
   options: {},
-  async run({ storage }, input) {
+  async run({ storage, log }, input) {
     const file = input.need('FILE');
-    const rows = await importDatabase(storage, file);
+    const rows = await importDatabase(storage, file, log);
     return { json: { file, rows }, lines: [`${rows} rows read from ${file}`] };
   },
 };

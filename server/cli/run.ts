@@ -142,6 +142,7 @@ async function onDatabase(command: Command, input: Input, { env, stderr }: Surro
         sites: new SitesService(deps),
         invitations: new InvitationsService(deps),
         auth: new CredentialsService(deps),
+        log,
       },
       input,
     );

@@ -2,8 +2,9 @@ import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/prom
 import os from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { CredentialsService } from '../../server/access/credentials/service.ts';
+import { AppError } from '../../server/platform/core/errors.ts';
 import { newId } from '../../server/platform/core/ids.ts';
 import { GroupsService } from '../../server/outbound/notifications/groups/service.ts';
 import { SchedulesService } from '../../server/outbound/notifications/schedules/service.ts';
@@ -12,12 +13,14 @@ import type { Storage } from '../../server/platform/storage/db.ts';
 import { migrate } from '../../server/platform/storage/migrate.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
 import { exportDatabase, importDatabase } from '../../server/platform/storage/portable.ts';
+import { indexWaiting } from '../../server/platform/storage/search-waiting.ts';
 import { LEFT_OUT, TABLE_NAMES } from '../../server/platform/storage/tables.ts';
 import { Secrets } from '../../server/platform/storage/secrets.ts';
 import { Recordings } from '../../server/work/terminals/recording/recordings.ts';
 import { TeamsService } from '../../server/access/teams/service.ts';
 import { databaseKinds, describeEachDatabase } from '../harness/databases.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
+import { RecordedLog } from '../harness/recorded-log.ts';
 import { seedRouter } from '../harness/seed.ts';
 import type { SeededRouter } from '../harness/seed.ts';
 import { silentLog } from '../harness/silent-log.ts';
@@ -232,7 +235,7 @@ describeEachDatabase('export and import', (open) => {
       const database = await kind.create();
       const target = await openStorage(database.url, { log: silentLog });
       await migrate(target);
-      expect(await importDatabase(target, file)).toBe(rows);
+      expect(await importDatabase(target, file, silentLog)).toBe(rows);
       expect(await everything(target)).toEqual(await everything(source));
       expect((await sql`select 1 from search_documents`.execute(target.db)).rows.length).toBeGreaterThan(0);
       if (target.engine === 'sqlite') expect((await sql`select 1 from search_waiting`.execute(target.db)).rows).toEqual([]);
@@ -248,6 +251,21 @@ describeEachDatabase('export and import', (open) => {
     },
   );
 
+  test('an import whose search index cannot be written is done, says so, and leaves the rest to the indexer', async () => {
+    await fill(source);
+    const rows = await exportDatabase(source, file, new Date(0));
+    const target = await open();
+    const log = new RecordedLog();
+    const writing = vi.spyOn(target.writes, 'write').mockRejectedValue(new AppError('unavailable', 'the disk is full'));
+    expect(await importDatabase(target, file, log)).toBe(rows);
+    expect(await everything(target)).toEqual(await everything(source));
+    // PostgreSQL keeps its index by itself.
+    expect(log.take().map(({ level }) => level)).toEqual(target.engine === 'sqlite' ? ['warn'] : []);
+    writing.mockRestore();
+    await indexWaiting(target);
+    if (target.engine === 'sqlite') expect((await sql`select 1 from search_waiting`.execute(target.db)).rows).toEqual([]);
+  });
+
   test('an export does not replace a file', async () => {
     await writeFile(file, 'precious');
     await expect(exportDatabase(source, file, new Date(0))).rejects.toMatchObject({ code: 'conflict' });
@@ -257,7 +275,7 @@ describeEachDatabase('export and import', (open) => {
   test('a database that holds anything refuses an import', async () => {
     await fill(source);
     await exportDatabase(source, file, new Date(0));
-    await expect(importDatabase(source, file)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(importDatabase(source, file, silentLog)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test.each([
@@ -275,11 +293,11 @@ describeEachDatabase('export and import', (open) => {
     await exportDatabase(source, whole, new Date(0));
     await appendFile(file, change(await readFile(whole, 'utf8')));
     const target = await open();
-    await expect(importDatabase(target, file)).rejects.toMatchObject({ code });
+    await expect(importDatabase(target, file, silentLog)).rejects.toMatchObject({ code });
     expect(Object.values(await everything(target)).flat()).toEqual([]);
   });
 
   test('a file that is missing is said so', async () => {
-    await expect(importDatabase(source, path.join(folder, 'none'))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(importDatabase(source, path.join(folder, 'none'), silentLog)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });
