@@ -8,6 +8,7 @@ import { FORWARD_LIMITS } from '../../../server/work/forwards/limits.ts';
 import { LiveForward } from '../../../server/work/forwards/live-forward.ts';
 import { termsOf } from '../../../server/work/forwards/terms.ts';
 import type { ForwardRecord } from '../../../server/work/forwards/types.ts';
+import { fakeSocketPair } from '../../harness/fake-channel-socket.ts';
 import { ManualClock } from '../../harness/manual-clock.ts';
 
 const NOW = 1_700_000_000_000;
@@ -35,7 +36,7 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
   const told: DoorCount[] = [];
   /** What each home was told last. */
   const toldTo: Record<string, DoorCount> = {};
-  const doors = new Doors({
+  const doors: Doors = new Doors({
     clock,
     homes: {
       enter: async (_home: string, _key: object, open: number): Promise<Entered> => {
@@ -48,8 +49,8 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
         toldTo[to] = counts.at(-1)!;
       },
     },
-    makeLive: (_record, closed) =>
-      new LiveForward({
+    makeLive: (_record, closed) => {
+      const live: LiveForward = new LiveForward({
         id: 'f',
         teamId: 't',
         routerId: 'r',
@@ -59,16 +60,18 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
         clock,
         limits: FORWARD_LIMITS,
         dial: () => true,
-        onAgentChanged: () => undefined,
+        onAgentChanged: (former) => doors.agentChanged(live, former),
         onConnectionClosed: closed,
         onRefused: () => undefined,
         onExpired: () => undefined,
-      }),
+      });
+      return live;
+    },
   });
   /** @returns what ends the connection of the client that was let in */
-  const enter = async (nodeId = 'home'): Promise<() => Promise<void>> => {
+  const enter = async (nodeId = 'home', agentId = 'a'): Promise<() => Promise<void>> => {
     const placed = { ...record, node_id: nodeId };
-    const entry = doors.enterKept(placed) ?? (await doors.enter(placed, 'a'));
+    const entry = doors.enterKept(placed) ?? (await doors.enter(placed, agentId));
     const cut = entry!.accept(new Client(), '192.0.2.1', () => undefined);
     return async () => {
       cut('client');
@@ -234,4 +237,20 @@ test('a door that is opened again while it closes is there for the channels of i
   await enter();
   await closing;
   expect(doors.get('f')?.ended).toBe(false);
+});
+
+test('a client of a router that has moved to another agent gets a new door: nothing of the former agent is used', async () => {
+  const { doors, enter, lastTold } = setUp({ keeps: false });
+  // The router has no agent yet: the door stays when it gets one.
+  await enter('home', '');
+  const former = doors.get('f')!;
+  await enter('home', 'a');
+  expect(doors.get('f')).toBe(former);
+  const [channel] = fakeSocketPair();
+  former.addChannel(channel);
+  await enter('home', 'b');
+  await turn();
+  expect([former.ended, former.connectionCount, channel.closeCode]).toEqual([true, 0, 1000]);
+  expect([doors.get('f')!.ended, doors.ofAgent('a'), doors.ofAgent('b')]).toEqual([false, [], [doors.get('f')]]);
+  expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 0 });
 });

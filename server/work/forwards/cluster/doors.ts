@@ -164,6 +164,12 @@ export class Doors {
   #open(record: ForwardRecord & { node_id: string }, agentId: string): Door {
     const usedAt = this.#deps.clock.monotonic();
     let door = this.#doors.get(record.id);
+    const former = door?.live.agentId ?? '';
+    if (former !== '' && former !== agentId) {
+      // Its channels and its token must carry nothing that is meant for the router's agent of now.
+      void this.close(record.id, 'channel');
+      door = undefined;
+    }
     if (!door) {
       const live = this.#deps.makeLive(record, () => {
         const own = this.#doors.get(record.id);
