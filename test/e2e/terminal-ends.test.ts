@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AheadClock } from '../harness/ahead-clock.ts';
+import { oneNodeOnly } from '../harness/cluster/one-node.ts';
 import { databaseKinds } from '../harness/databases.ts';
 import type { TestDatabase } from '../harness/databases.ts';
 import { TokenMint } from '../harness/identity/mint.ts';
@@ -14,7 +15,7 @@ import type { Caller } from '../harness/world.ts';
 
 const MINUTE_MS = 60_000;
 
-describe.each(databaseKinds())('terminals on $name', ({ create }) => {
+describe.each(databaseKinds())('terminals on $name', ({ name, create }) => {
   let database: TestDatabase;
   let world: World;
   let terminals: Terminals;
@@ -84,7 +85,8 @@ describe.each(databaseKinds())('terminals on $name', ({ create }) => {
     await terminals.endsWith(opened.id, 'detached');
   });
 
-  test('a line that breaks loses nothing: the same shell goes on', async () => {
+  test('a line that breaks loses nothing: the same shell goes on', async (context) => {
+    oneNodeOnly(context, name === 'PostgreSQL', 'the terminal has a line of its own to another control plane, which is not cut');
     const proxy = await TunnelProxy.start(Number(new URL(world.server.url).port));
     try {
       await stopAgent();
@@ -107,7 +109,8 @@ describe.each(databaseKinds())('terminals on $name', ({ create }) => {
     }
   });
 
-  test('an agent that is away for five minutes: it ends', async () => {
+  test('an agent that is away for five minutes: it ends', async (context) => {
+    oneNodeOnly(context, name === 'PostgreSQL', 'the terminal has a line of its own to another control plane, which is not cut');
     const proxy = await TunnelProxy.start(Number(new URL(world.server.url).port));
     await stopAgent();
     await world.startAgent({ server: `http://127.0.0.1:${proxy.port}`, state: 'behind-proxy' });
