@@ -147,11 +147,11 @@ export class LiveForward implements ConnectionAcceptor {
     return this.#lent.holders;
   }
 
-  /** At most half of its places are taken, and enough are free: a few may be kept for a moment, and nobody misses them. */
-  get hasRoom(): boolean {
+  /** How many places another control plane may keep for a moment when their clients have gone. Whoever comes elsewhere misses few. */
+  get spare(): number {
     const { maxConnections } = this.#options;
-    const taken = this.#connections.size + this.#lent.places;
-    return taken * 2 <= maxConnections && maxConnections - taken >= ROOM;
+    const free = maxConnections - this.#connections.size - this.#lent.places;
+    return free * 2 >= maxConnections && free >= ROOM ? Math.floor(free / 4) : 0;
   }
 
   /** Another control plane wants to carry one more connection. @param open how many it then has @returns false when there are too many */

@@ -29,8 +29,8 @@ class Client extends PassThrough {
   }
 }
 
-/** A door whose home answers as the test says. */
-function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | undefined }) {
+/** A door whose home answers as the test says. `spare`: how many places it may keep besides those of its connections. */
+function setUp(home: { spare: number; beforeAnswer?: (() => Promise<void>) | undefined }) {
   const clock = new ManualClock(NOW);
   const asked: number[] = [];
   const told: DoorCount[] = [];
@@ -42,7 +42,7 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
       enter: async (_home: string, _key: object, open: number): Promise<Entered> => {
         asked.push(open);
         await home.beforeAnswer?.();
-        return { answer: 'welcome', keeps: home.keeps };
+        return { answer: 'welcome', spare: home.spare };
       },
       counts: (to: string, counts: readonly DoorCount[]) => {
         told.push(...counts);
@@ -87,7 +87,7 @@ function setUp(home: { keeps: boolean; beforeAnswer?: (() => Promise<void>) | un
 }
 
 test('a place that is free again takes the next client without a question, for a second from the answer', async () => {
-  const { clock, asked, enter, lastTold } = setUp({ keeps: true });
+  const { clock, asked, enter, lastTold } = setUp({ spare: 2 });
   for (let count = 0; count < 3; count += 1) {
     const cut = await enter();
     expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 1 });
@@ -102,7 +102,7 @@ test('a place that is free again takes the next client without a question, for a
 });
 
 test('clients beyond the places that it keeps are asked for', async () => {
-  const { asked, enter, lastTold } = setUp({ keeps: true });
+  const { asked, enter, lastTold } = setUp({ spare: 2 });
   const first = await enter();
   await enter();
   await first();
@@ -112,8 +112,30 @@ test('clients beyond the places that it keeps are asked for', async () => {
   expect(asked).toEqual([1, 2, 3]);
 });
 
+test('of many clients that have gone, it keeps only so many places as its home can spare', async () => {
+  const { asked, enter, lastTold } = setUp({ spare: 2 });
+  const cuts = [await enter(), await enter(), await enter(), await enter(), await enter()];
+  for (const cut of cuts) await cut();
+  expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 2 });
+  for (let count = 0; count < 3; count += 1) await enter();
+  expect(asked).toEqual([1, 2, 3, 4, 5, 3]);
+});
+
+test('clients that come as others go are let in without a question', async () => {
+  const { clock, asked, enter } = setUp({ spare: 16 });
+  const cuts = [];
+  for (let count = 0; count < 64; count += 1) cuts.push(await enter());
+  // 576 clients in 0.9 s.
+  for (let round = 0; round < 36; round += 1) {
+    for (const cut of cuts.splice(0, 16)) await cut();
+    clock.advance(25);
+    for (let count = 0; count < 16; count += 1) cuts.push(await enter());
+  }
+  expect(asked).toHaveLength(64);
+});
+
 test('it asks for each client where the home has little room', async () => {
-  const { asked, enter, lastTold } = setUp({ keeps: false });
+  const { asked, enter, lastTold } = setUp({ spare: 0 });
   await (
     await enter()
   )();
@@ -123,7 +145,7 @@ test('it asks for each client where the home has little room', async () => {
 });
 
 test('it keeps nothing for a new home, nor under new terms', async () => {
-  const { doors, asked, enter } = setUp({ keeps: true });
+  const { doors, asked, enter } = setUp({ spare: 2 });
   await (
     await enter()
   )();
@@ -137,7 +159,7 @@ test('it keeps nothing for a new home, nor under new terms', async () => {
 });
 
 test('a client that found no place before the agent was looked up gets one that is free since', async () => {
-  const { doors, asked, enter } = setUp({ keeps: true });
+  const { doors, asked, enter } = setUp({ spare: 2 });
   await (
     await enter()
   )();
@@ -146,13 +168,13 @@ test('a client that found no place before the agent was looked up gets one that 
 });
 
 test('no place is kept by the answer of a former home', async () => {
-  const home: Parameters<typeof setUp>[0] = { keeps: false };
+  const home: Parameters<typeof setUp>[0] = { spare: 0 };
   const { asked, enter } = setUp(home);
   const cuts: (() => Promise<void>)[] = [];
   home.beforeAnswer = async () => {
     home.beforeAnswer = undefined;
     cuts.push(await enter('another'));
-    home.keeps = true;
+    home.spare = 2;
   };
   cuts.push(await enter());
   for (const cut of cuts) await cut();
@@ -161,7 +183,7 @@ test('no place is kept by the answer of a former home', async () => {
 });
 
 test('a door with a new home tells the former one, too, that it keeps nothing', async () => {
-  const { toldTo, enter, lastTold } = setUp({ keeps: true });
+  const { toldTo, enter, lastTold } = setUp({ spare: 2 });
   await (
     await enter()
   )();
@@ -173,7 +195,7 @@ test('a door with a new home tells the former one, too, that it keeps nothing', 
 });
 
 test('a door tells a home that has taken the forward over of its connections, and fills no place of the former one', async () => {
-  const { doors, asked, toldTo, enter, lastTold } = setUp({ keeps: true });
+  const { doors, asked, toldTo, enter, lastTold } = setUp({ spare: 2 });
   await enter();
   await (
     await enter()
@@ -187,7 +209,7 @@ test('a door tells a home that has taken the forward over of its connections, an
 });
 
 test('a door that closes, and one that a client opens meanwhile to a new home, tell both', async () => {
-  const { doors, told, toldTo, enter, lastTold } = setUp({ keeps: false });
+  const { doors, told, toldTo, enter, lastTold } = setUp({ spare: 0 });
   await enter();
   await lastTold();
   told.length = 0;
@@ -200,7 +222,7 @@ test('a door that closes, and one that a client opens meanwhile to a new home, t
 });
 
 test('a door that is closed gives back what it kept', async () => {
-  const { doors, enter, lastTold } = setUp({ keeps: true });
+  const { doors, enter, lastTold } = setUp({ spare: 2 });
   await enter();
   expect(await lastTold()).toEqual({ id: 'f', open: 1, kept: 1 });
   await doors.close('f', 'channel');
@@ -208,7 +230,7 @@ test('a door that is closed gives back what it kept', async () => {
 });
 
 test('clients on kept places are told together, a little later', async () => {
-  const { asked, told, enter, lastTold } = setUp({ keeps: true });
+  const { asked, told, enter, lastTold } = setUp({ spare: 2 });
   for (let count = 0; count < 5; count += 1) await (await enter())();
   expect([asked, told]).toEqual([[1], []]);
   expect(await lastTold()).toEqual({ id: 'f', open: 0, kept: 1 });
@@ -216,10 +238,10 @@ test('clients on kept places are told together, a little later', async () => {
 });
 
 test('no place is kept by an answer that the home gave before it was told of fewer', async () => {
-  const home: Parameters<typeof setUp>[0] = { keeps: false };
+  const home: Parameters<typeof setUp>[0] = { spare: 0 };
   const { asked, enter } = setUp(home);
   const first = await enter();
-  home.keeps = true;
+  home.spare = 2;
   home.beforeAnswer = async () => {
     home.beforeAnswer = undefined;
     await first();
@@ -231,7 +253,7 @@ test('no place is kept by an answer that the home gave before it was told of few
 });
 
 test('a door that is opened again while it closes is there for the channels of its client', async () => {
-  const { doors, enter } = setUp({ keeps: true });
+  const { doors, enter } = setUp({ spare: 2 });
   await enter();
   const closing = doors.close('f', 'channel');
   await enter();
@@ -240,7 +262,7 @@ test('a door that is opened again while it closes is there for the channels of i
 });
 
 test('a client of a router that has moved to another agent gets a new door: nothing of the former agent is used', async () => {
-  const { doors, enter, lastTold } = setUp({ keeps: false });
+  const { doors, enter, lastTold } = setUp({ spare: 0 });
   // The router has no agent yet: the door stays when it gets one.
   await enter('home', '');
   const former = doors.get('f')!;

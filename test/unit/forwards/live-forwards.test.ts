@@ -83,15 +83,15 @@ test('what another control plane keeps counts against the limit, and is not show
   expect([live.full, live.lentTo]).toEqual([false, ['another']]);
 });
 
-test('places may be kept while at least half of them and eight are free', () => {
+test('another control plane may keep a quarter of the places that are free while at least half of them and eight are', () => {
   const { make } = setUp();
-  const rooms = (most: number, taken: number[]): boolean[] =>
+  const spares = (most: number, taken: number[]): number[] =>
     taken.map((open) => {
       const live = make('f', 'r', most);
       live.setLent('door', open);
-      return live.hasRoom;
+      return live.spare;
     });
-  expect(rooms(20, [1, 10, 11])).toEqual([true, true, false]);
-  expect(rooms(9, [1, 2])).toEqual([true, false]);
-  expect(rooms(2, [1])).toEqual([false]);
+  expect(spares(20, [1, 10, 11])).toEqual([4, 2, 0]);
+  expect(spares(9, [1, 2])).toEqual([2, 0]);
+  expect(spares(2, [1])).toEqual([0]);
 });

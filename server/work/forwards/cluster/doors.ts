@@ -12,8 +12,8 @@ const ENTER_WITHIN_MS = 10_000;
 /** A door without a connection is closed after this time, with its channels. */
 export const DOOR_RESTS_MS = 60_000;
 /**
- * The home was asked for each client, which took a third of the time of a new connection. Now a door that was let in with room to spare keeps its
- * places for so long when clients go, and fills them without asking: it asks once a second. The forward is still read for each client.
+ * The home was asked for each client, which took a third of the time of a new connection. Now a door keeps places for so long when clients
+ * go, as many as its home can spare, and fills them without asking: it asks once a second. The forward is still read for each client.
  */
 const KEEPS_MS = 1000;
 /** Its home counts the places that a door keeps: how many connections have them is told at leisure. */
@@ -35,6 +35,8 @@ interface Door {
   usedAt: number;
   /** How many clients it may have without asking its home, while the timer runs. */
   kept: number;
+  /** How many of these may be without a connection when its home is told. */
+  spare: number;
   keeping: Timer | undefined;
   /** How often its home was told its figures: what the home answers to an earlier question does not hold after that. */
   told: number;
@@ -109,7 +111,7 @@ export class Doors {
       throw error;
     }
     if (entered.answer === 'welcome' && !door.live.ended) {
-      if (entered.keeps && door.home === record.node_id && door.told === told) this.#keep(door, open);
+      if (entered.spare > 0 && door.home === record.node_id && door.told === told) this.#keep(door, open, entered.spare);
       return this.#entry(door);
     }
     this.#leave(door);
@@ -175,7 +177,7 @@ export class Doors {
         const own = this.#doors.get(record.id);
         if (own) this.#tell(record.id, own.home);
       });
-      door = { live, home: record.node_id, entering: 0, usedAt, kept: 0, keeping: undefined, told: 0 };
+      door = { live, home: record.node_id, entering: 0, usedAt, kept: 0, spare: 0, keeping: undefined, told: 0 };
       this.#doors.set(record.id, door);
       this.#lives.add(live);
       live.startExpiry();
@@ -187,8 +189,9 @@ export class Doors {
   }
 
   /** Only the first welcome starts the time: the home is asked again after it, however many clients come. */
-  #keep(door: Door, places: number): void {
+  #keep(door: Door, places: number, spare: number): void {
     door.kept = Math.max(door.kept, places);
+    door.spare = spare;
     door.keeping ??= this.#deps.clock.setTimeout(() => this.#keepNone(door), KEEPS_MS);
   }
 
@@ -265,6 +268,8 @@ export class Doors {
     // A former home is told that no place of it is kept.
     if (door?.home !== home) return { id, open, kept: 0 };
     door.told += 1;
+    // Many clients may have gone together: others need their places.
+    door.kept = Math.min(door.kept, open + door.spare);
     return { id, open, kept: door.kept };
   }
 }

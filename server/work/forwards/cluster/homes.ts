@@ -152,8 +152,8 @@ export class Homes implements HomeEvents {
 
   onEnter(id: string, nodeId: string, open: number): Entered {
     const live = this.#deps.own.live.get(id);
-    if (!live || live.ended) return { answer: live ? 'ended' : 'elsewhere', keeps: false };
-    return { answer: live.lend(nodeId, open) ? 'welcome' : 'full', keeps: live.hasRoom };
+    if (!live || live.ended) return { answer: live ? 'ended' : 'elsewhere', spare: 0 };
+    return { answer: live.lend(nodeId, open) ? 'welcome' : 'full', spare: live.spare };
   }
 
   onLost(agentId: string, id: string, reason: string): void {

@@ -42,8 +42,8 @@ export const question = z.discriminatedUnion('ask', [
 export type Question = z.infer<typeof question>;
 
 export const created = z.object({ id: z.string() });
-/** `elsewhere`: whoever was asked is not the home. `keeps`: the place may be kept for a moment when its client has gone. */
-export const entered = z.object({ answer: z.enum(['welcome', 'full', 'ended', 'elsewhere']), keeps: z.boolean().default(false) });
+/** `elsewhere`: whoever was asked is not the home. `spare`: how many places may be kept for a moment when their clients have gone. */
+export const entered = z.object({ answer: z.enum(['welcome', 'full', 'ended', 'elsewhere']), spare: z.int().min(0).default(0) });
 export type Entered = z.infer<typeof entered>;
 
 /** Without those of which it carries nothing. */
