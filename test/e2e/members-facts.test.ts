@@ -3,7 +3,9 @@ import type { RunningServer } from '../../server/compose/start.ts';
 import { NoAnswerError } from '../../server/platform/bus/errors.ts';
 import { postgres } from '../harness/cluster/cluster-world.ts';
 import { startMembers } from '../harness/cluster/members.ts';
+import { inventedFacts } from '../harness/invented-facts.ts';
 import { hasNats } from '../harness/nats-server.ts';
+import { TestAgent } from '../harness/tunnel-world.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { World } from '../harness/world.ts';
 
@@ -141,6 +143,40 @@ describe.skipIf(!postgres || !hasNats())('facts of agents at three control plane
         status: 503,
         body: { detail: 'the control plane that has the agent of this router does not answer' },
       });
+  });
+
+  test('a claim is a fault wherever it is seen, and ends wherever it is answered', async () => {
+    const { world, nodes } = await startMembers(closers, { members: 2, routers: [] });
+    const connect = async (name: string, node: RunningServer): Promise<TestAgent> => {
+      const { credentials } = node.services;
+      const { token } = await credentials.createEnrolToken({ teamId: world.caller.teamId, siteId: null });
+      const { agent_id: agentId, secret } = await credentials.enrolAgent(token, name);
+      const agent = new TestAgent({ agentId, secret }, Number(new URL(node.url).port));
+      closers.push(() => agent.stop());
+      agent.start();
+      await waitUntil('it is connected', () => agent.log.some((line) => line.startsWith('ready')));
+      return agent;
+    };
+    const owner = await connect('owner', nodes[0]!);
+    const claimer = await connect('claimer', nodes[1]!);
+    const report = (agent: TestAgent): void => void agent.send({ type: 'inventory', router: 'gw', facts: inventedFacts('ONE') });
+    const claims = async (node: RunningServer): Promise<string[]> =>
+      (await world.callerAt(node).call<{ data: { id: string; state: string }[] }>('GET', '/api/router-moves')).body.data.map(
+        ({ id }) => id,
+      );
+    report(owner);
+    await waitUntil(
+      'the router is listed',
+      async () => (await world.callerAt(nodes[1]!).call<{ data: object[] }>('GET', '/api/routers')).body.data.length > 0,
+    );
+    report(claimer);
+    await waitUntil('the fault is open', async () => (await faultsAt(world, nodes[0]!)).length > 0);
+    expect(await faultsAt(world, nodes[0]!)).toMatchObject([{ type: 'move_requested', resolved_at: null, occurrences: 1 }]);
+    report(claimer);
+    const [claim] = await claims(nodes[0]!);
+    expect((await world.callerAt(nodes[0]!).call('POST', `/api/router-moves/${claim}/refuse`)).status).toBe(200);
+    await waitUntil('the fault is resolved', async () => (await faultsAt(world, nodes[1]!))[0]?.resolved_at !== null);
+    expect(await faultsAt(world, nodes[1]!)).toMatchObject([{ type: 'move_requested', occurrences: 1 }]);
   });
 
   test('the entries of an agent, its address and its removal are known to one without its tunnel', async () => {

@@ -19,7 +19,7 @@ interface Followers {
 
 interface Audience {
   routers: Pick<RoutersService, 'connectionOf' | 'presence' | 'moves' | 'duplicates'>;
-  faults: Pick<FaultsService, 'onInventory' | 'setCondition'>;
+  faults: Pick<FaultsService, 'onInventory' | 'setCondition' | 'setClaims'>;
   forwards: Pick<ForwardsService, 'onRouterSeen'>;
   audit: Pick<AuditService, 'record'>;
   eventSources: Pick<EventSources, 'onMove'>;
@@ -70,7 +70,7 @@ function announceMove(change: MoveChange, audience: Audience): void {
   }
   const holder = router.agent_id;
   const address = routers.connectionOf(holder)?.address ?? routers.presence.get(router.id).lastSeenFrom;
-  faults.setCondition(router.id, 'move_requested', moveFinding(change, address));
+  faults.setClaims(router, moveFinding(change, address));
 }
 
 /** Another control plane has given the router to another agent, and has told everybody. */

@@ -203,6 +203,16 @@ export class FaultsService {
     if (watched) this.#record(watched, watched.watch.onCondition(type, finding, this.#deps.clock.monotonic()));
   }
 
+  /**
+   * Opens, updates or resolves (null) the fault that other agents report the router. The control plane that sees it need not watch the router,
+   * nor have seen the claims before: the database says whether the fault is open.
+   */
+  setClaims({ id: routerId, team_id: teamId, agent_id: agentId }: RouterRecord, finding: Finding | null): void {
+    const of = { type: 'move_requested', at: this.#deps.clock.now() } as const;
+    const change: FaultChange = finding === null ? { kind: 'resolve', ...of } : { kind: 'open', ...of, finding, isTold: true };
+    this.#changes.add({ teamId, routerId, agentId }, [change]);
+  }
+
   /** The router was removed or replaced; its present state passes to its successor, if any. */
   forget(routerId: string, successor?: RouterRecord): void {
     if (successor) this.#drop(successor.id);

@@ -64,6 +64,7 @@ function isFaultOf({ teamId, routerId, change }: RouterChange) {
 }
 
 async function openFault(db: DbOrTx, { teamId, routerId, change }: ChangeOf<'open'>, now: number): Promise<FaultEvent | undefined> {
+  if (change.isTold === true && (await updateOpen(db, { teamId, routerId, change }, now))) return undefined;
   const again = await repeatFault(db, { teamId, routerId, change }, now);
   if (again) return again;
   const fault = await db
@@ -126,13 +127,15 @@ export function notBeforeItBegan(eb: ExpressionBuilder<Schema, 'faults'>, at: nu
   return eb.case().when('created_at', '>', at).then(eb.ref('created_at')).else(eb.val(at)).end();
 }
 
-async function updateOpen(db: DbOrTx, change: ChangeOf<'describe'>, now: number): Promise<void> {
-  await db
+/** @returns whether it is open */
+async function updateOpen(db: DbOrTx, change: ChangeOf<'describe' | 'open'>, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('faults')
     .set({ ...textOf(change.change), updated_at: now })
     .where(isFaultOf(change))
     .where('resolved_at', 'is', null)
-    .execute();
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Longest text stored: interface and sensor names come from the router. */

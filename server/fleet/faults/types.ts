@@ -38,7 +38,8 @@ export interface Finding {
 
 /** A change of a router's fault. Times are those of the event, which may be detected later. */
 export type FaultChange =
-  | { kind: 'open'; type: FaultType; at: number; finding: Finding }
+  /** `isTold`: whoever says it does not know whether it is open already; then it is only described anew. */
+  | { kind: 'open'; type: FaultType; at: number; finding: Finding; isTold?: boolean }
   /** Still open, with new details. */
   | { kind: 'describe'; type: FaultType; finding: Finding }
   | { kind: 'resolve'; type: FaultType; at: number };

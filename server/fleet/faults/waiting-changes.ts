@@ -86,10 +86,11 @@ export class WaitingChanges {
   }
 }
 
-/** Merges new details into a queued `open`, which needs no room. @returns whether it could */
+/** Merges new details into a queued `open`, which needs no room, and leaves out what is said twice. @returns whether nothing is to be added */
 function isDescribed(changes: Queued[], added: FaultChange): boolean {
   const last = changes.at(-1)!;
-  if (added.kind !== 'describe' || last.change.kind === 'resolve') return false;
+  if (added.kind === 'resolve') return last.change.kind === 'resolve';
+  if (last.change.kind === 'resolve' || (added.kind === 'open' && added.isTold !== true)) return false;
   changes[changes.length - 1] = { ...last, change: { ...last.change, finding: added.finding } };
   return true;
 }

@@ -188,7 +188,7 @@ export class RouterWatch {
   }
 }
 
-const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'move_requested', 'duplicate_serial']);
+const TOLD_BY_CAUSE: ReadonlySet<FaultType> = new Set(['clock_wrong', 'duplicate_serial']);
 
 /** The text whose change is reported. Readings of clocks and sensors change constantly while a fault is open. */
 function textOf(type: FaultType, { message, causes }: Finding): string {
