@@ -42,11 +42,15 @@ describe.skipIf(!postgres || !hasNats())('forwards whose home is gone', () => {
     const forward = await members.create(first, { max_connections: 1 });
     expect(await members.home(forward.id)).toBe(second);
     await members.moveAgent(first);
-    const client = members.connect(first, forward.id);
-    await once(client, 'open');
+    const client = await waitUntil('the agent has the way again', async () => {
+      const one = members.connect(first, forward.id).on('open', () => one.send(Buffer.from('hello')));
+      return Promise.race([once(one, 'message').then(() => one), once(one, 'close').then(() => undefined)]);
+    });
+    await waitUntil('the home knows the way', async () => (await members.get(first, forward.id)).way !== null);
     await second.close();
     await waitUntil('the other is its home', async () => (await members.home(forward.id)) === first);
     await waitUntil('its place is taken', async () => {
+      expect(client.readyState).toBe(client.OPEN);
       const another = members.connect(first, forward.id);
       const isLetIn = await Promise.race([once(another, 'open').then(() => true), once(another, 'unexpected-response').then(() => false)]);
       another.terminate();
