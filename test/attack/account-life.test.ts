@@ -167,7 +167,7 @@ const TRANSITIONS: Record<string, Transition> = {
     from: async (life) => life.joinNorth(),
     async act({ south, email }) {
       const link = await invite(south, email);
-      const storage = await openStorage(`sqlite:${path.join(world.folder, 'signalbox.db')}`, { log: silentLog });
+      const storage = await openStorage(world.databaseUrl, { log: silentLog });
       await sql`update invitations set expires_at = ${systemClock.now()} where id = ${link.id}`.execute(storage.db);
       await storage.close();
       expect(await opens(link)).toBe(false);

@@ -3,7 +3,7 @@ import { openStorage } from '../../server/platform/storage/open.ts';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { MOST_RECORDED_CHARS, TERMINAL_LIMITS } from '../../server/work/terminals/limits.ts';
 import { sumRecordings } from '../../server/work/terminals/recording/store.ts';
-import { scrape } from '../harness/metrics.ts';
+import { scrapeAll } from '../harness/metrics.ts';
 import { plansOf } from '../harness/plans.ts';
 import { silentLog } from '../harness/silent-log.ts';
 import { World } from '../harness/world.ts';
@@ -21,7 +21,7 @@ const FULL = Math.ceil(MOST_RECORDED_CHARS / TERMINAL_LIMITS.recordingChars);
 test('a team that records without end opens no more terminals, loses no recording, and another team goes on', async () => {
   world = await World.start({ routers: [{}] });
   const [routerId] = await world.routerIds();
-  storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+  storage = await openStorage(world.databaseUrl, { log: silentLog });
   const { teamId } = world.caller;
   const rows = Array.from({ length: FULL }, (_, n) => ({
     id: `recorded ${n}`,
@@ -52,7 +52,7 @@ test('a team that records without end opens no more terminals, loses no recordin
     world.caller.call<{ code: string }>('POST', `/api/routers/${routerId}/terminals`, { level: 'read', reason: 'another one' });
   const refused = await open();
   expect([refused.status, refused.body.code]).toEqual([409, 'quota_exceeded']);
-  expect((await scrape(world)).value('signalbox_limits_reached_total', { limit: 'terminal_recordings_per_team' })).toBe(1);
+  expect((await scrapeAll(world)).value('signalbox_limits_reached_total', { limit: 'terminal_recordings_per_team' })).toBe(1);
   expect(await sumRecordings(storage.db, teamId)).toBeGreaterThanOrEqual(MOST_RECORDED_CHARS);
   expect(await sumRecordings(storage.db, (await world.addTeam('Other')).teamId)).toBe(0);
   // However many there are, the index alone is read.

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { EntryRecorder } from '../../server/work/forwards/connect/entry-recorder.ts';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { ManualClock } from '../harness/manual-clock.ts';
 import { World } from '../harness/world.ts';
 
@@ -46,15 +47,19 @@ async function enter(id: string, key: string): Promise<number> {
 
 test('a creation records the forward and its target', async () => {
   const id = await makeForward();
-  const [made] = await entries('POST /api/routers/:router_id/transient-forwarding');
-  expect(made).toMatchObject({ result: 200, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
+  await onceTold(async () => {
+    const [made] = await entries('POST /api/routers/:router_id/transient-forwarding');
+    expect(made).toMatchObject({ result: 200, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
+  });
 });
 
 test('an end records which forward it was', async () => {
   const id = await makeForward();
   await world.caller.call('DELETE', `/api/routers/${routerId}/transient-forwarding/${id}`);
-  const [ended] = await entries('DELETE /api/routers/:router_id/transient-forwarding/:id');
-  expect(ended).toMatchObject({ result: 204, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
+  await onceTold(async () => {
+    const [ended] = await entries('DELETE /api/routers/:router_id/transient-forwarding/:id');
+    expect(ended).toMatchObject({ result: 204, detail: `to 127.0.0.1:9 for 192.0.2.1/32 (forward ${id})` });
+  });
 });
 
 test('the log records each WebSocket connection with user, source and forward, and each refusal', async () => {

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import net from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { readAll } from '../harness/read-all.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { World } from '../harness/world.ts';
@@ -212,7 +213,7 @@ describe('the end', () => {
     expect((await world.caller.call<{ open_connections: number }>('GET', pathOf(id))).body.open_connections).toBe(1);
     const logged = async (): Promise<Logged[]> =>
       (await world.caller.call<{ data: Logged[] }>('GET', `${pathOf(id)}/connections`)).body.data;
-    expect(await logged()).toMatchObject([{ closed_at: null, bytes_out: 5, ended_by: 'open' }]);
+    await onceTold(async () => expect(await logged()).toMatchObject([{ closed_at: null, bytes_out: 5, ended_by: 'open' }]));
     ws.terminate();
     await broken;
     const log = await waitUntil('the connection is over', async () => (await logged()).find(({ closed_at }) => closed_at !== null));

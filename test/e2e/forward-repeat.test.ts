@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Storage } from '../../server/platform/storage/db.ts';
 import { openStorage } from '../../server/platform/storage/open.ts';
@@ -18,9 +17,10 @@ let world: World;
 let routerId: string;
 let storage: Storage;
 beforeAll(async () => {
-  world = await World.start();
+  // The process that was asked is the one that starts again.
+  world = await World.start({ spread: false });
   routerId = (await world.routerIds())[0]!;
-  storage = await openStorage(`sqlite:${path.join(world.folder, 'signalbox.db')}`, { log: silentLog });
+  storage = await openStorage(world.databaseUrl, { log: silentLog });
 });
 afterAll(async () => {
   await storage.close();

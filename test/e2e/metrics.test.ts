@@ -3,7 +3,8 @@ import { World } from '../harness/world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await World.start();
+  // Each control plane shows its own agents; team-metrics.test.ts adds them up.
+  world = await World.start({ spread: false });
   await world.routerIds();
 });
 afterAll(async () => world.close());

@@ -27,7 +27,8 @@ function keep(fields: LogFields, message: string): void {
 let world: World;
 let routerId: string;
 beforeAll(async () => {
-  world = await World.start({ overrides: { log: recordingLog } });
+  // Its database is a file that is searched.
+  world = await World.start({ overrides: { log: recordingLog }, spread: false });
   [routerId] = (await world.routerIds()) as [string];
   const job = { description: 'd', script: SCRIPT, make_backup: false, express_execute: true, needs_acknowledgement: true };
   const { body } = await world.caller.call<{ data: { job_id: string } }>('POST', `/api/asynchronous/${routerId}`, job);

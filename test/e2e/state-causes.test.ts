@@ -115,6 +115,8 @@ describe.each(databaseKinds())('how a router is lost, on $name', (kind) => {
       databaseUrl: database.url,
       routers: [],
       overrides: { clock: nightClock },
+      // What is told to others is right to a few seconds; router-states.test.ts is about that.
+      spread: false,
       // As by default: a silent line ends before its routers are given up one by one.
       server: { SIGNALBOX_OFFLINE_AFTER_SECONDS: '75' },
     });

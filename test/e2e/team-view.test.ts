@@ -59,7 +59,8 @@ describe('the whole team at once', () => {
   test('when the agent goes, filter, total, order and overview say so together, and name the agent as the common cause', async () => {
     await world.agent!.close();
     world.agent = undefined;
-    await waitUntil('the agent is away', async () => (await list('state=agent_away&total=true')).total === 3);
+    for (const node of world.controlPlanes)
+      await waitUntil('the agent is away', async () => (await overview(world.callerAt(node))).routers['agent_away'] === 3);
     expect((await list('state=!agent_away')).data).toEqual([]);
     const sorted = (await list('sort=state_since')).data;
     expect(sorted.map(({ state_since: since }) => since)).toEqual(sorted.map(({ state_since: since }) => since).toSorted());

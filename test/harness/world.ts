@@ -50,6 +50,8 @@ export interface WorldOptions {
   agentClock?: Clock;
   /** TLS before the control plane: people and the agent go through it. */
   front?: TlsFront;
+  /** false: one control plane, also with `TEST_NODES`. The test says why. */
+  spread?: boolean;
   /** How often the agent reads health and devices of its routers; by default a minute. */
   readEveryMs?: number;
 }
@@ -98,6 +100,10 @@ export class World {
 
   get front(): TlsFront | undefined {
     return this.#options.front;
+  }
+
+  get databaseUrl(): string {
+    return this.#databaseUrl;
   }
 
   /** Where people and agents find the control plane. `server.url` is where it listens. */
@@ -161,14 +167,18 @@ export class World {
     });
   }
 
-  /** Ids of the routers in the order of the simulators, as soon as all are listed with a pulse. */
+  /** Ids of the routers in the order of the simulators, as soon as every control plane lists all with a pulse. */
   async routerIds(): Promise<string[]> {
-    return waitUntil('all routers are listed with a pulse', async () => {
-      const { body } = await this.caller.call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>('GET', '/api/routers');
-      const ids = this.simulators.map(
-        (_simulator, index) => body.data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id,
+    const idsAt = async (server: RunningServer): Promise<(string | undefined)[]> => {
+      const { body } = await this.callerAt(server).call<{ data: { id: string; identity: string; has_pulse: boolean }[] }>(
+        'GET',
+        '/api/routers',
       );
-      return ids.every((id) => id !== undefined) ? ids : undefined;
+      return this.simulators.map((_, index) => body.data.find((router) => router.identity === identityOf(index) && router.has_pulse)?.id);
+    };
+    return waitUntil('all routers are listed with a pulse', async () => {
+      const [ids, ...others] = await Promise.all(this.controlPlanes.map(idsAt));
+      return [ids!, ...others].every((of) => of.every((id) => id !== undefined)) ? (ids as string[]) : undefined;
     });
   }
 
@@ -203,7 +213,12 @@ export class World {
     await this.#startServer('0');
     while (this.#shared && this.#companions.length < NODES - 1)
       // Links lead to one address, whichever control plane makes them.
-      this.#companions.push(await this.startMember({ SIGNALBOX_PUBLIC_URL: this.origin, ...(await this.#shared.nodeSettings()) }));
+      this.#companions.push(
+        await this.startMember({
+          SIGNALBOX_PUBLIC_URL: this.#options.server?.['SIGNALBOX_PUBLIC_URL'] ?? this.origin,
+          ...(await this.#shared.nodeSettings()),
+        }),
+      );
     await this.#allKnown();
     await this.front?.open(this.server.url);
     this.caller = await this.addTeam('Test');

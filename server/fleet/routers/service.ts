@@ -367,7 +367,7 @@ export class RoutersService {
     this.#changesOfOwner += 1;
     let isHeardAs = false;
     for (const [agentId, { ids }] of this.#reports) {
-      for (const [name, id] of [...ids]) {
+      for (const [name, id] of ids) {
         if (id !== routerId && id !== successor?.id) continue;
         const isItsName = successor !== undefined && agentId === successor.agent_id && name === successor.agent_router;
         isHeardAs ||= isItsName && id === successor.id;

@@ -6,13 +6,21 @@ import { NatsServer } from '../nats-server.ts';
 /**
  * `TEST_NODES=3` lets every world of a test run have three control planes on PostgreSQL instead of one on SQLite: requests go to each in
  * turn, and the agent is connected to the last. A test that brings a SQLite database of its own keeps one. Whatever reaches into
- * `world.server` sees the first of them only, so this is for the files that CONTRIBUTING.md names.
+ * `world.server` sees the first of them only: `spread: false` is for tests that must.
  */
 export const NODES = Number(process.env['TEST_NODES'] ?? 1);
 
 /** Whether a world with these options may have several control planes: its database can, and it does not set up some itself. */
-export function maySpread({ databaseUrl, server }: { databaseUrl?: string; server?: Record<string, string> }): boolean {
-  return NODES > 1 && databaseUrl?.startsWith('sqlite:') !== true && server?.['SIGNALBOX_BUS_URL'] === undefined;
+export function maySpread({
+  databaseUrl,
+  server,
+  spread,
+}: {
+  databaseUrl?: string;
+  server?: Record<string, string>;
+  spread?: boolean;
+}): boolean {
+  return NODES > 1 && spread !== false && databaseUrl?.startsWith('sqlite:') !== true && server?.['SIGNALBOX_BUS_URL'] === undefined;
 }
 
 /** A database and a bus for the control planes of one world. */
