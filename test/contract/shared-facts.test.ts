@@ -220,7 +220,8 @@ describe.skipIf(!postgres)('facts of an agent at two control planes', () => {
     // Without a moment in which it could read, more than the usual time passes.
     clock.advance(2 * OFFLINE_AFTER_MS);
     await watcher.faults.stored();
-    expect(await storedFaults()).toEqual([]);
+    // The other may find at once that nothing was heard of the router meanwhile.
+    expect((await storedFaults()).filter(({ type }) => type !== 'router_offline')).toEqual([]);
   });
 
   test('an agent that nobody has keeps its one fault when the watcher dies, and the next one resolves it', async () => {
