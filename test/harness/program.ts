@@ -119,9 +119,9 @@ export class Program {
     return code;
   }
 
-  /** SIGTERM, then SIGKILL after a minute. @returns its exit code */
-  async stop(): Promise<number | null> {
-    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_PATIENCE_MS);
+  /** SIGTERM, then SIGKILL after a minute, or as long as it says. @returns its exit code */
+  async stop(patienceMs = STOP_PATIENCE_MS): Promise<number | null> {
+    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), patienceMs);
     const code = await this.#end('SIGTERM');
     clearTimeout(timer);
     return code;

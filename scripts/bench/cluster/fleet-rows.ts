@@ -66,6 +66,8 @@ async function leaves(members: BenchMembers, fleet: FleetProcess): Promise<void>
 }
 
 const ROLL_EVERY_MS = 50;
+/** A stop takes at most 80 s more than the drain for the balancer (docs/cluster.md). */
+const STOPS_WITHIN_MS = 100_000;
 
 /** Every node is restarted in turn, as for an upgrade, while somebody reads and asks routers through the balancer. */
 export async function rollRows(members: BenchMembers, fleet: FleetProcess): Promise<Row[]> {
@@ -98,7 +100,7 @@ export async function rollRows(members: BenchMembers, fleet: FleetProcess): Prom
     }
   })();
   for (const node of members.nodes) {
-    await node.end();
+    await node.end(STOPS_WITHIN_MS);
     await node.again();
     await allReady(members, fleet);
     while (!(await isReady(node.url))) await pause(LOOK_MS);

@@ -65,9 +65,9 @@ export class Served {
   }
 
   /** SIGTERM. @returns how long it took, milliseconds; Infinity when it did not end well, which it said on its way out */
-  async end(): Promise<number> {
+  async end(patienceMs?: number): Promise<number> {
     const begun = performance.now();
-    const code = await this.#program.stop();
+    const code = await this.#program.stop(patienceMs);
     if (code === 0) return performance.now() - begun;
     process.stderr.write(`serve ended with ${code}:\n${this.#program.output}\n`);
     return Number.POSITIVE_INFINITY;
