@@ -7,6 +7,10 @@ import { problemSchema } from '../../platform/http/error-handler.ts';
 import type { RemovalsService } from './service.ts';
 import type { Ended } from './types.ts';
 
+const AWAY = problemSchema.describe(
+  'Several control planes: the one that has the agent does not answer, so that nobody knows whether the router is there. See Retry-After',
+);
+
 const endedFields = {
   jobs_canceled: z.number().describe('Queued jobs that were canceled; they never ran'),
   jobs_unknown: z.number().describe('Jobs that a revoked agent had accepted: whether they ran is unknown'),
@@ -83,6 +87,7 @@ function replacement(app: App, removals: RemovalsService): void {
           200: envelope(replacementSchema),
           ...commonErrors,
           409: problemSchema.describe('The old hardware answers, or a job or campaign is in progress; `detail` says which'),
+          503: AWAY,
         },
       },
     },
@@ -129,6 +134,7 @@ function removal(app: App, removals: RemovalsService): void {
           200: envelope(removalSchema),
           ...commonErrors,
           409: problemSchema.describe('An agent has it or may have it, or a job is running; `detail` says which'),
+          503: AWAY,
         },
       },
     },

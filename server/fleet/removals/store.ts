@@ -66,7 +66,7 @@ export interface Reporter {
 
 /** Who reports or claims these routers. Without revoked agents. */
 export async function selectReporters(db: DbOrTx, teamId: string, routerIds: readonly string[]): Promise<Reporter[]> {
-  const owners = db
+  const owners = await db
     .selectFrom('routers')
     .innerJoin('agents', 'agents.id', 'routers.agent_id')
     .select(['routers.id as routerId', 'routers.agent_id as agentId', 'routers.agent_router as name'])
@@ -75,11 +75,11 @@ export async function selectReporters(db: DbOrTx, teamId: string, routerIds: rea
     .where('routers.removed_at', 'is', null)
     .where('agents.revoked_at', 'is', null)
     .execute();
-  const claimers = Promise.all(routerIds.map((routerId) => selectClaims(db, teamId, routerId)));
-  const claims = (await claimers).flatMap((of, index) =>
-    of.map(({ agent_id: agentId, agent_router: name }) => ({ routerId: routerIds[index]!, agentId, name })),
-  );
-  return [...(await owners), ...claims];
+  const claimers: Reporter[] = [];
+  for (const routerId of routerIds)
+    for (const { agent_id: agentId, agent_router: name } of await selectClaims(db, teamId, routerId))
+      claimers.push({ routerId, agentId, name });
+  return [...owners, ...claimers];
 }
 
 /** Clears the router's site and name at its agent; its hardware may return as another router. */
