@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enrol } from '../../agent/link/enrol.ts';
+import { onceTold } from '../harness/cluster/once-told.ts';
 import { World } from '../harness/world.ts';
 
 /** An attacker learns nothing about unknown enrolment tokens; the holder of a token learns its state. */
@@ -35,12 +36,14 @@ test('the agent reports the state of its token, and the team’s audit log recor
     code: 'unauthorized',
     message: expect.stringContaining('the enrolment token is unknown'),
   });
-  const { body } = await world.caller.call<{ data: Record<string, unknown>[] }>('GET', '/api/audit');
-  const attempts = body.data.filter(({ actor_kind: kind }) => kind === 'enrol_token');
-  expect(attempts.map(({ actor_id: id, action, result, detail }) => [id, action, result, detail])).toEqual([
-    [revoked.record.id, 'refused enrol', 401, 'the token is revoked'],
-    [used.record.id, 'refused enrol', 401, 'the token is used'],
-    [used.record.id, 'enrol', 200, `agent ${agentId}`],
-  ]);
-  for (const { token } of [used, revoked]) expect(JSON.stringify(body)).not.toContain(token);
+  await onceTold(async () => {
+    const { body } = await world.caller.call<{ data: Record<string, unknown>[] }>('GET', '/api/audit');
+    const attempts = body.data.filter(({ actor_kind: kind }) => kind === 'enrol_token');
+    expect(attempts.map(({ actor_id: id, action, result, detail }) => [id, action, result, detail])).toEqual([
+      [revoked.record.id, 'refused enrol', 401, 'the token is revoked'],
+      [used.record.id, 'refused enrol', 401, 'the token is used'],
+      [used.record.id, 'enrol', 200, `agent ${agentId}`],
+    ]);
+    for (const { token } of [used, revoked]) expect(JSON.stringify(body)).not.toContain(token);
+  });
 });

@@ -43,7 +43,8 @@ describe.skipIf(isChromiumMissing)('in Chromium', () => {
     let world: World;
 
     beforeAll(async () => {
-      world = await startConsoleWorld({ routers: [] });
+      // With `TEST_NODES` there would be others.
+      world = await startConsoleWorld({ routers: [], spread: false });
       await addInstaller(world);
     });
     afterAll(async () => world?.close());

@@ -156,7 +156,7 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
   });
 
   it('prints all routers that it finds in light colours, and nothing that stands around them', async () => {
-    const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+    const storage = await openStorage(world.databaseUrl, { log: silentLog });
     try {
       const { teamId } = await seedManyRouters(storage, 120);
       await addUser(world, 'paper@example.org', 'viewer', teamId);
@@ -176,7 +176,7 @@ describe.skipIf(isChromiumMissing)('the list of routers', () => {
   });
 
   it('takes a selection of many with it as it was: neither a router that the filter finds later nor a reload changes it', async () => {
-    const storage = await openStorage(`sqlite:${world.folder}/signalbox.db`, { log: silentLog });
+    const storage = await openStorage(world.databaseUrl, { log: silentLog });
     try {
       const { teamId, routers } = await seedManyRouters(storage, 120);
       await addUser(world, 'many@example.org', 'operator', teamId);
