@@ -237,6 +237,34 @@ async function refusal(ws: WebSocket): Promise<Refused> {
   return { status: answer.statusCode!, type: answer.headers['content-type'], code: problem.code };
 }
 
+test('a client that hangs up before the answer gets no connection to the target', async () => {
+  let connections = 0;
+  serve = (socket) => {
+    connections += 1;
+    socket.pipe(socket);
+  };
+  const id = await makeForward();
+  const { hostname, port: serverPort } = new URL(world.server.url);
+  const hasty = net.connect(Number(serverPort), hostname).on('error', () => undefined);
+  const head = [
+    `GET ${pathOf(id)}/connect HTTP/1.1`,
+    'Host: signalbox',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+    'Sec-WebSocket-Protocol: signalbox.connect.v1',
+    `Authorization: Bearer ${world.caller.apiKey}`,
+  ];
+  hasty.end(`${head.join('\r\n')}\r\n\r\n`);
+  expect((await readAll(hasty)).toString()).not.toContain('101 Switching');
+  const ws = await opened(id);
+  ws.send(Buffer.from('hello'));
+  await once(ws, 'message');
+  expect(connections).toBe(1);
+  ws.close();
+});
+
 describe('a refusal before the upgrade', () => {
   const type = 'application/problem+json; charset=utf-8';
 

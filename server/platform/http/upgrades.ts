@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StreamingWebSocket, upgradeResponse } from '../../../protocol/index.ts';
 import { AppError } from '../core/errors.ts';
+import { hasHungUp } from '../core/hung-up.ts';
 import type { App } from './app.ts';
 
 interface Offer {
@@ -50,7 +51,7 @@ export class Upgrades {
     const answer = offered.includes(subprotocol) ? upgradeResponse(request.headers, subprotocol) : undefined;
     if (!offer || answer === undefined) throw new AppError('invalid', `this is a WebSocket with the subprotocol ${subprotocol}`);
     const { response, socket, head } = offer;
-    if (socket.destroyed) throw new AppError('unavailable', 'the client is gone');
+    if (hasHungUp(socket)) throw new AppError('unavailable', 'the client is gone');
     reply.hijack();
     response.detachSocket(socket);
     // Ends the request: waiting for its end must not mean waiting for the WebSocket.

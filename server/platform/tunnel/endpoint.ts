@@ -7,6 +7,7 @@ import { CHANNEL_PATH, MAX_MESSAGE_BYTES, StreamingWebSocket, SUBPROTOCOL, TUNNE
 import { FairShares } from '../../../runtime/fair-shares.ts';
 import { adoptWithPooledReads } from '../../../runtime/pooled-reads.ts';
 import type { ChannelSocket } from '../../../protocol/index.ts';
+import { hasHungUp } from '../core/hung-up.ts';
 import type { Log } from '../core/log.ts';
 import { LoopTurns } from '../core/loop-turns.ts';
 import { networkOf } from '../core/network-of.ts';
@@ -16,7 +17,7 @@ import { Openings } from './openings.ts';
 import type { TunnelRegistry } from './registry.ts';
 import type { TunnelSession } from './session.ts';
 import type { AgentIdentity, TunnelCallbacks, TunnelSocket } from './types.ts';
-import { bearerOf, hasHungUp, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
+import { bearerOf, offersSubprotocol, refuseUpgrade, upgradePath } from './upgrade.ts';
 
 /**
  * Upgrades whose credential is being checked or waits for that, about 10 kB each; more are refused until the database keeps up. One network,

@@ -31,17 +31,6 @@ export function refuseUpgrade(socket: Duplex, status: Refusal, retryAfterMs = RE
   socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/**
- * Whether whoever asked for the upgrade has hung up; then closes the connection. Sockets of an HTTP server are half-open: a FIN does not
- * destroy them, they are only no longer readable, and stay until this side closes them, too. Asked before anybody reads the socket: bytes that
- * came behind the request hide a FIN, but an agent sends none before its upgrade.
- */
-export function hasHungUp(socket: Duplex): boolean {
-  if (socket.readable) return false;
-  socket.destroy();
-  return true;
-}
-
 /** Path of the request without its query. */
 export function upgradePath(request: IncomingMessage): string {
   const url = request.url ?? '';
