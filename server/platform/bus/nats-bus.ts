@@ -61,6 +61,8 @@ export class NatsBus implements Bus {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #connection: NatsConnection | undefined;
+  /** Sent at the end of this turn of the loop. */
+  #turn: { reply: string; frames: readonly Buffer[] }[] = [];
   /** The log says that it is away. */
   #isMissed = false;
 
@@ -69,7 +71,12 @@ export class NatsBus implements Bus {
     this.#options = options;
     this.#replies = `signalbox.reply.${newId(systemClock.now())}`;
     this.#asks = new OpenAsks({ timers, counts: this.counts, cancel: (subject, id) => this.#cancel(subject, id) });
-    this.#answers = new Answers({ timers, log, mostBytes: () => this.#mostBytes(), send: (reply, frames) => this.#send(reply, frames) });
+    this.#answers = new Answers({
+      timers,
+      log,
+      mostBytes: () => this.#mostBytes(),
+      send: (reply, frames) => this.#sendWithTurn(reply, frames),
+    });
     this.#running = this.#run();
   }
 
@@ -121,6 +128,7 @@ export class NatsBus implements Bus {
   async close(): Promise<void> {
     this.#stopping.abort();
     this.#asks.onAway();
+    this.#endTurn();
     const connection = this.#connection;
     if (connection)
       await within(
@@ -251,6 +259,18 @@ export class NatsBus implements Bus {
       this.#options.log.warn({ err: error }, 'a message to other control planes was not sent');
       return false;
     }
+  }
+
+  /** What answers in one turn leaves in one write: the rows of a short answer and its end would be two, and wake the asker twice. */
+  #sendWithTurn(reply: string, frames: readonly Buffer[]): void {
+    if (this.#turn.length === 0) setImmediate(() => this.#endTurn());
+    this.#turn.push({ reply, frames });
+  }
+
+  #endTurn(): void {
+    const turn = this.#turn;
+    this.#turn = [];
+    for (const { reply, frames } of turn) this.#send(reply, frames);
   }
 
   #cancel(subject: string, id: number): void {
