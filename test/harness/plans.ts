@@ -37,13 +37,11 @@ async function planOf({ db, engine }: Storage, node: RootOperationNode): Promise
   if (engine === 'sqlite')
     return sqlitePlan(compiled.sql, (await db.executeQuery<{ detail: string }>(explained('explain query plan'))).rows);
   // Tables of a test are small enough to be read whole; what matters is which index there is when they are not.
-  const [row] = await db.connection().execute(async (connection) => {
-    await sql`set enable_seqscan = off`.execute(connection);
+  const [row] = await db.transaction().execute(async (tx) => {
+    await sql`set local enable_seqscan = off`.execute(tx);
     // As on a disk without heads, so that reading everything through some other index is no bargain either.
-    await sql`set random_page_cost = 1`.execute(connection);
-    const { rows } = await connection.executeQuery<{ 'QUERY PLAN': { Plan: PostgresNode }[] }>(explained('explain (format json)'));
-    await sql`reset enable_seqscan`.execute(connection);
-    await sql`reset random_page_cost`.execute(connection);
+    await sql`set local random_page_cost = 1`.execute(tx);
+    const { rows } = await tx.executeQuery<{ 'QUERY PLAN': { Plan: PostgresNode }[] }>(explained('explain (format json)'));
     return rows;
   });
   return postgresPlan(compiled.sql, row!['QUERY PLAN'][0]!.Plan);
