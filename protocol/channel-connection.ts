@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { bulkThrottle } from '../runtime/bulk-throttle.ts';
+import { freezeWatch } from '../runtime/freeze-watch.ts';
 import type { Hold } from './channel-socket.ts';
 import { adoptWithPooledReads } from '../runtime/pooled-reads.ts';
 import type { Release } from '../runtime/pooled-reads.ts';
@@ -15,6 +16,8 @@ export type ConnectionEnd =
   | 'peer_reset'
   /** This program ended it with {@link ChannelConnection.cut}. */
   | 'cut'
+  /** This program stood still, and does not know whether it still may carry the connection. */
+  | 'frozen'
   /** The channel's WebSocket went away. */
   | 'channel_lost';
 
@@ -118,6 +121,7 @@ export class ChannelConnection {
 
   /** From the channel: bytes for the stream. */
   receiveBytes(piece: Buffer, hold: Hold | undefined): void {
+    if (this.#isCutByFreeze()) return;
     this.bytesReceived += piece.length;
     const [bytes, release] = kept(piece, hold);
     if (this.#stream) {
@@ -161,6 +165,10 @@ export class ChannelConnection {
   }
 
   readonly #onData = (chunk: Buffer, release?: Release): void => {
+    if (this.#isCutByFreeze()) {
+      release?.();
+      return;
+    }
     this.bytesSent += chunk.length;
     // A socket with pooled reads signals this itself.
     if (!release && chunk.length <= SHORT_BYTES) bulkThrottle.shortMessagePassed();
@@ -171,6 +179,13 @@ export class ChannelConnection {
     // Not inside the socket's own event, whose handler still uses the old socket.
     setImmediate(() => this.#usePooledReads());
   };
+
+  /** The connection may have been revoked while this process stood still. */
+  #isCutByFreeze(): boolean {
+    if (!freezeWatch.hasFrozen) return false;
+    this.#fail('frozen', 'node_lost');
+    return true;
+  }
 
   readonly #onEnd = (): void => {
     this.#readEnded = true;
@@ -225,7 +240,7 @@ export class ChannelConnection {
     }
     this.#end = end;
     this.#early = [];
-    if (end === 'local_reset' || end === 'cut') this.#port.sendReset(this, reason);
+    if (end === 'local_reset' || end === 'cut' || end === 'frozen') this.#port.sendReset(this, reason);
     if (this.#stream) abort(this.#stream);
     else this.#report();
   }

@@ -157,7 +157,7 @@ describeEachDatabase('Idempotency-Keys', (open) => {
   const onNodes = async () => {
     const { storage, scope } = await setUp();
     const row = { version: '1', process: null, public_url: 'https://node.example', beat: 0, started_at: 0 };
-    for (const id of ['one', 'two'])
+    for (const id of ['one', 'two', 'three', 'four'])
       await storage.db
         .insertInto('nodes')
         .values({ ...row, id, name: id })

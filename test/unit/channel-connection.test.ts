@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { connectTcp } from '../../agent/forward/tcp.ts';
 import { ChannelConnection } from '../../protocol/index.ts';
+import { freezeWatch } from '../../runtime/freeze-watch.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const closers: (() => void)[] = [];
@@ -12,10 +13,10 @@ afterEach(() => {
 });
 
 /** A connection of a channel whose other side is the test. */
-function connectionOf(): { connection: ChannelConnection; ends: string[]; halfCloses: () => number } {
-  let halfCloses = 0;
+function connectionOf(): { connection: ChannelConnection; ends: string[]; halfCloses: () => number; sent: () => string } {
+  let [halfCloses, sent] = [0, ''];
   const port = {
-    sendBytes: () => undefined,
+    sendBytes: (_connection: ChannelConnection, chunk: Buffer) => void (sent += chunk.toString()),
     isFull: () => false,
     sendEnd: () => void (halfCloses += 1),
     sendReset: () => undefined,
@@ -24,7 +25,7 @@ function connectionOf(): { connection: ChannelConnection; ends: string[]; halfCl
   const connection = new ChannelConnection(port, 1);
   const ends: string[] = [];
   connection.whenClosed((end) => ends.push(end));
-  return { connection, ends, halfCloses: () => halfCloses };
+  return { connection, ends, halfCloses: () => halfCloses, sent: () => sent };
 }
 
 /** A target that keeps what it is sent. */
@@ -90,3 +91,23 @@ test('a half-close before the client was attached is passed on', async () => {
   await waitUntil('both directions have ended', () => ends.length > 0);
   expect(ends).toEqual(['finished']);
 });
+
+test.each(['from the client', 'from the channel'])(
+  'bytes %s that waited while this process stood still end the connection, and do not pass',
+  async (from) => {
+    const { port, received, arrivals } = await target();
+    const { connection, ends, sent } = connectionOf();
+    const socket = net.connect(port, '127.0.0.1');
+    connection.attach(socket);
+    await waitUntil('it is connected', () => arrivals() > 0);
+    const frozen = vi.spyOn(freezeWatch, 'hasFrozen', 'get').mockReturnValue(true);
+    closers.push(() => frozen.mockRestore());
+    if (from === 'from the channel') connection.receiveBytes(Buffer.from('revoked meanwhile'), undefined);
+    else socket.emit('data', Buffer.from('revoked meanwhile'));
+    await waitUntil('it is reported', () => ends.length > 0);
+    expect(ends).toEqual(['frozen']);
+    expect(sent()).toBe('');
+    await once(net.connect(port, '127.0.0.1').end(), 'close');
+    expect(received()).toBe('');
+  },
+);

@@ -1,3 +1,4 @@
+import { freezeWatch } from '../../../runtime/freeze-watch.ts';
 import { AppError } from '../core/errors.ts';
 import { Listeners } from '../core/listeners.ts';
 import type { Log } from '../core/log.ts';
@@ -55,6 +56,7 @@ export class Beat {
   #tunnelsOfOthers: readonly number[] = [];
   /** The last beat failed, and the log says so. */
   #isFailing = false;
+  #endFreezeWatch: (() => void) | undefined;
 
   constructor(deps: BeatDeps) {
     this.#deps = deps;
@@ -101,6 +103,10 @@ export class Beat {
   }
 
   start(): void {
+    if (this.#deps.members) {
+      this.#endFreezeWatch = freezeWatch.watch();
+      freezeWatch.stillCounts(this.#storedAtMs);
+    }
     this.#beats.start();
   }
 
@@ -114,6 +120,7 @@ export class Beat {
 
   /** Lets the next control plane start at once. */
   async stop(): Promise<void> {
+    this.#endFreezeWatch?.();
     await this.#beats.stop();
     const { storage, id } = this.#deps;
     try {
@@ -152,6 +159,7 @@ export class Beat {
     const nodes = await raiseBeatAmong(storage.db, id, this.measure());
     if (!nodes) return false;
     this.#storedAtMs = beganAtMs;
+    freezeWatch.stillCounts(beganAtMs);
     await this.#lookAtPeers(members, nodes);
     return true;
   }

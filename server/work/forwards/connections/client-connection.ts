@@ -8,6 +8,7 @@ const END_REASONS: Record<ConnectionEnd, EndedBy> = {
   peer_reset: 'target',
   channel_lost: 'channel',
   cut: 'revoked',
+  frozen: 'node_lost',
 };
 
 /** One accepted client connection: it waits for a channel, then the channel carries it. */

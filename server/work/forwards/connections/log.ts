@@ -55,6 +55,7 @@ export class ConnectionLog {
   readonly #unwritten = new Map<string, Unwritten>();
   #timer: Timer | undefined;
   #flushing: Promise<void> = Promise.resolve();
+  #isStopped = false;
 
   constructor(deps: ConnectionLogDeps) {
     this.#deps = deps;
@@ -72,9 +73,10 @@ export class ConnectionLog {
     return this.#open.settle();
   }
 
-  /** Never rejects. Call it when no connection is open any more. */
+  /** Never rejects. Call it when no connection is open any more. What the database does not take now is lost. */
   async stop(): Promise<void> {
     await this.#open.stop();
+    this.#isStopped = true;
     await this.flush();
   }
 
@@ -139,6 +141,13 @@ export class ConnectionLog {
     for (const row of rows) if ('counts' in row && !waiting.has(row)) this.#written(row.counts);
     if (left.length === 0) return;
     const again = left.flatMap((row) => ('connection' in row ? [row.connection] : []));
+    if (this.#isStopped) {
+      this.#deps.log.error(
+        { err: error, count: again.length },
+        'connections of forwards are lost: they could not be stored before the end',
+      );
+      return;
+    }
     this.#deps.log.warn({ err: error, count: again.length }, 'connections of forwards could not be stored');
     this.#connections = [...again, ...this.#connections];
     this.#makeRoom();
