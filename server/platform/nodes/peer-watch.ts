@@ -57,18 +57,25 @@ export class PeerWatch {
 
   /**
    * Before anything is done as one of several. While the bus is away nothing is known, and nothing is refused.
-   * @throws AppError `conflict` when another one serves the database over another bus, or when the clocks differ by over 30 s
+   * @throws AppError `conflict` when another one serves the database over another bus or has the same address, or when the clocks differ by
+   *   over 30 s
    */
   async start(): Promise<void> {
     const { bus, nodes, nodeId } = this.#deps;
-    const first = new Map((await nodes()).filter(({ id }) => id !== nodeId).map((node) => [node.id, node]));
+    const all = await nodes();
+    const ownUrl = all.find(({ id }) => id === nodeId)?.public_url;
+    const first = new Map(all.filter(({ id }) => id !== nodeId).map((node) => [node.id, node]));
     const until = performance.now() + PATIENCE_MS;
     if (first.size > 0) await this.#untilConnected();
     while (first.size > 0 && bus.isConnected) {
       const strange = [];
       for (const node of (await nodes()).filter(({ id }) => first.has(id))) {
         const heard = await this.#greet(node.id);
-        if (heard.kind === 'answered') this.#judge(node, heard.differenceMs);
+        if (heard.kind === 'answered') {
+          // One that drains may be the one that this one replaces.
+          if (ownUrl && node.public_url === ownUrl && node.state !== 'draining') throw sameAddress(node);
+          this.#judge(node, heard.differenceMs);
+        }
         // One that does not beat is dying, and one without a bus says so.
         if (heard.kind === 'nobody' && node.on_bus === 1) strange.push(node);
         else first.delete(node.id);
@@ -147,5 +154,12 @@ function otherBus({ name }: NodeRecord): AppError {
   return new AppError(
     'conflict',
     `${name} serves this database over another bus: SIGNALBOX_BUS_URL of all its control planes must lead to the same NATS servers`,
+  );
+}
+
+function sameAddress({ name, public_url: url }: NodeRecord): AppError {
+  return new AppError(
+    'conflict',
+    `${name} serves this database at ${url}, too: agents must reach each control plane at its own SIGNALBOX_NODE_PUBLIC_URL`,
   );
 }

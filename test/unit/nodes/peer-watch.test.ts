@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { AppError } from '../../../server/platform/core/errors.ts';
 import { PeerWatch } from '../../../server/platform/nodes/peer-watch.ts';
 import type { NodeRecord } from '../../../server/platform/nodes/store.ts';
 import { MemoryBus } from '../../harness/cluster/memory-bus.ts';
@@ -33,6 +34,29 @@ function peer(nodeId: string, aheadMs = 0): { watch: PeerWatch; log: RecordedLog
   watches.push(watch);
   return { watch, log, clock };
 }
+
+test.each([
+  ['up', 'conflict'],
+  ['draining', undefined],
+] as const)('one with the address of another that is %s', async (state, code) => {
+  peer('first');
+  const { watch } = peer('second');
+  for (const record of records) record.public_url = 'https://one.example';
+  records[0]!.state = state;
+  const error = await watch.start().then(
+    () => undefined,
+    (cause: AppError) => cause,
+  );
+  expect(error?.code).toBe(code);
+  if (code) expect(error?.message).toContain('name of first serves this database at https://one.example, too');
+});
+
+test('one takes the address of another that was killed, and does not answer any more', async () => {
+  const { watch } = peer('second');
+  records.push({ ...records[0]!, id: 'killed', on_bus: 0 });
+  for (const record of records) record.public_url = 'https://one.example';
+  await watch.start();
+});
 
 const noted = (log: RecordedLog): number => log.lines.filter(({ message }) => message.startsWith('the clock of another')).length;
 
