@@ -23,7 +23,7 @@ export class FreezeWatch {
   #noticedAt: number | undefined;
   #tick: Timer | undefined;
 
-  constructor(clock: FreezeClock = { now: () => performance.now(), setTimeout: systemTimers.setTimeout }) {
+  constructor(clock: FreezeClock = { ...systemTimers, now: () => performance.now() }) {
     this.#clock = clock;
   }
 
