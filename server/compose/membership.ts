@@ -58,7 +58,7 @@ interface JoinOptions {
   closers: Closers;
 }
 
-/** @returns undefined for a control plane that serves its database alone @throws AppError `conflict` when it does not fit to the others */
+/** @returns undefined for a control plane that serves its database alone @throws AppError `conflict` when it does not fit to the others, or is not let in at the bus */
 export async function joinCluster(
   { id: nodeId, storage, log, signal }: ClaimDeps,
   { config, claimed: { beat, members }, clock, closers }: JoinOptions,
@@ -68,6 +68,7 @@ export async function joinCluster(
   const own = { log: log.child({ component: 'bus' }), clock };
   const bus = NatsBus.open({ ...config.cluster.bus, ...own, name: `signalbox ${nodeId}`, timers: clock });
   closers.push(() => bus.close());
+  await bus.firstAttempt();
   const onConnection: NatsBus['onConnection'] = (use) => bus.onConnection(use);
   const events = new NatsLog({ ...own, onConnection, name, nodeId, perTopic: EVENT_RULES.remembered, lostText: LOST_EVENTS });
   // Until the features are there it has no agents and no clients.

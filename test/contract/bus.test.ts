@@ -308,8 +308,13 @@ describe.skipIf(!hasNats())('the bus on nats-server', () => {
     const log = new RecordedLog();
     const stranger = open({ port: guarded.port, log, user: 'signalbox', password: 'wrong' });
     const member = open({ port: guarded.port, user: 'signalbox', password: 'right' });
-    await untilConnected(member);
-    await waitUntil('the stranger was refused', () => log.lines.length > 0);
+    await member.firstAttempt();
+    expect(member.isConnected).toBe(true);
+    await expect(stranger.firstAttempt()).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'the bus refuses the user or the password of SIGNALBOX_BUS_URL',
+    });
+    await waitUntil('the log says so', () => log.lines.length > 0);
     expect(stranger.isConnected).toBe(false);
     expect(JSON.stringify(log.lines)).not.toContain('wrong');
   });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect } from '@nats-io/transport-node';
+import { AuthorizationError, connect } from '@nats-io/transport-node';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { Timers } from '../../../runtime/timers.ts';
 import { newId } from '../core/ids.ts';
@@ -38,6 +38,8 @@ const PING_MS = 1000;
 const PINGS_UNANSWERED = 2;
 /** Between attempts to connect, with up to as much again by chance: control planes must not come back in step. */
 const AGAIN_MS = 250;
+/** Of a start, for the first attempt to connect: a little longer than that has. */
+const FIRST_ATTEMPT_MS = CONNECT_MS + 500;
 /** What is said last at the stop. */
 const LAST_WORDS_MS = 1000;
 /** Of one message before the first connection, and where the server allows less: it would be of no use. */
@@ -65,6 +67,8 @@ export class NatsBus implements Bus {
   #turn: { reply: string; frames: readonly Buffer[] }[] = [];
   /** The log says that it is away. */
   #isMissed = false;
+  readonly #attempted = Promise.withResolvers<void>();
+  #isRefused = false;
 
   private constructor(options: NatsBusOptions) {
     const { timers, log } = options;
@@ -87,6 +91,12 @@ export class NatsBus implements Bus {
 
   get isConnected(): boolean {
     return this.#connection !== undefined;
+  }
+
+  /** Waits for the first attempt to connect, which may fail. @throws AppError `conflict` when the bus does not let this process in */
+  async firstAttempt(): Promise<void> {
+    await within(this.#attempted.promise, FIRST_ATTEMPT_MS);
+    if (this.#isRefused) throw new AppError('conflict', 'the bus refuses the user or the password of SIGNALBOX_BUS_URL');
   }
 
   async ask(subject: string, value: unknown, options: AskOptions): Promise<unknown> {
@@ -154,9 +164,12 @@ export class NatsBus implements Bus {
     try {
       const connection = await this.#connect();
       this.#begin(connection);
+      this.#attempted.resolve();
       const cause = await connection.closed();
       this.#end(cause ?? undefined);
     } catch (error) {
+      this.#isRefused = isRefusal(error);
+      this.#attempted.resolve();
       if (!this.#isMissed) log.warn({ err: error }, 'the bus between the control planes is away; trying again');
       this.#isMissed = true;
     }
@@ -285,4 +298,9 @@ export class NatsBus implements Bus {
   #mostBytes(): number {
     return Math.max(LEAST_BYTES, this.#connection?.info?.max_payload ?? 0);
   }
+}
+
+/** Not an `authentication timeout`, which a server that is overloaded gives. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AuthorizationError && /authorization violation/i.test(error.message);
 }
