@@ -120,6 +120,19 @@ describe.skipIf(!postgres || !hasNats())('a member that the others do not count 
     await waitUntil('both have work', () => !ownsAll(second));
   });
 
+  test('of several that all drain, one takes work again', async () => {
+    const { nodes } = await startMembers(closers, { routers: [] });
+    const { db } = nodes[0]!.services.storage;
+    await db.updateTable('nodes').set({ state: 'draining' }).where('id', '=', idOf(nodes[0]!)).execute();
+    await waitUntil('one drains', async () => (await readiness(nodes[0]!)) === 503);
+    // As the last one says when it stops; one that was killed has no row after 10 s.
+    await db.updateTable('nodes').set({ state: 'draining' }).where('id', '=', idOf(nodes[1]!)).execute();
+    await waitUntil('the other has seen it', async () => (await readiness(nodes[1]!)) === 503 || (await readiness(nodes[0]!)) === 200);
+    await waitUntil('at least one answers', async () => (await Promise.all(nodes.map(readiness))).includes(200));
+    const states = await db.selectFrom('nodes').select('state').execute();
+    expect(states.map(({ state }) => state)).toContain('up');
+  });
+
   function ownsAll({ services }: RunningServer): boolean {
     return Array.from({ length: 40 }, (_, number) => `work ${number}`).every((name) => services.cluster!.members.isOwn(name));
   }

@@ -8,7 +8,7 @@ import type { Storage } from '../storage/db.ts';
 import { BEAT_EVERY_MS, DEAD_AFTER_MS } from './claim.ts';
 import { Members } from './members.ts';
 import { Peers } from './peers.ts';
-import { deleteNode, raiseBeat, raiseBeatAmong } from './store.ts';
+import { deleteNode, raiseBeat, raiseBeatAmong, takeWorkAgain } from './store.ts';
 import type { NodeLoad, NodeRecord } from './store.ts';
 
 /** Of its connection. A beat that gets no answer is given up early enough for another one within the 10 s. */
@@ -184,6 +184,15 @@ export class Beat {
     );
     for (const id of gone) this.gone.publish(id);
     this.#setDraining(this.#draining.includes(ownId));
+    if (nodes.every(({ id }) => gone.includes(id) || this.#draining.includes(id))) await this.#takeWorkAgain();
+  }
+
+  /** All drain, for example because the one that took work was killed: nobody would answer at the load balancer. The first to see it is enough. */
+  async #takeWorkAgain(): Promise<void> {
+    if (this.#isStopping) return;
+    const { storage, log, id } = this.#deps;
+    log.warn({ component: 'nodes' }, 'no other control plane takes work any more: this one ends its drain');
+    await takeWorkAgain(storage.db, id);
   }
 
   #setDraining(isDraining: boolean): void {

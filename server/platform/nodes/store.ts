@@ -51,6 +51,11 @@ export async function setNodeState(tx: Tx, id: string, state: NodeRecord['state'
   return numUpdatedRows > 0n;
 }
 
+/** For one that drains because it was asked to, not because it stops. */
+export async function takeWorkAgain(db: DbOrTx, id: string): Promise<void> {
+  await db.updateTable('nodes').set({ state: 'up' }).where('id', '=', id).where('state', '=', 'draining').execute();
+}
+
 export async function setCertificateEnd(tx: Tx, id: string, endsAt: number | null): Promise<void> {
   await tx.updateTable('nodes').set({ certificate_ends_at: endsAt }).where('id', '=', id).execute();
 }
